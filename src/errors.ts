@@ -1,0 +1,81 @@
+/**
+ * Every failure that the program names. `status` is what an HTTP client gets (SPEC 7,
+ * DECISIONS 3), `exit` what a shell gets (DECISIONS 8). docs/errors.md lists the same table.
+ */
+export const CODES = {
+  malformed_query: { status: 400, exit: 1, meaning: 'a query parameter is malformed or repeated' },
+  malformed_body: { status: 400, exit: 1, meaning: 'the body is not JSON in UTF-8' },
+  malformed_request: { status: 400, exit: 1, meaning: 'the request is not HTTP as we read it' },
+  unauthorized: { status: 401, exit: 1, meaning: 'no valid bearer token was sent' },
+  forbidden: { status: 403, exit: 1, meaning: "the token's role does not allow the operation" },
+  not_found: { status: 404, exit: 1, meaning: 'no such path, item or parent' },
+  method_not_allowed: { status: 405, exit: 1, meaning: 'the path does not have the method' },
+  not_acceptable: { status: 406, exit: 1, meaning: 'Accept excludes every representation' },
+  referred_to: { status: 409, exit: 1, meaning: 'other rows still refer to the row' },
+  gone: { status: 410, exit: 1, meaning: 'the item was deleted' },
+  precondition_failed: { status: 412, exit: 1, meaning: 'If-Match or If-None-Match failed' },
+  body_too_large: { status: 413, exit: 1, meaning: 'the body exceeds the limit' },
+  unsupported_media_type: { status: 415, exit: 1, meaning: 'the body is not declared as JSON' },
+  invalid: { status: 422, exit: 1, meaning: 'the body is JSON but fails validation' },
+  integrity: { status: 422, exit: 1, meaning: 'a database step failed: a reference or a rule' },
+  write_refused: { status: 500, exit: 1, meaning: 'the disk refused the write; nothing changed' },
+  internal: { status: 500, exit: 1, meaning: 'an unexpected fault' },
+  durability_unknown: {
+    status: 500,
+    exit: 1,
+    meaning: 'a directory fsync failed; the server stops',
+  },
+  store_closed: { status: 503, exit: 1, meaning: 'the server is shutting down' },
+  store_locked: { status: 500, exit: 1, meaning: 'another process owns the data directory' },
+  store_damaged: { status: 500, exit: 1, meaning: 'a file of the store is not what was written' },
+  store_missing: { status: 500, exit: 1, meaning: 'the data directory holds no store' },
+  store_not_empty: { status: 500, exit: 1, meaning: 'the demo catalog wants an unused store' },
+  schema_version: { status: 500, exit: 1, meaning: 'the store has another schema version' },
+  key_file: { status: 500, exit: 1, meaning: 'the signing keys cannot be used' },
+  page_failed: { status: 500, exit: 1, meaning: 'a detail page could not be rendered or written' },
+  listen: { status: 500, exit: 1, meaning: 'the address cannot be listened on' },
+  usage: { status: 500, exit: 2, meaning: 'the command line is wrong' },
+} as const;
+
+export type Code = keyof typeof CODES;
+
+/** Messages by attribute path, as in the `fields` member of a 422 answer. */
+export type FieldErrors = Readonly<Record<string, readonly string[]>>;
+
+interface Details {
+  readonly cause?: unknown;
+  /** Present on `invalid`: what is wrong with which attribute. */
+  readonly fields?: FieldErrors;
+  /** Response headers that belong to the failure, such as `Allow`. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A failure with a name from {@link CODES} and a message that may be shown to whoever caused it. */
+export class CatalogError extends Error {
+  readonly code: Code;
+  readonly fields: FieldErrors | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: Code, message: string, details: Details = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'CatalogError';
+    this.code = code;
+    this.fields = details.fields;
+    this.headers = details.headers ?? {};
+  }
+
+  /** HTTP status code. */
+  get status(): number {
+    return CODES[this.code].status;
+  }
+
+  /** Exit status of a command that ends with this failure. */
+  get exit(): number {
+    return CODES[this.code].exit;
+  }
+}
+
+/** The text of anything thrown, for a message to the operator. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,120 @@
+/** The vocabulary in which kinds.ts declares the collections. */
+import type { ValueSchema } from './schemas.ts';
+
+export type Scalar = string | number | boolean | null;
+
+/** A stored row: immutable, so that a snapshot is a copy of references. */
+export interface Row {
+  readonly id: number;
+  readonly [attribute: string]: Scalar;
+}
+
+/** Tables of the store. `sku_specs` holds the specification records of SKUs. */
+export const KIND_NAMES = [
+  'books',
+  'brands',
+  'categories',
+  'goods',
+  'specs',
+  'options',
+  'skus',
+  'sku_specs',
+] as const;
+
+export type KindName = (typeof KIND_NAMES)[number];
+
+/** Given by the client and stored. */
+export interface WrittenAttribute {
+  readonly role: 'written';
+  readonly schema: ValueSchema;
+  /** What POST and PUT store when the client leaves it out; without it the attribute is required. */
+  readonly fallback?: Scalar;
+  /** The request's word where it is not the response's (SPEC 2.3: spu_id for goods_id). */
+  readonly request?: string;
+  /** The kind whose id it holds. */
+  readonly references?: KindName;
+  /** Rows go with the row they refer to, in the same commit; otherwise they forbid its deletion. */
+  readonly cascade?: boolean;
+  /** Where the path gives the value: neither read from the body nor shown in the object. */
+  readonly fromPath?: boolean;
+}
+
+/** Stored, set by the service alone. */
+export interface AssignedAttribute {
+  readonly role: 'assigned';
+  readonly initial: Scalar;
+}
+
+/** Read-only: an attribute of the row that `through` refers to. Not stored here. */
+export interface JoinedAttribute {
+  readonly role: 'joined';
+  readonly through: string;
+  readonly attribute: string;
+}
+
+/** Rows of another kind that belong to this one; a write adds one for each element sent. */
+export interface OwnedAttribute {
+  readonly role: 'owned';
+  readonly kind: KindName;
+  /** The attribute of the owned kind that refers to the owner. */
+  readonly through: string;
+}
+
+export interface IdAttribute {
+  readonly role: 'id';
+}
+
+export type Attribute =
+  | IdAttribute
+  | WrittenAttribute
+  | AssignedAttribute
+  | JoinedAttribute
+  | OwnedAttribute;
+
+/** Reads one row as of some state; `undefined` where there is none. */
+export type Lookup = (kind: KindName, id: Scalar) => Row | undefined;
+
+/** A broken rule: the attribute as the client knows it, and a sentence with the value. */
+export interface Violation {
+  readonly attribute: string;
+  readonly message: string;
+}
+
+/** A rule that a row keeps with the rows it refers to, beyond their existence. */
+export type Rule = (row: Row, lookup: Lookup) => Violation | null;
+
+/** `/admin/<parent>/<pk>/<segment>/`, the same as the collection filtered by `through`. */
+export interface Nesting {
+  readonly parent: KindName;
+  readonly segment: string;
+  readonly through: string;
+  /** Takes POST, and DELETE of its items (DECISIONS 1: the specification records of a SKU). */
+  readonly writable: boolean;
+}
+
+/** One collection: everything that the generic handler needs to know of it. */
+export interface Kind {
+  readonly name: KindName;
+  /** "SKU": as messages and documents call one. */
+  readonly label: string;
+  /** "SKUs". */
+  readonly plural: string;
+  /** `/admin/skus/`; null where rows are reached through their owner alone. */
+  readonly path: string | null;
+  /** No token asked (SPEC 5, rule 2). */
+  readonly open: boolean;
+  /** In the order of the object. */
+  readonly attributes: Readonly<Record<string, Attribute>>;
+  /** The attribute that `?keyword=` compares. */
+  readonly keyword?: string;
+  /** Attributes on which the rules of rows that refer to this one rely. */
+  readonly structural: readonly string[];
+  readonly rules: readonly Rule[];
+  readonly nestings: readonly Nesting[];
+  /** A 404 is `{}` (SPEC 7, rule 2), and a deleted item is a 404 like any other. */
+  readonly emptyNotFound: boolean;
+  /** Without a paging parameter the whole collection (SPEC 4.1). */
+  readonly unpaged: boolean;
+  /** A write that the disk refuses is a validation error (SPEC 7, rule 3). */
+  readonly refusalIsValidation: boolean;
+}

@@ -1,0 +1,95 @@
+/**
+ * The value schemas of DECISIONS 2, one for each sort of attribute. Each carries the JSON Schema
+ * keywords that valibot's own actions cannot express, for `/openapi.json` and OPTIONS.
+ */
+import * as v from 'valibot';
+
+/** Longest name, caption, logo and option value in Unicode code points, as JSON Schema counts. */
+export const MAX_TEXT = 255;
+
+export type ValueSchema = v.GenericSchema<unknown, string | number | boolean | null>;
+
+/** Keywords for the generated JSON Schema; see `overrideAction` in http/openapi. */
+export interface JsonSchemaKeywords {
+  readonly jsonSchema: Readonly<Record<string, unknown>>;
+}
+
+const keywords = <T extends string | number>(jsonSchema: JsonSchemaKeywords['jsonSchema']) =>
+  v.metadata<T, { readonly jsonSchema: JsonSchemaKeywords['jsonSchema'] }>({ jsonSchema });
+
+const wellFormed = v.check<string, string>(
+  (text) => text.isWellFormed(),
+  'must not hold an unpaired surrogate',
+);
+
+const withinCodePoints = (max: number) =>
+  v.check<string, string>(
+    // A string has at most as many code points as code units: most need no count.
+    (text) => text.length <= max || Array.from(text).length <= max,
+    `must be at most ${max} character${max === 1 ? '' : 's'} long`,
+  );
+
+const string = v.string((issue) => `must be a string, not ${describe(issue.input)}`);
+
+/** A required text: 1 to 255 code points, not only white space. */
+export const nameText = v.pipe(
+  string,
+  wellFormed,
+  v.check((text) => /\S/u.test(text), 'must not be empty or only white space'),
+  withinCodePoints(MAX_TEXT),
+  keywords({ minLength: 1, maxLength: MAX_TEXT, pattern: '\\S' }),
+);
+
+/** A text of 0 to `max` code points. */
+export const shortText = (max = MAX_TEXT) =>
+  v.pipe(string, wellFormed, withinCodePoints(max), keywords({ maxLength: max }));
+
+/** A text whose length the body limit alone bounds. */
+export const longText = v.pipe(string, wellFormed);
+
+const integer = v.pipe(
+  v.number((issue) => `must be an integer, not ${describe(issue.input)}`),
+  v.safeInteger((issue) => `must be an integer, not ${describe(issue.input)}`),
+);
+
+/** An amount of the smallest currency unit, or a count: an integer of 0 or more. */
+export const amount = v.pipe(
+  integer,
+  v.minValue(0, 'must be 0 or more'),
+  keywords({ maximum: Number.MAX_SAFE_INTEGER }),
+);
+
+/** The id of another row. Whether the row exists is for the store to say, at commit. */
+export const identifier = v.pipe(integer, keywords({ maximum: Number.MAX_SAFE_INTEGER }));
+
+export const optionalIdentifier = v.nullable(identifier);
+
+export const flag = v.boolean((issue) => `must be true or false, not ${describe(issue.input)}`);
+
+/** A calendar date, `YYYY-MM-DD`, from 0001-01-01 on. */
+export const calendarDate = v.pipe(
+  string,
+  v.check(isCalendarDate, 'must be a date that exists, written YYYY-MM-DD'),
+  keywords({ format: 'date', pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
+);
+
+/** Whether `text` is a day of the proleptic Gregorian calendar, `YYYY-MM-DD`, year 1 or later. */
+export function isCalendarDate(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false;
+  const date = new Date(`${text}T00:00:00Z`);
+  // Date rolls 30 February over to March; the way back shows it.
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+}
+
+/** What a wrong value is, in a word a client can act on. Never the value itself. */
+function describe(input: unknown): string {
+  if (input === null) return 'null';
+  if (Array.isArray(input)) return 'an array';
+  if (typeof input === 'number') {
+    return Number.isInteger(input) || !Number.isFinite(input)
+      ? 'one beyond 2^53 - 1'
+      : 'a fraction';
+  }
+  if (typeof input === 'object') return 'an object';
+  return `a ${typeof input}`;
+}
