@@ -1,0 +1,67 @@
+/**
+ * The one place that touches the file system for writing. Everything above takes a {@link Disk},
+ * so that a test can fail a step.
+ */
+import fs from 'node:fs';
+import fsp from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+/** File system operations, by the names of the system calls. Paths are absolute or relative. */
+export interface Disk {
+  /** Opens a new file for writing, mode 0600 less the umask; fails where it exists. */
+  create(path: string): number;
+  /** Opens a file or directory for reading, to be synced. */
+  open(path: string): number;
+  /** Writes the whole of `bytes` at the end. */
+  write(fd: number, bytes: Uint8Array): void;
+  fdatasync(fd: number): Promise<void>;
+  fsync(fd: number): Promise<void>;
+  close(fd: number): void;
+  rename(from: string, to: string): void;
+  /** Gives a file a second name; fails where that exists. */
+  link(from: string, to: string): void;
+  /** Removes a file; one that is not there is no failure. */
+  unlink(path: string): Promise<void>;
+  /** Creates a directory and its parents, mode 0700 less the umask; one that is there stays. */
+  mkdir(path: string): void;
+  /** Names in a directory; empty where there is none. */
+  list(path: string): string[];
+  /** The bytes of a file, or null where there is none. */
+  read(path: string): Buffer | null;
+}
+
+const fdatasync = promisify(fs.fdatasync);
+const fsync = promisify(fs.fsync);
+
+/**
+ * The machine's own disk. Creating, writing and renaming reach the page cache only and are called
+ * directly; a sync waits for the device and therefore never blocks the event loop.
+ */
+export const machineDisk: Disk = {
+  create: (path) => fs.openSync(path, 'wx', 0o600),
+  open: (path) => fs.openSync(path, 'r'),
+  write(fd, bytes) {
+    for (let offset = 0; offset < bytes.length; ) {
+      offset += fs.writeSync(fd, bytes, offset, bytes.length - offset);
+    }
+  },
+  fdatasync,
+  fsync,
+  close: (fd) => fs.closeSync(fd),
+  rename: (from, to) => fs.renameSync(from, to),
+  link: (from, to) => fs.linkSync(from, to),
+  unlink: (path) => fsp.rm(path, { force: true }),
+  mkdir: (path) => void fs.mkdirSync(path, { recursive: true, mode: 0o700 }),
+  list: (path) => absentAs([], () => fs.readdirSync(path)),
+  read: (path) => absentAs(null, () => fs.readFileSync(path)),
+};
+
+/** Runs `action`; a file that is not there gives `absent` instead of a failure. */
+function absentAs<T>(absent: T, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return absent;
+    throw error;
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * Exclusive locks between processes, by flock(2).
+ *
+ * Invariant: of all processes on all containers that see the same kernel and the same file, at
+ * most one holds the lock; the kernel drops it when the holder ends, however it ends. The content
+ * of the file only says who holds it and is never trusted. A lock file is never removed: removing
+ * it while another process waits on it would let two hold "the" lock.
+ *
+ * Two machines that share a network file system are outside the promise: whether flock reaches
+ * over the network is the file system's to say.
+ */
+import { dlopen } from 'bun:ffi';
+import fs from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
+import { CatalogError } from '../errors.ts';
+
+const LOCK_EX = 2;
+const LOCK_NB = 4;
+const LOCK_UN = 8;
+
+/** Names under which the C library is found: glibc, musl, macOS. */
+const LIBRARIES =
+  process.platform === 'darwin'
+    ? ['libSystem.B.dylib']
+    : ['libc.so.6', `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`];
+
+let loaded: ((fd: number, operation: number) => number) | undefined;
+
+function flock(fd: number, operation: number): boolean {
+  loaded ??= loadFlock();
+  return loaded(fd, operation) === 0;
+}
+
+function loadFlock(): (fd: number, operation: number) => number {
+  let failure: unknown;
+  for (const library of LIBRARIES) {
+    try {
+      const { symbols } = dlopen(library, { flock: { args: ['i32', 'i32'], returns: 'i32' } });
+      return (fd, operation) => symbols.flock(fd, operation);
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw new Error(`flock is not to be had from ${LIBRARIES.join(' or ')}`, { cause: failure });
+}
+
+/** A lock that is taken and given back many times. */
+export class FileLock {
+  readonly #fd: number;
+
+  /** @param path of the lock file; made where there is none, its directory too. */
+  constructor(path: string) {
+    fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    this.#fd = fs.openSync(path, 'a+', 0o600);
+  }
+
+  /** @returns false where another process holds it. */
+  tryLock(): boolean {
+    return flock(this.#fd, LOCK_EX | LOCK_NB);
+  }
+
+  /** Waits for it, blocking the whole process: for commands, not for the server. */
+  lock(): void {
+    // A signal may end the wait without the lock.
+    while (!flock(this.#fd, LOCK_EX));
+  }
+
+  unlock(): void {
+    flock(this.#fd, LOCK_UN);
+  }
+
+  /** Writes who holds the lock, for people. */
+  note(text: string): void {
+    try {
+      fs.ftruncateSync(this.#fd, 0);
+      fs.writeSync(this.#fd, text);
+    } catch {
+      // A full disk cannot take the note; the lock itself holds.
+    }
+  }
+
+  /** Gives the lock back for good. */
+  close(): void {
+    fs.closeSync(this.#fd);
+  }
+}
+
+interface Holder {
+  readonly pid: number;
+  readonly host: string;
+  /** The command that holds the lock, such as "serve". */
+  readonly command: string;
+  /** ISO 8601, UTC. */
+  readonly since: string;
+}
+
+/**
+ * Makes this process the owner of the directory that the lock file is in.
+ *
+ * @throws CatalogError `store_locked`, naming the holder.
+ */
+export function acquireOwnership(path: string, command: string): FileLock {
+  const lock = new FileLock(path);
+  if (!lock.tryLock()) {
+    lock.close();
+    throw new CatalogError(
+      'store_locked',
+      `${dirname(path)} is in use by ${describeHolder(path)}; stop it first, or name another directory with --data`,
+    );
+  }
+  const since = new Date().toISOString();
+  const holder: Holder = { pid: process.pid, host: hostname(), command, since };
+  lock.note(`${JSON.stringify(holder)}\n`);
+  return lock;
+}
+
+function describeHolder(path: string): string {
+  try {
+    const { pid, host, command, since } = JSON.parse(fs.readFileSync(path, 'utf8')) as Holder;
+    return `catalog-server ${command}, process ${pid} on ${host} since ${since}`;
+  } catch {
+    // Read between the holder's truncate and write.
+    return 'another process';
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * A new base in the background.
+ *
+ * Order of steps: write the base under a temporary name, in slices that yield to requests; sync,
+ * rename, sync the directory; only then remove the change sets that it contains. A crash between
+ * any two leaves either the old base with every change set, or the new base with some change sets
+ * too many, which the next start removes.
+ */
+import { dirname } from 'node:path';
+import type { Disk } from '../disk/disk.ts';
+import { DurableFile } from '../disk/durable-file.ts';
+import { baseSlices, type Snapshot } from './base.ts';
+
+/** Bytes handed to the device at once, so that one long sync does not hold up the commits' own. */
+const FLUSH_EVERY = 4 * 1024 * 1024;
+
+/**
+ * @param path of the base.
+ * @param covered paths of the change sets that the snapshot contains.
+ * @returns the size of the new base in bytes; rejects where the old one stays.
+ */
+export async function checkpoint(
+  disk: Disk,
+  path: string,
+  directoryFd: number,
+  snapshot: Snapshot,
+  covered: readonly string[],
+): Promise<number> {
+  const bytes = await writeBase(disk, path, directoryFd, snapshot);
+  for (const name of covered) await disk.unlink(name);
+  return bytes;
+}
+
+/**
+ * Writes a base document, whole or not at all, yielding to the event loop between slices.
+ *
+ * @returns its size in bytes.
+ */
+export async function writeBase(
+  disk: Disk,
+  path: string,
+  directoryFd: number,
+  snapshot: Snapshot,
+): Promise<number> {
+  const file = new DurableFile(disk, dirname(path));
+  try {
+    let size = 0;
+    let unflushed = 0;
+    for (const slice of baseSlices(snapshot)) {
+      file.write(slice);
+      size += slice.length;
+      unflushed += slice.length;
+      if (unflushed >= FLUSH_EVERY) {
+        unflushed = 0;
+        await file.flush();
+      } else {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    await file.publish(path, directoryFd);
+    return size;
+  } catch (error) {
+    await file.abandon();
+    throw error;
+  }
+}

@@ -1,0 +1,154 @@
+/** The store as the rest of the program sees it: committed state to read, transactions to write. */
+import { join } from 'node:path';
+import { Low } from 'lowdb';
+import { type Disk, machineDisk } from '../disk/disk.ts';
+import { acquireOwnership, type FileLock } from '../disk/lock.ts';
+import { CatalogError } from '../errors.ts';
+import type { KindName, Row, Scalar } from '../model/kind.ts';
+import { CHANGES, ChangeSetAdapter, type Document, emptyDocument, load } from './adapter.ts';
+import { Committer, type CommitListener } from './commit.ts';
+import type { Transaction, View } from './draft.ts';
+import { type Page, type Selection, Tables } from './tables.ts';
+
+export const LOCK = 'lock';
+
+/** What readers see: durable rows only. */
+export interface ReadableStore extends View {
+  /** One page of a collection. */
+  select(kind: KindName, selection: Selection): Page;
+  /** All ids of a kind, ascending. */
+  ids(kind: KindName): Iterable<number>;
+  count(kind: KindName): number;
+  /** The last id that was handed out; every id up to it that has no row was deleted. */
+  lastId(kind: KindName): number;
+}
+
+interface Options {
+  readonly directory: string;
+  /** The command that opens it, for whoever finds the directory locked. */
+  readonly command: string;
+  /** Creates an empty store where there is none; otherwise that is `store_missing`. */
+  readonly create: boolean;
+  readonly disk?: Disk;
+  /** Told of what fails in the background; the store goes on. */
+  readonly failed: (error: unknown) => void;
+  /** Told when memory or disk can no longer be known; the process has to end. */
+  readonly fatal: (error: unknown) => void;
+}
+
+class Snapshot implements ReadableStore {
+  protected readonly tables: Tables;
+  protected readonly document: Document;
+
+  constructor(document: Document) {
+    this.document = document;
+    this.tables = new Tables(document.rows);
+  }
+
+  get(kind: KindName, id: Scalar): Row | undefined {
+    return this.tables.get(kind, id);
+  }
+
+  matching(kind: KindName, attribute: string, value: Scalar): Iterable<number> {
+    return this.tables.matching(kind, attribute, value);
+  }
+
+  select(kind: KindName, selection: Selection): Page {
+    return this.tables.select(kind, selection);
+  }
+
+  ids(kind: KindName): Iterable<number> {
+    return this.tables.ids(kind);
+  }
+
+  count(kind: KindName): number {
+    return this.tables.count(kind);
+  }
+
+  lastId(kind: KindName): number {
+    return this.document.lastIds[kind];
+  }
+}
+
+/**
+ * A consistent snapshot of a directory that another process may own.
+ *
+ * @throws CatalogError `store_missing`, `store_damaged`, `schema_version`.
+ */
+export function readSnapshot(directory: string, disk: Disk = machineDisk): ReadableStore {
+  const loaded = load(disk, directory);
+  if (loaded === null) throw missing(directory);
+  return new Snapshot(loaded.document);
+}
+
+/** An open store; one process owns its directory. */
+export class Store extends Snapshot {
+  readonly #committer: Committer;
+  readonly #adapter: ChangeSetAdapter;
+  readonly #lock: FileLock;
+  /** Whether {@link Store.open} found no store and made one. */
+  readonly created: boolean;
+
+  private constructor(
+    low: Low<Document>,
+    adapter: ChangeSetAdapter,
+    lock: FileLock,
+    created: boolean,
+    fatal: (error: unknown) => void,
+  ) {
+    super(low.data);
+    this.#committer = new Committer(low, this.tables, fatal);
+    this.#adapter = adapter;
+    this.#lock = lock;
+    this.created = created;
+  }
+
+  /** @throws CatalogError `store_locked`, `store_missing`, `store_damaged`, `schema_version`. */
+  static async open(options: Options): Promise<Store> {
+    const { directory, command, create, failed, fatal } = options;
+    const disk = options.disk ?? machineDisk;
+    const lock = acquireOwnership(join(directory, LOCK), command);
+    const adapter = new ChangeSetAdapter(disk, directory, (error) => {
+      const unknown = error instanceof CatalogError && error.code === 'durability_unknown';
+      (unknown ? fatal : failed)(error);
+    });
+    try {
+      const low = new Low<Document>(adapter, emptyDocument());
+      const empty = low.data;
+      await low.read();
+      const created = low.data === empty;
+      if (created && !create) throw missing(directory);
+      disk.mkdir(join(directory, CHANGES));
+      if (created) await low.write();
+      return new Store(low, adapter, lock, created, fatal);
+    } catch (error) {
+      await adapter.close();
+      lock.close();
+      throw error;
+    }
+  }
+
+  /** See {@link Committer.submit}. */
+  transact<T>(run: (transaction: Transaction) => T): Promise<T> {
+    return this.#committer.submit(run);
+  }
+
+  /** See {@link Committer.listen}. */
+  onCommit(listener: CommitListener): void {
+    this.#committer.listen(listener);
+  }
+
+  /** Waits for the transactions under way, then gives the directory free. */
+  async close(): Promise<void> {
+    await this.#committer.close();
+    await this.#adapter.close();
+    this.#lock.close();
+  }
+}
+
+function missing(directory: string): CatalogError {
+  return new CatalogError(
+    'store_missing',
+    `${directory} holds no store; run: catalog-server migrate --data ${directory}`,
+  );
+}

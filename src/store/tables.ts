@@ -1,0 +1,261 @@
+/**
+ * The committed state in memory: rows by id, and indexes kept in place as rows change.
+ *
+ * Invariant: between two calls of {@link Tables.apply} every index holds exactly the rows of its
+ * table, each at the place that its current values give.
+ */
+import { ALL_KINDS, KINDS, referrersOf } from '../model/kinds.ts';
+import type { Kind, KindName, Lookup, Row, Scalar } from '../model/kind.ts';
+import { referencesOf, valueOf } from '../model/rules.ts';
+import { OrderedIds } from './ordered-ids.ts';
+import { sortKey } from './sort-key.ts';
+
+export type Direction = 'asc' | 'desc';
+
+/** What a page of a collection asks for. */
+export interface Selection {
+  /** Attributes that must have the value; all of them indexed. */
+  readonly filters: readonly (readonly [attribute: string, value: Scalar])[];
+  /** Any scalar attribute of the object, joined ones included. */
+  readonly sortby: string;
+  readonly order: Direction;
+  readonly offset: number;
+  /** Infinity for all. */
+  readonly limit: number;
+}
+
+export interface Page {
+  readonly rows: readonly Row[];
+  /** Rows that the filters let through. */
+  readonly total: number;
+}
+
+/** One changed row: what was and what is; null where there is none. */
+export interface Change {
+  readonly kind: KindName;
+  readonly id: number;
+  readonly before: Row | null;
+  readonly after: Row | null;
+}
+
+/** A sort order of a table, whole or partitioned by the values of one attribute. */
+interface Ordering {
+  readonly kind: Kind;
+  readonly partition: string | null;
+  readonly sortby: string;
+  readonly order: Direction;
+  readonly lists: Map<Scalar, OrderedIds>;
+}
+
+const NONE = new OrderedIds();
+
+export class Tables {
+  readonly #rows: Record<KindName, Map<number, Row>>;
+  readonly #orderings: Record<KindName, Map<string, Ordering>>;
+
+  constructor(rows: Record<KindName, Map<number, Row>>) {
+    this.#rows = rows;
+    this.#orderings = perKind(() => new Map());
+    for (const kind of ALL_KINDS) {
+      this.#ordering(kind, null, 'id', 'asc');
+      for (const attribute of indexedAttributes(kind)) this.#ordering(kind, attribute, 'id', 'asc');
+    }
+  }
+
+  get(kind: KindName, id: Scalar): Row | undefined {
+    return this.#rows[kind].get(id as number);
+  }
+
+  count(kind: KindName): number {
+    return this.#rows[kind].size;
+  }
+
+  /** Ids of the rows whose indexed attribute has the value, ascending. */
+  matching(kind: KindName, attribute: string, value: Scalar): OrderedIds {
+    return this.#ordering(KINDS[kind], attribute, 'id', 'asc').lists.get(value) ?? NONE;
+  }
+
+  /** All ids of a table, ascending. */
+  ids(kind: KindName): OrderedIds {
+    return this.#ordering(KINDS[kind], null, 'id', 'asc').lists.get(null) ?? NONE;
+  }
+
+  select(name: KindName, { filters, sortby, order, offset, limit }: Selection): Page {
+    const kind = KINDS[name];
+    const [narrowest, ...others] = filters.toSorted(
+      ([a, x], [b, y]) => this.matching(name, a, x).length - this.matching(name, b, y).length,
+    );
+    // Ids have no equals, so their other direction is the same list read backwards.
+    const backwards = sortby === 'id' && order === 'desc';
+    const ordering = this.#ordering(
+      kind,
+      narrowest?.[0] ?? null,
+      sortby,
+      backwards ? 'asc' : order,
+    );
+    const list = ordering.lists.get(narrowest?.[1] ?? null) ?? NONE;
+    const row = (id: number) => this.get(name, id) as Row;
+
+    if (others.length > 0) {
+      const rows = [...list]
+        .map(row)
+        .filter((candidate) =>
+          others.every(([attribute, value]) => candidate[attribute] === value),
+        );
+      if (backwards) rows.reverse();
+      return { rows: rows.slice(offset, offset + limit), total: rows.length };
+    }
+    if (backwards) {
+      const end = Math.max(list.length - offset, 0);
+      const start = Math.max(end - limit, 0);
+      const ids = list.slice(start, end - start).reverse();
+      return { rows: ids.map(row), total: list.length };
+    }
+    return { rows: list.slice(offset, limit).map(row), total: list.length };
+  }
+
+  /**
+   * Makes committed changes visible.
+   *
+   * @throws Error where an index contradicts its table. Memory is then no truth any more, and the
+   *   process has to end.
+   */
+  apply(changes: readonly Change[]): void {
+    const changed = new Map(changes.map((change) => [`${change.kind} ${change.id}`, change]));
+    const next: Lookup = (kind, id) => {
+      const change = changed.get(`${kind} ${id}`);
+      return change === undefined ? this.get(kind, id) : (change.after ?? undefined);
+    };
+    // A joined value moves rows that did not change themselves; they leave and enter with the rest.
+    const carried = this.#carried(changes).filter(({ kind, id }) => !changed.has(`${kind} ${id}`));
+    // Out while every value is the old one, in once every value is the new one: within a list the
+    // comparisons then always agree with the places.
+    const entering = [...changes, ...carried].flatMap((move) => this.#leave(move, next));
+    for (const { kind, id, after } of changes) {
+      if (after === null) this.#rows[kind].delete(id);
+      else this.#rows[kind].set(id, after);
+    }
+    for (const [ordering, row] of entering) this.#enter(ordering, row);
+  }
+
+  /** Rows that show an attribute of a changed row, by joining it. */
+  #carried(changes: readonly Change[]): Change[] {
+    const carried: Change[] = [];
+    for (const { kind, id, before, after } of changes) {
+      if (before === null || after === null) continue;
+      for (const { kind: shower, attribute } of referrersOf(kind)) {
+        if (!this.#sortsByJoined(shower, attribute, before, after)) continue;
+        for (const other of this.matching(shower.name, attribute, id)) {
+          const row = this.get(shower.name, other) as Row;
+          carried.push({ kind: shower.name, id: other, before: row, after: row });
+        }
+      }
+    }
+    return carried;
+  }
+
+  /** Whether an ordering that is kept sorts by a joined attribute that differs. */
+  #sortsByJoined(kind: Kind, through: string, before: Row, after: Row): boolean {
+    for (const { sortby } of this.#orderings[kind.name].values()) {
+      const declared = kind.attributes[sortby];
+      if (declared?.role !== 'joined' || declared.through !== through) continue;
+      if (before[declared.attribute] !== after[declared.attribute]) return true;
+    }
+    return false;
+  }
+
+  /** Takes a row out of the orderings in which its place changes. @returns where it comes in. */
+  #leave({ kind, before, after }: Change, next: Lookup): (readonly [Ordering, Row])[] {
+    const entering: (readonly [Ordering, Row])[] = [];
+    for (const ordering of this.#orderings[kind].values()) {
+      if (before !== null && after !== null && this.#stays(ordering, before, after, next)) continue;
+      if (before !== null) {
+        const list = ordering.lists.get(partitionOf(ordering, before));
+        list?.remove(before.id, this.#before(ordering, before));
+        if (list?.length === 0) ordering.lists.delete(partitionOf(ordering, before));
+      }
+      if (after !== null) entering.push([ordering, after]);
+    }
+    return entering;
+  }
+
+  #stays(ordering: Ordering, before: Row, after: Row, next: Lookup): boolean {
+    const { kind, sortby } = ordering;
+    if (partitionOf(ordering, before) !== partitionOf(ordering, after)) return false;
+    const current: Lookup = (name, id) => this.get(name, id);
+    return valueOf(kind, sortby, before, current) === valueOf(kind, sortby, after, next);
+  }
+
+  #enter(ordering: Ordering, row: Row): void {
+    const key = partitionOf(ordering, row);
+    let list = ordering.lists.get(key);
+    if (list === undefined) {
+      list = new OrderedIds();
+      ordering.lists.set(key, list);
+    }
+    list.insert(row.id, this.#before(ordering, row));
+  }
+
+  #before({ kind, sortby, order }: Ordering, row: Row): (other: number) => boolean {
+    if (sortby === 'id') return (other) => other < row.id;
+    const own = this.#key(kind, sortby, row);
+    return (other) => {
+      const key = this.#key(kind, sortby, this.get(kind.name, other) as Row);
+      if (key === own) return other < row.id;
+      return order === 'asc' ? key < own : key > own;
+    };
+  }
+
+  #key(kind: Kind, sortby: string, row: Row): string | number {
+    return sortKey(valueOf(kind, sortby, row, (name, id) => this.get(name, id)));
+  }
+
+  /** An ordering, built from the whole table the first time it is asked for and kept from then on. */
+  #ordering(kind: Kind, partition: string | null, sortby: string, order: Direction): Ordering {
+    const name = `${partition ?? ''} ${sortby} ${order}`;
+    const known = this.#orderings[kind.name].get(name);
+    if (known !== undefined) return known;
+
+    const members = new Map<Scalar, Row[]>();
+    for (const row of this.#rows[kind.name].values()) {
+      const key = partition === null ? null : (row[partition] ?? null);
+      const list = members.get(key);
+      if (list === undefined) members.set(key, [row]);
+      else list.push(row);
+    }
+    const lists = new Map<Scalar, OrderedIds>();
+    for (const [key, rows] of members) {
+      lists.set(key, new OrderedIds(this.#sorted(kind, rows, sortby, order)));
+    }
+    const ordering: Ordering = { kind, partition, sortby, order, lists };
+    this.#orderings[kind.name].set(name, ordering);
+    return ordering;
+  }
+
+  /** @param rows by ascending id, as a table keeps them: new ids are the highest so far. */
+  #sorted(kind: Kind, rows: readonly Row[], sortby: string, order: Direction): number[] {
+    if (sortby === 'id') return rows.map(({ id }) => id);
+    const sign = order === 'asc' ? 1 : -1;
+    // The sort is stable, so that equal values keep the ascending id.
+    return rows
+      .map((row) => ({ id: row.id, key: this.#key(kind, sortby, row) }))
+      .sort((a, b) => (a.key === b.key ? 0 : a.key < b.key ? -sign : sign))
+      .map(({ id }) => id);
+  }
+}
+
+/** A record with one value for each kind. */
+export function perKind<T>(make: (kind: Kind) => T): Record<KindName, T> {
+  const entries = ALL_KINDS.map((kind) => [kind.name, make(kind)] as const);
+  return Object.fromEntries(entries) as Record<KindName, T>;
+}
+
+/** Attributes by whose value rows are found: the references and the keyword. */
+export function indexedAttributes(kind: Kind): string[] {
+  const attributes = referencesOf(kind).map(({ attribute }) => attribute);
+  return kind.keyword === undefined ? attributes : [...attributes, kind.keyword];
+}
+
+function partitionOf({ partition }: Ordering, row: Row): Scalar {
+  return partition === null ? null : (row[partition] ?? null);
+}
