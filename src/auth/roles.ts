@@ -1,0 +1,14 @@
+/** Who may do what (DECISIONS 6). */
+
+export const ROLES = ['viewer', 'editor', 'admin'] as const;
+
+export type Role = (typeof ROLES)[number];
+
+export function isRole(value: unknown): value is Role {
+  return (ROLES as readonly unknown[]).includes(value);
+}
+
+/** Each role may do what the one before it may. */
+export function mayActAs(role: Role, needed: Role): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf(needed);
+}

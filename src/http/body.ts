@@ -1,0 +1,48 @@
+/** From bytes to a JSON value, strictly: nothing is repaired or guessed (DECISIONS 3). */
+import { CatalogError, messageOf } from '../errors.ts';
+import { header, type Request } from './exchange.ts';
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** @throws CatalogError `unsupported_media_type`, `body_too_large`, `malformed_body`. */
+export async function readJson(request: Request): Promise<unknown> {
+  requireJson(header(request, 'content-type'));
+  return parseJson(await request.body());
+}
+
+/** `application/json`, any `+json`, or nothing at all. */
+function requireJson(contentType: string | undefined): void {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (type === '' || type === 'application/json' || /^[^\s/]+\/[^\s/]+\+json$/.test(type)) return;
+  throw new CatalogError(
+    'unsupported_media_type',
+    'the body must be JSON: Content-Type: application/json',
+  );
+}
+
+/** @throws CatalogError `malformed_body`. */
+export function parseJson(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) {
+    throw new CatalogError('malformed_body', 'the body is empty; send a JSON object');
+  }
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    throw new CatalogError('malformed_body', 'the body is not UTF-8');
+  }
+  if (text.startsWith('\ufeff')) {
+    throw new CatalogError(
+      'malformed_body',
+      'the body is not JSON: it begins with a byte order mark',
+    );
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const [what] = messageOf(error)
+      .replace(/^JSON Parse error: /, '')
+      .split('\n');
+    throw new CatalogError('malformed_body', `the body is not JSON: ${what?.slice(0, 100)}`);
+  }
+}

@@ -1,0 +1,133 @@
+/** What the service says of itself: index, OPTIONS, links to the documentation. */
+import { toJsonSchema } from '@valibot/to-json-schema';
+import type { Attribute, Kind } from '../model/kind.ts';
+import { COLLECTIONS, KINDS } from '../model/kinds.ts';
+import type { ValueSchema } from '../model/schemas.ts';
+import { visibleAttributes } from '../resources/representation.ts';
+import { allowed, type Endpoint, type Method } from './endpoint.ts';
+import { JSON_TYPE } from './negotiate.ts';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** RFC 8631: where machines and people find the description. */
+export function serviceLinks(prefix: string): string {
+  let links = knownLinks.get(prefix);
+  if (links === undefined) {
+    links = `<${prefix}/openapi.json>; rel="service-desc"; type="application/json", <${prefix}/docs/>; rel="service-doc"; type="text/html"`;
+    knownLinks.set(prefix, links);
+  }
+  return links;
+}
+
+/** Prefixes are few: with a version segment and without. */
+const knownLinks = new Map<string, string>();
+
+/** `GET /`. */
+export function indexDocument(basePath: string, version: string): object {
+  const collections = Object.fromEntries(
+    [...COLLECTIONS].map(([path, kind]) => [kind.name, `${basePath}${path}`]),
+  );
+  return {
+    name: 'catalog-server',
+    version,
+    collections,
+    documentation: { openapi: `${basePath}/openapi.json`, page: `${basePath}/docs/` },
+  };
+}
+
+export function optionsHeaders(endpoint: Endpoint): Record<string, string> {
+  return { Allow: allowed(endpoint), 'Content-Type': JSON_TYPE };
+}
+
+/** The answer to OPTIONS: attributes that the client may send, with type and whether required. */
+export function describeAttributes(kind: Kind, methods: readonly Method[]): object {
+  const writes = methods.some((method) => method === 'POST' || method === 'PUT');
+  return {
+    name: kind.label,
+    attributes: writes
+      ? Object.fromEntries(
+          writableAttributes(kind).map(({ name, schema, required }) => [
+            name,
+            { ...schema, required },
+          ]),
+        )
+      : {},
+  };
+}
+
+export interface WritableAttribute {
+  /** As requests call it. */
+  readonly name: string;
+  readonly schema: JsonSchema;
+  /** On POST and PUT; PATCH requires none. */
+  readonly required: boolean;
+}
+
+export function writableAttributes(kind: Kind): WritableAttribute[] {
+  return visibleAttributes(kind).flatMap(([name, declared]) => {
+    if (declared.role === 'owned')
+      return [{ name, schema: ownedSchema(declared), required: false }];
+    if (declared.role !== 'written') return [];
+    const { schema, request = name, fallback } = declared;
+    const described = jsonSchemaOf(schema);
+    return [
+      {
+        name: request,
+        schema: fallback === undefined ? described : { ...described, default: fallback },
+        required: fallback === undefined,
+      },
+    ];
+  });
+}
+
+/** JSON Schema (2020-12) of one attribute as answers show it. */
+export function attributeSchema(kind: Kind, declared: Attribute): JsonSchema {
+  switch (declared.role) {
+    case 'id':
+      return { type: 'integer', minimum: 1, readOnly: true };
+    case 'written':
+      return jsonSchemaOf(declared.schema);
+    case 'assigned':
+      return { type: typeof declared.initial === 'number' ? 'integer' : 'string', readOnly: true };
+    case 'joined': {
+      const through = kind.attributes[declared.through];
+      const nullable = through?.role === 'written' && through.fallback === null;
+      return { type: nullable ? ['string', 'null'] : 'string', readOnly: true };
+    }
+    case 'owned':
+      return ownedSchema(declared);
+  }
+}
+
+function ownedSchema(declared: Extract<Attribute, { role: 'owned' }>): JsonSchema {
+  const attributes = writableAttributes(KINDS[declared.kind]);
+  return {
+    type: 'array',
+    items: {
+      type: 'object',
+      required: attributes.flatMap(({ name, required }) => (required ? [name] : [])),
+      properties: Object.fromEntries(attributes.map(({ name, schema }) => [name, schema])),
+    },
+  };
+}
+
+/** The JSON Schema of a value schema, with the keywords that it carries as metadata. */
+export function jsonSchemaOf(schema: ValueSchema): JsonSchema {
+  const { $schema: _, ...schemaObject } = toJsonSchema(schema, {
+    target: 'draft-2020-12',
+    errorMode: 'ignore',
+    overrideAction: ({ valibotAction, jsonSchema }) =>
+      valibotAction.type === 'metadata' && 'metadata' in valibotAction
+        ? { ...jsonSchema, ...keywordsIn(valibotAction.metadata) }
+        : undefined,
+  });
+  const described: JsonSchema = { ...schemaObject };
+  if (!Array.isArray(described['anyOf'])) return described;
+  // Nullable: one schema with two types reads better than two schemas.
+  const [value] = described['anyOf'] as JsonSchema[];
+  return { ...value, type: [value?.['type'], 'null'] };
+}
+
+function keywordsIn(metadata: unknown): Record<string, unknown> {
+  return (metadata as { jsonSchema?: Record<string, unknown> }).jsonSchema ?? {};
+}

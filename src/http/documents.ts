@@ -1,0 +1,60 @@
+/** Endpoints that serve a document: the index, the API description, its viewer, detail pages. */
+import { CatalogError } from '../errors.ts';
+import type { Endpoint, Method } from './endpoint.ts';
+import type { Answer } from './exchange.ts';
+
+export interface Document {
+  readonly body: string | Uint8Array;
+  readonly type: string;
+  readonly modified?: Date;
+  /** Content-Security-Policy of a page. */
+  readonly policy?: string;
+}
+
+export class DocumentEndpoint implements Endpoint {
+  readonly methods: readonly Method[] = ['GET'];
+  readonly open = true;
+  readonly emptyNotFound = false;
+  readonly negotiates: boolean;
+  readonly #find: () => Document | null | Promise<Document | null>;
+  #document: Document | null = null;
+
+  /**
+   * @param find the document; null where there is none.
+   * @param negotiates whether it is JSON that `Accept` may exclude.
+   */
+  constructor(find: () => Document | null | Promise<Document | null>, negotiates = false) {
+    this.#find = find;
+    this.negotiates = negotiates;
+  }
+
+  describe(): object {
+    return { attributes: {} };
+  }
+
+  async locate(): Promise<void> {
+    this.#document = await this.#find();
+    if (this.#document === null) throw new CatalogError('not_found', 'there is no such document');
+  }
+
+  current(): { readonly etag: string } {
+    return { etag: `"${Bun.hash.xxHash64(this.#located().body).toString(36)}"` };
+  }
+
+  perform(): Answer {
+    const { body, type, modified, policy } = this.#located();
+    const headers: Record<string, string> = {
+      'Content-Type': type,
+      ETag: this.current().etag,
+      'Cache-Control': 'no-cache',
+    };
+    if (policy !== undefined) headers['Content-Security-Policy'] = policy;
+    if (modified !== undefined) headers['Last-Modified'] = modified.toUTCString();
+    return { status: 200, headers, body };
+  }
+
+  #located(): Document {
+    if (this.#document === null) throw new Error('a document is located before it is read');
+    return this.#document;
+  }
+}

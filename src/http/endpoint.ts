@@ -1,0 +1,47 @@
+/** What a path is once it is routed: its methods, who may call them, and what they do. */
+import type { Representation } from '../resources/representation.ts';
+import type { Answer, Request } from './exchange.ts';
+import type { MediaType } from './negotiate.ts';
+import type { Conditions } from './preconditions.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Methods whose request has a body to be read. */
+export const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+
+/** What the checks before have found out, for the method to work with. */
+export interface Exchange {
+  readonly request: Request;
+  /** Base path and version segment as the client wrote them: links begin with it. */
+  readonly prefix: string;
+  readonly mediaType: MediaType;
+  readonly conditions: Conditions | null;
+  /** Parsed JSON of a method with a body. */
+  readonly body: unknown;
+}
+
+export interface Endpoint {
+  /** HEAD comes with GET, OPTIONS with everything. */
+  readonly methods: readonly Method[];
+  /** No token asked. */
+  readonly open: boolean;
+  /** Whether GET chooses among media types by `Accept`. */
+  readonly negotiates: boolean;
+  /** A 404 has an empty object for a body. */
+  readonly emptyNotFound: boolean;
+  /** The answer to OPTIONS. */
+  describe(): object;
+  /** Looks the item up. @throws CatalogError `not_found`, `gone`. */
+  locate(method: string): void | Promise<void>;
+  /** The representation that conditions compare, after `locate`; null where there is none. */
+  current(): Pick<Representation, 'etag'> | null;
+  perform(method: Method, exchange: Exchange): Answer | Promise<Answer>;
+}
+
+/** Every method of a path, for `Allow`. */
+export function allowed({ methods }: Pick<Endpoint, 'methods'>): string {
+  return [
+    ...methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
+    'OPTIONS',
+  ].join(', ');
+}

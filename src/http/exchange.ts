@@ -1,0 +1,26 @@
+/** A request and its answer as plain values: what the rest of src/http works with. */
+
+export interface Request {
+  readonly method: string;
+  /** As sent, not decoded, without the query. */
+  readonly path: string;
+  /** What follows `?`, not decoded. */
+  readonly search: string;
+  /** By lower-case name; repeated ones joined or first-wins as RFC 9110, section 5.3 allows. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Reads the whole body. @throws CatalogError `body_too_large`, `malformed_request`. */
+  readonly body: () => Promise<Uint8Array>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Null where the status has none (204, 304). A HEAD answer keeps it, for its length. */
+  readonly body: string | Uint8Array | null;
+}
+
+/** One header as text; undefined where it was not sent. */
+export function header(request: Request, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}

@@ -1,0 +1,36 @@
+/** Failures as answers (SPEC 7): one table of statuses, one shape of body. */
+import { randomUUID } from 'node:crypto';
+import { CatalogError } from '../errors.ts';
+import type { Answer } from './exchange.ts';
+import { JSON_TYPE } from './negotiate.ts';
+
+/** Where an unexpected fault is told; the client gets its id alone. */
+export type FaultReporter = (requestId: string, error: unknown) => void;
+
+/**
+ * @param emptyNotFound whether a 404 has an empty object for a body (SPEC 7, rule 2).
+ */
+export function problem(error: unknown, emptyNotFound: boolean, report: FaultReporter): Answer {
+  if (!(error instanceof CatalogError) || error.status >= 500) return fault(error, report);
+  const body =
+    emptyNotFound && error.code === 'not_found'
+      ? {}
+      : { error: error.message, ...(error.fields && { fields: error.fields }) };
+  return {
+    status: error.status,
+    headers: { ...error.headers, 'Content-Type': JSON_TYPE },
+    body: JSON.stringify(body),
+  };
+}
+
+function fault(error: unknown, report: FaultReporter): Answer {
+  const requestId = randomUUID();
+  report(requestId, error);
+  const status = error instanceof CatalogError ? error.status : 500;
+  const said = status === 503 ? 'the server is shutting down' : 'internal server error';
+  return {
+    status,
+    headers: { 'Content-Type': JSON_TYPE },
+    body: JSON.stringify({ error: said, request_id: requestId }),
+  };
+}

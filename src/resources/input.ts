@@ -1,0 +1,145 @@
+/** A request's object, checked as a whole (DECISIONS 2): every problem is reported at once. */
+import * as v from 'valibot';
+import { CatalogError } from '../errors.ts';
+import type { Kind, KindName, Scalar, WrittenAttribute } from '../model/kind.ts';
+import { KINDS } from '../model/kinds.ts';
+import { visibleAttributes } from './representation.ts';
+
+/** `whole` wants every attribute that has no fallback (POST, PUT), `partial` none (PATCH). */
+export type Mode = 'whole' | 'partial';
+
+/** A checked object: what to store, and the elements to add to what the row owns. */
+export interface Input {
+  readonly values: Readonly<Record<string, Scalar>>;
+  readonly owned: readonly OwnedInput[];
+}
+
+export interface OwnedInput {
+  readonly kind: KindName;
+  readonly through: string;
+  readonly values: Readonly<Record<string, Scalar>>;
+}
+
+/** A hostile list can be wrong in a hundred thousand places; nobody reads more than these. */
+const REPORTED = 100;
+
+class Problems {
+  readonly #fields: Record<string, string[]> = {};
+  #count = 0;
+
+  get full(): boolean {
+    return this.#count >= REPORTED;
+  }
+
+  add(path: string, message: string): void {
+    if (this.full) return;
+    this.#count += 1;
+    (this.#fields[path] ??= []).push(message);
+  }
+
+  /** @throws CatalogError `invalid` where there is a problem. */
+  settle(): void {
+    if (this.#count === 0) return;
+    const lines = Object.entries(this.#fields).map(
+      ([path, texts]) => `${path}: ${texts.join(', ')}`,
+    );
+    throw new CatalogError('invalid', lines.join('; '), { fields: this.#fields });
+  }
+}
+
+/**
+ * @param body parsed JSON. Unknown and read-only members are passed over.
+ * @throws CatalogError `invalid`.
+ */
+export function parseInput(kind: Kind, body: unknown, mode: Mode): Input {
+  if (!isObject(body)) {
+    throw new CatalogError('invalid', 'the body must be a JSON object', { fields: {} });
+  }
+  const problems = new Problems();
+  const input = readObject(kind, body, mode, '', problems);
+  problems.settle();
+  return input;
+}
+
+function readObject(
+  kind: Kind,
+  body: Readonly<Record<string, unknown>>,
+  mode: Mode,
+  path: string,
+  problems: Problems,
+): Input {
+  const values: Record<string, Scalar> = {};
+  const owned: OwnedInput[] = [];
+  for (const [name, declared] of visibleAttributes(kind)) {
+    if (declared.role === 'written') {
+      const value = readValue(name, declared, body, mode, path, problems);
+      if (value !== undefined) values[name] = value;
+    } else if (declared.role === 'owned') {
+      const elements = Object.hasOwn(body, name) ? body[name] : [];
+      for (const element of readElements(declared.kind, elements, `${path}${name}`, problems)) {
+        owned.push({ kind: declared.kind, through: declared.through, values: element });
+      }
+    }
+  }
+  return { values, owned };
+}
+
+function readValue(
+  name: string,
+  declared: WrittenAttribute,
+  body: Readonly<Record<string, unknown>>,
+  mode: Mode,
+  path: string,
+  problems: Problems,
+): Scalar | undefined {
+  const sent = sentName(name, declared, body);
+  if (sent === null) {
+    if (mode === 'partial') return undefined;
+    if (declared.fallback !== undefined) return declared.fallback;
+    problems.add(`${path}${declared.request ?? name}`, 'is required');
+    return undefined;
+  }
+  const result = v.safeParse(declared.schema, body[sent]);
+  if (!result.success) {
+    for (const { message } of result.issues) problems.add(`${path}${sent}`, message);
+    return undefined;
+  }
+  if (sent !== name && Object.hasOwn(body, name) && body[name] !== body[sent]) {
+    problems.add(`${path}${sent}`, `differs from ${name}; send one of them`);
+  }
+  return result.output;
+}
+
+/** The member that holds the value: the request's word, or the response's in its place. */
+function sentName(
+  name: string,
+  { request }: WrittenAttribute,
+  body: Readonly<Record<string, unknown>>,
+): string | null {
+  if (request !== undefined && Object.hasOwn(body, request)) return request;
+  return Object.hasOwn(body, name) ? name : null;
+}
+
+function readElements(
+  kind: KindName,
+  elements: unknown,
+  path: string,
+  problems: Problems,
+): Readonly<Record<string, Scalar>>[] {
+  if (!Array.isArray(elements)) {
+    problems.add(path, 'must be an array');
+    return [];
+  }
+  const read: Readonly<Record<string, Scalar>>[] = [];
+  for (const [index, element] of elements.entries()) {
+    if (problems.full) break;
+    const at = `${path}.${index}`;
+    if (!isObject(element)) problems.add(at, 'must be an object');
+    else read.push(readObject(KINDS[kind], element, 'whole', `${at}.`, problems).values);
+  }
+  return read;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,173 @@
+/**
+ * The use cases: list, read, create, replace, change and delete rows of any kind. One handler
+ * serves every collection; what differs stands in the kind's declaration.
+ */
+import { CatalogError } from '../errors.ts';
+import type { Kind, Nesting, Row, Scalar } from '../model/kind.ts';
+import { isStored, KINDS } from '../model/kinds.ts';
+import type { Transaction, View } from '../store/draft.ts';
+import type { Store } from '../store/store.ts';
+import type { Selection } from '../store/tables.ts';
+import { type Input, parseInput } from './input.ts';
+import { type Representation, represent, textOf } from './representation.ts';
+
+/** The parent that a nested path names. */
+export interface Parent {
+  readonly nesting: Nesting;
+  readonly id: number;
+}
+
+/** A collection, or the part of it that belongs to a parent. */
+export interface Address {
+  readonly kind: Kind;
+  readonly parent: Parent | null;
+}
+
+/** Judges the current representation. @throws CatalogError `precondition_failed`. */
+export type Precondition = ((current: Representation) => void) | null;
+
+export interface Listing {
+  /** JSON text of the array. */
+  readonly text: string;
+  /** Rows in all pages together. */
+  readonly total: number;
+}
+
+export class Records {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Ends well where the parent of a nested address is there. @throws CatalogError `not_found`. */
+  requireParent(address: Address): void {
+    requireParent(address, this.#store);
+  }
+
+  list({ kind, parent }: Address, selection: Selection): Listing {
+    const filters =
+      parent === null
+        ? selection.filters
+        : [...selection.filters, [parent.nesting.through, parent.id] as const];
+    const { rows, total } = this.#store.select(kind.name, { ...selection, filters });
+    return { text: `[${rows.map((row) => textOf(kind, row, this.#store)).join(',')}]`, total };
+  }
+
+  /**
+   * The committed row of an address.
+   *
+   * @throws CatalogError `not_found`; `gone` for a row that was deleted, where `telling` asks for it.
+   */
+  find(address: Address, id: number, telling: boolean): Row {
+    const { kind, parent } = address;
+    const row = this.#store.get(kind.name, id);
+    if (row === undefined && telling && parent === null && !kind.emptyNotFound) {
+      if (id >= 1 && id <= this.#store.lastId(kind.name)) {
+        throw new CatalogError('gone', `${kind.label} ${id} was deleted`);
+      }
+    }
+    return requireRow(address, id, row, this.#store);
+  }
+
+  read({ kind }: Address, row: Row): Representation {
+    return represent(kind, row, this.#store);
+  }
+
+  /**
+   * @param body parsed JSON.
+   * @throws CatalogError `invalid`, `integrity`, `not_found` (the parent), `write_refused`.
+   */
+  create(address: Address, body: unknown): Promise<Representation & { readonly id: number }> {
+    const { kind, parent } = address;
+    const input = parseInput(kind, body, 'whole');
+    return this.#commit(kind, (transaction) => {
+      requireParent(address, transaction);
+      const id = transaction.nextId(kind.name);
+      const place = parent === null ? {} : { [parent.nesting.through]: parent.id };
+      const row = newRow(kind, { ...input.values, ...place, id });
+      return { id, ...write(transaction, kind, row, input) };
+    });
+  }
+
+  /** PUT: every attribute of the request; what is owned is added to (SPEC 4.3, rule 2). */
+  replace(address: Address, id: number, body: unknown, allowed: Precondition) {
+    return this.#update(address, id, parseInput(address.kind, body, 'whole'), allowed);
+  }
+
+  /** PATCH: the attributes sent, nothing else. */
+  change(address: Address, id: number, body: unknown, allowed: Precondition) {
+    return this.#update(address, id, parseInput(address.kind, body, 'partial'), allowed);
+  }
+
+  /** @throws CatalogError `not_found`, `precondition_failed`, `referred_to`, `write_refused`. */
+  remove(address: Address, id: number, allowed: Precondition): Promise<void> {
+    const { kind } = address;
+    return this.#commit(kind, (transaction) => {
+      const row = requireRow(address, id, transaction.get(kind.name, id), transaction);
+      allowed?.(represent(kind, row, transaction));
+      transaction.delete(kind.name, id);
+    });
+  }
+
+  #update(
+    address: Address,
+    id: number,
+    input: Input,
+    allowed: Precondition,
+  ): Promise<Representation> {
+    const { kind } = address;
+    return this.#commit(kind, (transaction) => {
+      // Judged again here: the row may have changed while the body was on its way.
+      const row = requireRow(address, id, transaction.get(kind.name, id), transaction);
+      allowed?.(represent(kind, row, transaction));
+      return write(transaction, kind, { ...row, ...input.values, id }, input);
+    });
+  }
+
+  async #commit<T>(kind: Kind, run: (transaction: Transaction) => T): Promise<T> {
+    try {
+      return await this.#store.transact(run);
+    } catch (error) {
+      if (!(error instanceof CatalogError && error.code === 'write_refused')) throw error;
+      if (!kind.refusalIsValidation) throw error;
+      // SPEC 7, rule 3: to the client of an SKU write it is a validation error.
+      throw new CatalogError('integrity', `database error: ${error.message}`, { cause: error });
+    }
+  }
+}
+
+function write(transaction: Transaction, kind: Kind, row: Row, input: Input): Representation {
+  transaction.put(kind.name, row);
+  for (const { kind: owned, through, values } of input.owned) {
+    const id = transaction.nextId(owned);
+    transaction.put(owned, newRow(KINDS[owned], { ...values, [through]: row.id, id }));
+  }
+  return represent(kind, row, transaction);
+}
+
+/** A row with its attributes in the order of the declaration, which is how the files show it. */
+function newRow(kind: Kind, values: Readonly<Record<string, Scalar>>): Row {
+  const row: Record<string, Scalar> = {};
+  for (const [name, declared] of Object.entries(kind.attributes)) {
+    if (declared.role === 'assigned') row[name] = declared.initial;
+    else if (isStored(declared)) row[name] = values[name] ?? null;
+  }
+  return row as Row;
+}
+
+function requireRow(address: Address, id: number, row: Row | undefined, view: View): Row {
+  const { kind, parent } = address;
+  requireParent(address, view);
+  if (row === undefined || (parent !== null && row[parent.nesting.through] !== parent.id)) {
+    const where = parent === null ? '' : ` of ${KINDS[parent.nesting.parent].label} ${parent.id}`;
+    throw new CatalogError('not_found', `there is no ${kind.label} ${id}${where}`);
+  }
+  return row;
+}
+
+function requireParent({ parent }: Address, view: View): void {
+  if (parent === null || view.get(parent.nesting.parent, parent.id) !== undefined) return;
+  const { label } = KINDS[parent.nesting.parent];
+  throw new CatalogError('not_found', `there is no ${label} ${parent.id}`);
+}
