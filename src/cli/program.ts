@@ -1,0 +1,196 @@
+/** The command line (DECISIONS 8): commands, flags, environment variables, exit statuses. */
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '../auth/duration.ts';
+import { ROLES, type Role } from '../auth/roles.ts';
+import { CatalogError, messageOf } from '../errors.ts';
+import { completionScript, SHELLS, type Shell } from './completion.ts';
+import type { Context } from './context.ts';
+import { issueTokenCommand } from './issue-token.ts';
+import { migrate } from './migrate.ts';
+import { rebuildPagesCommand } from './rebuild-pages.ts';
+import { serve } from './serve.ts';
+
+/** What a command has for its exit status, 0 to 255. */
+export type ExitStatus = number;
+
+interface Common {
+  readonly data: string;
+  readonly verbose?: true;
+}
+
+/**
+ * Runs the program.
+ *
+ * @param argv the arguments alone, without the executable.
+ */
+export async function run(
+  argv: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+  version: string,
+): Promise<ExitStatus> {
+  const verbose = argv.includes('--verbose');
+  const context: Context = {
+    env: environment,
+    version,
+    print: (line) => process.stdout.write(`${line}\n`),
+    warn(line, error) {
+      process.stderr.write(`catalog-server: ${line}\n`);
+      if (verbose && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+    },
+  };
+  try {
+    await createProgram(context).parseAsync([...argv], { from: 'user' });
+    return 0;
+  } catch (error) {
+    return conclude(error, context);
+  }
+}
+
+function conclude(error: unknown, context: Context): ExitStatus {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return 0;
+    const said = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+    const help = error.code === 'commander.help' ? 'name a command' : said;
+    context.warn(`${help}; see catalog-server --help`);
+    return 2;
+  }
+  context.warn(messageOf(error).replace(/\s*\n\s*/g, ' '), error);
+  return error instanceof CatalogError ? error.exit : 1;
+}
+
+/** The program; parsing it runs the command that it names. */
+export function createProgram(context: Context): Command {
+  const program = new Command('catalog-server')
+    .description("A shop's catalog behind one executable: a JSON REST service over plain files.")
+    .version(context.version)
+    .exitOverride()
+    // What goes wrong is said once, in one line, by `conclude`.
+    .configureOutput({ outputError: () => {}, writeErr: () => {} });
+
+  command(program, 'serve', 'run the server')
+    .addOption(
+      new Option('--host <host>', 'address to listen on')
+        .env('CATALOG_HOST')
+        .default('127.0.0.1')
+        .argParser(parseHost),
+    )
+    .addOption(
+      new Option('--port <number>', 'port to listen on; 0 takes a free one')
+        .env('CATALOG_PORT')
+        .default(8000)
+        .argParser(parsePort),
+    )
+    .addOption(
+      new Option('--base-path <path>', 'path of a main domain under which the service stands')
+        .env('CATALOG_BASE_PATH')
+        .default('')
+        .argParser(parseBasePath),
+    )
+    .action((options: Common & { host: string; port: number; basePath: string }) =>
+      serve(options, context),
+    );
+
+  command(program, 'migrate', 'create the store, or bring it to the current schema version')
+    .option('--demo', 'fill an empty store with the demo catalog')
+    .option('--dry-run', 'say what would be done, and do nothing')
+    .action((options: Common & { demo?: true; dryRun?: true }) =>
+      migrate(
+        { data: options.data, demo: options.demo ?? false, dryRun: options.dryRun ?? false },
+        context,
+      ),
+    );
+
+  command(program, 'issue-token', 'print a token for the admin paths')
+    .requiredOption('--subject <name>', 'whom the token is for', parseSubject)
+    .addOption(
+      new Option('--role <role>', 'what it allows').choices(ROLES).default('admin' satisfies Role),
+    )
+    .option(
+      '--expires <duration>',
+      'how long it lives, such as 30m, 8h or 7d',
+      parseLifetime,
+      28_800,
+    )
+    .action((options: Common & { subject: string; role: Role; expires: number }) =>
+      issueTokenCommand(options, context),
+    );
+
+  command(program, 'rebuild-pages', 'render detail pages')
+    .option('--stale', 'only those that are out of date')
+    .argument('[ids...]', 'SKU ids; all where none is named', parseIds)
+    .action((ids: number[], options: Common & { stale?: true }) =>
+      rebuildPagesCommand(
+        { data: options.data, stale: options.stale ?? false, ids: ids.length === 0 ? null : ids },
+        context,
+      ),
+    );
+
+  subcommand(program, 'completion', 'print a completion script for a shell')
+    .addArgument(new Argument('<shell>', 'whose script').choices(SHELLS))
+    .action((shell: Shell) => context.print(completionScript(program, shell)));
+
+  for (const option of program.commands.flatMap(({ options }) => options)) {
+    ignoreEmpty(option, context);
+  }
+  return program;
+}
+
+function subcommand(program: Command, name: string, description: string): Command {
+  return program.command(name).description(description).copyInheritedSettings(program);
+}
+
+function command(program: Command, name: string, description: string): Command {
+  return subcommand(program, name, description)
+    .addOption(
+      new Option('--data <directory>', 'data directory')
+        .env('CATALOG_DATA')
+        .default('./data')
+        .argParser(parseDirectory),
+    )
+    .addOption(new Option('--verbose', 'print the stack of an error as well'));
+}
+
+/** commander takes an empty variable for a value; here it is one that is not set. */
+function ignoreEmpty(option: Option, { env }: Context): void {
+  if (option.envVar !== undefined && env[option.envVar] === '') option.env('');
+}
+
+function parseDirectory(text: string): string {
+  if (text !== '') return text;
+  throw new InvalidArgumentError('Name a directory.');
+}
+
+function parseHost(text: string): string {
+  if (text !== '') return text;
+  throw new InvalidArgumentError('Name an address, such as 127.0.0.1 or 0.0.0.0.');
+}
+
+function parsePort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError('Give a number from 0 to 65535.');
+}
+
+/** "/" is no base path; a slash at the end says nothing. */
+function parseBasePath(text: string): string {
+  const path = text.replace(/\/$/, '');
+  if (/^(?:\/(?!\.\.?(?:\/|$))[\w.~-]+)*$/.test(path)) return path;
+  throw new InvalidArgumentError('Give a path that begins with a slash, such as /api.');
+}
+
+function parseSubject(text: string): string {
+  if (text.trim() !== '' && text.length <= 255) return text;
+  throw new InvalidArgumentError('Name a person or a program in 1 to 255 characters.');
+}
+
+function parseLifetime(text: string): number {
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    throw new InvalidArgumentError(messageOf(error));
+  }
+}
+
+function parseIds(text: string, before: readonly number[] = []): number[] {
+  if (/^[1-9]\d{0,15}$/.test(text)) return [...before, Number(text)];
+  throw new InvalidArgumentError('Give SKU ids in digits.');
+}
