@@ -1,0 +1,108 @@
+/**
+ * Runs every test file as a process of its own and adds up what uvu says of each.
+ *
+ * uvu by itself ends well when a hook throws, when a file forgets `.run()`, and when there is no
+ * file at all; here each of them is a failure.
+ *
+ *     bun test/run.ts              every test/**\/*.test.ts
+ *     bun test/run.ts FILE...      these
+ */
+import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+const ROOT = join(import.meta.dir, '..');
+
+/** Milliseconds after which a file that still runs is ended, and failed. */
+const LONGEST = 300_000;
+
+/** Files at once: most of a test's time is spent waiting for a server's disk. */
+const AT_ONCE = 2;
+
+interface Outcome {
+  readonly file: string;
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly output: string;
+}
+
+function findTests(directory: string): string[] {
+  return readdirSync(directory, { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = join(directory, entry.name);
+      if (entry.isDirectory()) return findTests(path);
+      return entry.name.endsWith('.test.ts') ? [path] : [];
+    })
+    .sort();
+}
+
+function runFile(file: string): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [file], {
+      cwd: ROOT,
+      env: { ...process.env, FORCE_COLOR: '0', NO_COLOR: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    const collect = (chunk: Buffer) => {
+      output += chunk.toString();
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    const timer = setTimeout(() => {
+      output += `\nended after ${LONGEST / 1000} s\n`;
+      child.kill('SIGKILL');
+    }, LONGEST);
+    child.on('close', (status) => {
+      clearTimeout(timer);
+      resolve(judge(file, status, output));
+    });
+  });
+}
+
+function judge(file: string, status: number | null, output: string): Outcome {
+  const count = (name: string) =>
+    [...output.matchAll(new RegExp(`^ {2}${name}: +(\\d+)$`, 'gm'))].reduce(
+      (sum, [, digits]) => sum + Number(digits),
+      0,
+    );
+  const [total, passed, skipped] = [count('Total'), count('Passed'), count('Skipped')];
+  const incomplete = total === 0 || status !== 0;
+  const failed = Math.max(total - passed - skipped, incomplete ? 1 : 0);
+  return { file: relative(ROOT, file), passed, failed, skipped, output };
+}
+
+async function runAll(files: readonly string[]): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  const waiting = [...files];
+  const worker = async () => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      const outcome = await runFile(file);
+      outcomes.push(outcome);
+      const { passed, failed, skipped } = outcome;
+      const note = skipped > 0 ? `, ${skipped} skipped` : '';
+      process.stdout.write(
+        `${failed > 0 ? 'FAIL' : 'ok  '} ${outcome.file}: ${passed} passed, ${failed} failed${note}\n`,
+      );
+      if (failed > 0) process.stdout.write(`${outcome.output}\n`);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return outcomes;
+}
+
+async function main(): Promise<number> {
+  const named = process.argv.slice(2);
+  const files = named.length > 0 ? named : findTests(import.meta.dir);
+  const outcomes = await runAll(files);
+  const sum = (key: 'passed' | 'failed' | 'skipped') =>
+    outcomes.reduce((total, outcome) => total + outcome[key], 0);
+  const skipped = sum('skipped');
+  process.stdout.write(
+    `\n${sum('passed')} passed, ${sum('failed')} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`,
+  );
+  return files.length === 0 || sum('failed') > 0 || sum('passed') === 0 ? 1 : 0;
+}
+
+void main().then((status) => process.exit(status));

@@ -1,0 +1,71 @@
+/** A plain HTTP client: a request in, status, headers and body out. */
+import { SignJWT } from 'jose';
+import { SECRET, type TestServer } from './server.ts';
+
+export interface Sent {
+  /** Sent as JSON text, unless it is a string or bytes already. */
+  readonly body?: unknown;
+  readonly token?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Received {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body; undefined where it is no JSON. */
+  // biome-ignore lint: a test reads whatever shape it expects.
+  readonly json: any;
+}
+
+/** A token of the role, signed with the secret of the test servers. */
+export function tokenFor(role: string, claims: Readonly<Record<string, unknown>> = {}): Promise<string> {
+  const now = Math.floor(Date.now() / 1000);
+  return new SignJWT({
+    sub: 'tester',
+    role,
+    iat: now,
+    exp: now + 600,
+    jti: `test-${now}`,
+    iss: 'catalog-server',
+    aud: 'catalog-admin',
+    ...claims,
+  })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .sign(new TextEncoder().encode(SECRET));
+}
+
+const editor = tokenFor('admin');
+
+/**
+ * Sends one request. Without `token` the caller is an admin; `null` sends no token.
+ *
+ * @param path from the root of the server, query included.
+ */
+export async function send(
+  server: Pick<TestServer, 'url'>,
+  method: string,
+  path: string,
+  { body, token, headers = {} }: Sent = {},
+): Promise<Received> {
+  const authorization = token === null ? {} : { authorization: `Bearer ${token ?? (await editor)}` };
+  const raw = typeof body === 'string' || body instanceof Uint8Array;
+  const response = await fetch(`${server.url}${path}`, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...authorization,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: raw ? (body as string) : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    json = undefined;
+  }
+  return { status: response.status, headers: response.headers, text, json };
+}

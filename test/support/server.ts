@@ -1,0 +1,114 @@
+/** A real server on a real directory: every test that speaks HTTP begins here. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { temporaryDirectory } from './directory.ts';
+
+const ROOT = join(import.meta.dir, '..', '..');
+const ENTRY = join(ROOT, 'bin', 'catalog-server.ts');
+
+/** A secret for tests that sign tokens of their own. */
+export const SECRET = 'a secret for tests alone, 32 bytes or more';
+
+export interface Finished {
+  readonly status: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** The executable instead of the source. */
+  readonly binary?: string;
+}
+
+function start(args: readonly string[], { env, cwd, binary }: RunOptions): ChildProcess {
+  const [file, ...first] = binary === undefined ? [process.execPath, ENTRY] : [binary];
+  return spawn(file as string, [...first, ...args], {
+    cwd: cwd ?? ROOT,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** Runs a command to its end. */
+export function runCommand(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  const child = start(args, options);
+  return collect(child);
+}
+
+function collect(child: ChildProcess): Promise<Finished> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (chunk) => (stdout += chunk));
+  child.stderr?.on('data', (chunk) => (stderr += chunk));
+  return new Promise((resolve) => {
+    child.on('close', (status, signal) => resolve({ status, signal, stdout, stderr }));
+  });
+}
+
+export interface ServerOptions extends RunOptions {
+  /** A directory that is there already; otherwise a new one is made. */
+  readonly data?: string;
+  /** Fills a new directory with the demo catalog. */
+  readonly demo?: boolean;
+  readonly args?: readonly string[];
+}
+
+export interface TestServer {
+  readonly url: string;
+  readonly data: string;
+  readonly child: ChildProcess;
+  /** Resolves when the process has ended. */
+  readonly finished: Promise<Finished>;
+  /** Sends SIGTERM and waits for the end. */
+  stop(): Promise<Finished>;
+  /** Sends SIGKILL and waits for the end. */
+  kill(): Promise<Finished>;
+}
+
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** Starts `serve` on a free port, and returns once it answers. */
+export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  const data = options.data ?? temporaryDirectory();
+  const env = { CATALOG_JWT_SECRET: SECRET, ...options.env };
+  if (options.demo === true) {
+    const { status, stderr } = await runCommand(['migrate', '--data', data, '--demo'], {
+      ...options,
+      env,
+    });
+    if (status !== 0) throw new Error(`migrate --demo failed: ${stderr}`);
+  }
+  const child = start(['serve', '--data', data, '--port', '0', ...(options.args ?? [])], {
+    ...options,
+    env,
+  });
+  running.add(child);
+  const finished = collect(child);
+  void finished.then(() => running.delete(child));
+  const url = await listening(child, finished);
+  const end = (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return finished;
+  };
+  return { url, data, child, finished, stop: () => end('SIGTERM'), kill: () => end('SIGKILL') };
+}
+
+function listening(child: ChildProcess, finished: Promise<Finished>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    child.stdout?.on('data', (chunk) => {
+      text += chunk;
+      const url = /^listening on (http:\S+)\n/m.exec(text)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+    void finished.then(({ status, stderr }) => {
+      reject(new Error(`serve ended with ${status} before it listened: ${stderr}`));
+    });
+  });
+}
