@@ -12,8 +12,6 @@ export const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 /** What the checks before have found out, for the method to work with. */
 export interface Exchange {
   readonly request: Request;
-  /** Base path and version segment as the client wrote them: links begin with it. */
-  readonly prefix: string;
   readonly mediaType: MediaType;
   readonly conditions: Conditions | null;
   /** Parsed JSON of a method with a body. */
@@ -32,7 +30,7 @@ export interface Endpoint {
   /** The answer to OPTIONS. */
   describe(): object;
   /** Looks the item up. @throws CatalogError `not_found`, `gone`. */
-  locate(method: string): void | Promise<void>;
+  locate(method: string): Promise<void> | undefined;
   /** The representation that conditions compare, after `locate`; null where there is none. */
   current(): Pick<Representation, 'etag'> | null;
   perform(method: Method, exchange: Exchange): Answer | Promise<Answer>;

@@ -14,7 +14,7 @@ export interface Request {
 
 export interface Answer {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Record<string, string>;
   /** Null where the status has none (204, 304). A HEAD answer keeps it, for its length. */
   readonly body: string | Uint8Array | null;
 }

@@ -1,6 +1,6 @@
 /** Collections and items as endpoints: SPEC 4 over the use cases of src/resources. */
-import { CatalogError } from '../errors.ts';
 import type { Row } from '../model/kind.ts';
+import type { Mode } from '../resources/input.ts';
 import { parseQuery } from '../resources/query.ts';
 import type { Address, Precondition, Records } from '../resources/records.ts';
 import type { Representation } from '../resources/representation.ts';
@@ -31,7 +31,7 @@ export class CollectionEndpoint implements Endpoint {
     return describeAttributes(this.#address.kind, this.methods);
   }
 
-  locate(): void {
+  locate(): undefined {
     this.#records.requireParent(this.#address);
   }
 
@@ -96,7 +96,7 @@ export class ItemEndpoint implements Endpoint {
     return describeAttributes(this.#address.kind, this.methods);
   }
 
-  locate(method: string): void {
+  locate(method: string): undefined {
     const telling = method === 'GET' || method === 'HEAD';
     this.#row = this.#records.find(this.#address, this.#id, telling);
   }
@@ -107,22 +107,28 @@ export class ItemEndpoint implements Endpoint {
     return this.#representation;
   }
 
-  async perform(method: Method, exchange: Exchange): Promise<Answer> {
-    const { body, conditions, mediaType } = exchange;
+  perform(method: Method, { body, conditions, mediaType }: Exchange): Answer | Promise<Answer> {
+    if (method === 'GET') return answer(this.current(), mediaType);
     const allow = writeCondition(conditions);
-    switch (method) {
-      case 'GET':
-        return answer(this.current(), mediaType);
-      case 'PUT':
-        return answer(await this.#records.replace(this.#address, this.#id, body, allow), mediaType);
-      case 'PATCH':
-        return answer(await this.#records.change(this.#address, this.#id, body, allow), mediaType);
-      case 'DELETE':
-        await this.#records.remove(this.#address, this.#id, allow);
-        return { status: 204, headers: {}, body: null };
-      case 'POST':
-        throw new CatalogError('method_not_allowed', 'an item takes no POST');
-    }
+    if (method === 'DELETE') return this.#remove(allow);
+    return this.#update(method === 'PUT' ? 'whole' : 'partial', body, allow, mediaType);
+  }
+
+  async #update(
+    mode: Mode,
+    body: unknown,
+    allow: Precondition,
+    mediaType: string,
+  ): Promise<Answer> {
+    return answer(
+      await this.#records.update(this.#address, this.#id, mode, body, allow),
+      mediaType,
+    );
+  }
+
+  async #remove(allow: Precondition): Promise<Answer> {
+    await this.#records.remove(this.#address, this.#id, allow);
+    return { status: 204, headers: {}, body: null };
   }
 }
 

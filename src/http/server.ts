@@ -105,9 +105,9 @@ async function exchange(
 ): Promise<void> {
   state.enter();
   try {
-    const body = new Body(incoming, limit, continues ? outgoing : null);
+    const body = hasBody(incoming) ? new Body(incoming, limit, continues ? outgoing : null) : null;
     const answer = await application(requestOf(incoming, body));
-    const whole = await body.finish();
+    const whole = body === null || (await body.finish());
     send(outgoing, answer, incoming.method === 'HEAD', whole && !state.closing);
   } catch {
     // The application answers every failure itself: what is left is a connection that broke.
@@ -117,23 +117,32 @@ async function exchange(
   }
 }
 
-function requestOf(incoming: IncomingMessage, body: Body): Request {
+/** RFC 9112, section 6.3: without either header a request has no body. */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || declaredLength(headers) > 0;
+}
+
+function declaredLength(headers: IncomingMessage['headers']): number {
+  return Number(headers['content-length'] ?? 0);
+}
+
+function requestOf(incoming: IncomingMessage, body: Body | null): Request {
+  const { url = '/' } = incoming;
   // The absolute form names this server, as a proxy would (RFC 9112, section 3.2.2).
-  const target = (incoming.url ?? '/').replace(/^https?:\/\/[^/?#]*/i, '');
+  const target = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '');
   const query = target.indexOf('?');
   return {
     method: incoming.method ?? 'GET',
     path: query < 0 ? target : target.slice(0, query),
     search: query < 0 ? '' : target.slice(query + 1),
     headers: incoming.headers,
-    body: () => body.read(),
+    body: () => (body === null ? Promise.resolve(new Uint8Array()) : body.read()),
   };
 }
 
 function send(outgoing: ServerResponse, answer: Answer, head: boolean, keep: boolean): void {
-  const { status, body } = answer;
-  const headers: Record<string, string | number> = { ...answer.headers };
-  if (body !== null) headers['Content-Length'] = Buffer.byteLength(body);
+  const { status, headers, body } = answer;
+  if (body !== null) headers['Content-Length'] = String(Buffer.byteLength(body));
   if (!keep) headers['Connection'] = 'close';
   outgoing.writeHead(status, headers);
   outgoing.end(head || body === null ? undefined : body);
@@ -143,7 +152,6 @@ function send(outgoing: ServerResponse, answer: Answer, head: boolean, keep: boo
 class Body {
   readonly #incoming: IncomingMessage;
   readonly #limit: number;
-  readonly #present: boolean;
   /** The response to a client that waits for `100 Continue` before it sends the body. */
   readonly #waiting: ServerResponse | null;
   #read = false;
@@ -152,18 +160,12 @@ class Body {
     this.#incoming = incoming;
     this.#limit = limit;
     this.#waiting = waiting;
-    const { headers } = incoming;
-    this.#present = headers['transfer-encoding'] !== undefined || this.#declared > 0;
-  }
-
-  get #declared(): number {
-    return Number(this.#incoming.headers['content-length'] ?? 0);
   }
 
   /** @throws CatalogError `body_too_large`, `malformed_request`. */
   read(): Promise<Uint8Array> {
-    if (!this.#present) return Promise.resolve(new Uint8Array());
-    if (this.#declared > this.#limit) return Promise.reject(tooLarge(this.#limit));
+    const declared = declaredLength(this.#incoming.headers);
+    if (declared > this.#limit) return Promise.reject(tooLarge(this.#limit));
     this.#read = true;
     this.#waiting?.writeContinue();
     const incoming = this.#incoming;
@@ -188,10 +190,10 @@ class Body {
   /** Reads on to the end of the body. @returns whether it came, within bounds. */
   finish(): Promise<boolean> {
     const incoming = this.#incoming;
-    if (!this.#present || incoming.complete) return Promise.resolve(true);
+    if (incoming.complete) return Promise.resolve(true);
     // Who waits for `100 Continue` and does not get it, sends nothing.
     if (this.#waiting !== null && !this.#read) return Promise.resolve(false);
-    if (this.#declared > DRAINED.bytes) return Promise.resolve(false);
+    if (declaredLength(incoming.headers) > DRAINED.bytes) return Promise.resolve(false);
     return new Promise((resolve) => {
       let size = 0;
       const timer = setTimeout(() => resolve(false), DRAINED.milliseconds);

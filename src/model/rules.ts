@@ -1,5 +1,14 @@
 /** The rules of DECISIONS 2 that reach over several rows. Pure: state comes in as a lookup. */
-import type { Kind, KindName, Lookup, Row, Rule, Scalar, Violation } from './kind.ts';
+import type {
+  JoinedAttribute,
+  Kind,
+  KindName,
+  Lookup,
+  Row,
+  Rule,
+  Scalar,
+  Violation,
+} from './kind.ts';
 
 const LEVELS = 3;
 
@@ -123,9 +132,20 @@ export function referencesOf(kind: Kind): readonly Reference[] {
 export function valueOf(kind: Kind, attribute: string, row: Row, lookup: Lookup): Scalar {
   const declared = kind.attributes[attribute];
   if (declared?.role !== 'joined') return row[attribute] ?? null;
-  const through = kind.attributes[declared.through];
-  if (through?.role !== 'written' || through.references === undefined) return null;
-  return lookup(through.references, row[declared.through] ?? null)?.[declared.attribute] ?? null;
+  const { references, through, attribute: shown } = joinOf(kind, declared);
+  return lookup(references, row[through] ?? null)?.[shown] ?? null;
+}
+
+/** What a joined attribute reads: the kind that `through` refers to, and the attribute there. */
+export function joinOf(
+  kind: Kind,
+  { through, attribute }: JoinedAttribute,
+): { readonly references: KindName; readonly through: string; readonly attribute: string } {
+  const reference = kind.attributes[through];
+  if (reference?.role !== 'written' || reference.references === undefined) {
+    throw new Error(`${kind.name} joins through ${through}, which refers to nothing`);
+  }
+  return { references: reference.references, through, attribute };
 }
 
 function text(value: Scalar | undefined): string {

@@ -20,6 +20,12 @@ import { renderSku } from './render.ts';
 /** Milliseconds of work between two turns of the event loop. */
 const SLICE = 1;
 
+/** A turn that takes others longer than this, in milliseconds, means that there are requests. */
+const BUSY = 0.3;
+
+/** How many times its own slice the queue then leaves to them. */
+const YIELD = 9;
+
 /** Milliseconds until a lock that another process holds is asked for again. */
 const LOCK_RETRY = 25;
 
@@ -107,7 +113,7 @@ export class PageQueue {
       } finally {
         this.#lock.unlock();
       }
-      await new Promise((resolve) => setImmediate(resolve));
+      await yieldToRequests();
     }
   }
 
@@ -160,4 +166,12 @@ export class PageQueue {
       if (this.#store.get('skus', id) === undefined) yield id;
     }
   }
+}
+
+/** Lets the event loop turn; while it is busy, pages get a tenth of its time. */
+async function yieldToRequests(): Promise<void> {
+  const before = performance.now();
+  await new Promise((resolve) => setImmediate(resolve));
+  if (performance.now() - before < BUSY) return;
+  await new Promise((resolve) => setTimeout(resolve, SLICE * YIELD));
 }

@@ -8,7 +8,7 @@ import { isStored, KINDS } from '../model/kinds.ts';
 import type { Transaction, View } from '../store/draft.ts';
 import type { Store } from '../store/store.ts';
 import type { Selection } from '../store/tables.ts';
-import { type Input, parseInput } from './input.ts';
+import { type Input, type Mode, parseInput } from './input.ts';
 import { type Representation, represent, textOf } from './representation.ts';
 
 /** The parent that a nested path names. */
@@ -90,14 +90,29 @@ export class Records {
     });
   }
 
-  /** PUT: every attribute of the request; what is owned is added to (SPEC 4.3, rule 2). */
-  replace(address: Address, id: number, body: unknown, allowed: Precondition) {
-    return this.#update(address, id, parseInput(address.kind, body, 'whole'), allowed);
-  }
-
-  /** PATCH: the attributes sent, nothing else. */
-  change(address: Address, id: number, body: unknown, allowed: Precondition) {
-    return this.#update(address, id, parseInput(address.kind, body, 'partial'), allowed);
+  /**
+   * Writes the attributes of a request over those of the row; what the row owns is added to
+   * (SPEC 4.3, rule 2).
+   *
+   * @param mode `whole` for PUT, `partial` for PATCH.
+   * @param body parsed JSON.
+   * @throws CatalogError `invalid`, `integrity`, `not_found`, `precondition_failed`, `write_refused`.
+   */
+  update(
+    address: Address,
+    id: number,
+    mode: Mode,
+    body: unknown,
+    allowed: Precondition,
+  ): Promise<Representation> {
+    const { kind } = address;
+    const input = parseInput(kind, body, mode);
+    return this.#commit(kind, (transaction) => {
+      // Judged again here: the row may have changed while the body was on its way.
+      const row = requireRow(address, id, transaction.get(kind.name, id), transaction);
+      allowed?.(represent(kind, row, transaction));
+      return write(transaction, kind, { ...row, ...input.values, id }, input);
+    });
   }
 
   /** @throws CatalogError `not_found`, `precondition_failed`, `referred_to`, `write_refused`. */
@@ -107,21 +122,6 @@ export class Records {
       const row = requireRow(address, id, transaction.get(kind.name, id), transaction);
       allowed?.(represent(kind, row, transaction));
       transaction.delete(kind.name, id);
-    });
-  }
-
-  #update(
-    address: Address,
-    id: number,
-    input: Input,
-    allowed: Precondition,
-  ): Promise<Representation> {
-    const { kind } = address;
-    return this.#commit(kind, (transaction) => {
-      // Judged again here: the row may have changed while the body was on its way.
-      const row = requireRow(address, id, transaction.get(kind.name, id), transaction);
-      allowed?.(represent(kind, row, transaction));
-      return write(transaction, kind, { ...row, ...input.values, id }, input);
     });
   }
 

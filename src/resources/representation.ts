@@ -1,7 +1,7 @@
 /** A row as clients see it (SPEC 2): its attributes in order, joined and owned ones filled in. */
 import type { Attribute, Kind, KindName, Row, Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
-import { valueOf } from '../model/rules.ts';
+import { joinOf } from '../model/rules.ts';
 import type { View } from '../store/draft.ts';
 
 type Shown = Scalar | readonly Readonly<Record<string, Scalar>>[];
@@ -54,7 +54,8 @@ function readersOf(kind: Kind): readonly (readonly [string, Reader])[] {
 
 function reader(kind: Kind, name: string, declared: Attribute): Reader {
   if (declared.role === 'joined') {
-    return (row, view) => valueOf(kind, name, row, (other, id) => view.get(other, id));
+    const { references, through, attribute } = joinOf(kind, declared);
+    return (row, view) => view.get(references, row[through] ?? null)?.[attribute] ?? null;
   }
   if (declared.role !== 'owned') return (row) => row[name] ?? null;
 

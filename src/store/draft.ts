@@ -79,7 +79,7 @@ export class Draft implements Transaction {
 
   *matching(kind: KindName, attribute: string, value: Scalar): Generator<number> {
     const drafted = this.#rows.get(kind);
-    for (const id of this.#tables.matching(kind, attribute, value)) {
+    for (const id of this.#tables.matching(kind, attribute, value).values()) {
       const row = drafted?.get(id);
       if (row === undefined || row?.[attribute] === value) yield id;
     }

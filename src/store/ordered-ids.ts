@@ -62,8 +62,14 @@ export class OrderedIds {
     return ids;
   }
 
-  *[Symbol.iterator](): Generator<number> {
-    for (const chunk of this.#chunks) yield* chunk;
+  /** Every id in order; for reading until the next change. */
+  values(): readonly number[] {
+    const [only, ...more] = this.#chunks;
+    return more.length === 0 ? (only ?? []) : this.#chunks.flat();
+  }
+
+  [Symbol.iterator](): Iterator<number> {
+    return this.values()[Symbol.iterator]();
   }
 
   /** The first chunk whose last id does not stand before. */

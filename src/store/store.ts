@@ -50,7 +50,7 @@ class Snapshot implements ReadableStore {
   }
 
   matching(kind: KindName, attribute: string, value: Scalar): Iterable<number> {
-    return this.tables.matching(kind, attribute, value);
+    return this.tables.matching(kind, attribute, value).values();
   }
 
   select(kind: KindName, selection: Selection): Page {
@@ -58,7 +58,7 @@ class Snapshot implements ReadableStore {
   }
 
   ids(kind: KindName): Iterable<number> {
-    return this.tables.ids(kind);
+    return this.tables.ids(kind).values();
   }
 
   count(kind: KindName): number {

@@ -51,6 +51,8 @@ const NONE = new OrderedIds();
 
 export class Tables {
   readonly #rows: Record<KindName, Map<number, Row>>;
+  /** The orderings by id of the indexed attributes: where every look-up by value begins. */
+  readonly #indexes: Record<KindName, ReadonlyMap<string, Ordering>>;
   readonly #orderings: Record<KindName, Map<string, Ordering>>;
 
   constructor(rows: Record<KindName, Map<number, Row>>) {
@@ -58,8 +60,13 @@ export class Tables {
     this.#orderings = perKind(() => new Map());
     for (const kind of ALL_KINDS) {
       this.#ordering(kind, null, 'id', 'asc');
-      for (const attribute of indexedAttributes(kind)) this.#ordering(kind, attribute, 'id', 'asc');
     }
+    this.#indexes = perKind((kind) => {
+      const attributes = indexedAttributes(kind);
+      return new Map(
+        attributes.map((attribute) => [attribute, this.#ordering(kind, attribute, 'id', 'asc')]),
+      );
+    });
   }
 
   get(kind: KindName, id: Scalar): Row | undefined {
@@ -72,7 +79,7 @@ export class Tables {
 
   /** Ids of the rows whose indexed attribute has the value, ascending. */
   matching(kind: KindName, attribute: string, value: Scalar): OrderedIds {
-    return this.#ordering(KINDS[kind], attribute, 'id', 'asc').lists.get(value) ?? NONE;
+    return this.#indexes[kind].get(attribute)?.lists.get(value) ?? NONE;
   }
 
   /** All ids of a table, ascending. */
@@ -97,7 +104,8 @@ export class Tables {
     const row = (id: number) => this.get(name, id) as Row;
 
     if (others.length > 0) {
-      const rows = [...list]
+      const rows = list
+        .values()
         .map(row)
         .filter((candidate) =>
           others.every(([attribute, value]) => candidate[attribute] === value),
@@ -145,7 +153,7 @@ export class Tables {
       if (before === null || after === null) continue;
       for (const { kind: shower, attribute } of referrersOf(kind)) {
         if (!this.#sortsByJoined(shower, attribute, before, after)) continue;
-        for (const other of this.matching(shower.name, attribute, id)) {
+        for (const other of this.matching(shower.name, attribute, id).values()) {
           const row = this.get(shower.name, other) as Row;
           carried.push({ kind: shower.name, id: other, before: row, after: row });
         }
