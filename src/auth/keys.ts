@@ -37,7 +37,7 @@ export async function loadKeys(
   directory: string,
   fromEnvironment: string | undefined,
 ): Promise<SigningKeys> {
-  if (fromEnvironment !== undefined && fromEnvironment !== '') {
+  if (fromEnvironment !== undefined) {
     const bytes = new TextEncoder().encode(fromEnvironment);
     if (bytes.length >= SECRET_BYTES) return [{ kid: 'environment', secret: bytes }];
     throw new CatalogError(

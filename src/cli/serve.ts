@@ -60,7 +60,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     report: (requestId, error) =>
       context.warn(`request ${requestId} failed: ${messageOf(error)}`, error),
   });
-  const server = await startServer(application, host, port);
+  const server = await startServer(application, host, port, failed('an answer could not be sent'));
   pages.compareAll();
   context.print(`listening on ${server.url}`);
   await stop;

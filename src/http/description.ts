@@ -112,22 +112,14 @@ function ownedSchema(declared: Extract<Attribute, { role: 'owned' }>): JsonSchem
 }
 
 /** The JSON Schema of a value schema, with the keywords that it carries as metadata. */
-export function jsonSchemaOf(schema: ValueSchema): JsonSchema {
+function jsonSchemaOf(schema: ValueSchema): JsonSchema {
   const { $schema: _, ...schemaObject } = toJsonSchema(schema, {
     target: 'draft-2020-12',
     errorMode: 'ignore',
-    overrideAction: ({ valibotAction, jsonSchema }) =>
-      valibotAction.type === 'metadata' && 'metadata' in valibotAction
-        ? { ...jsonSchema, ...keywordsIn(valibotAction.metadata) }
-        : undefined,
   });
   const described: JsonSchema = { ...schemaObject };
   if (!Array.isArray(described['anyOf'])) return described;
   // Nullable: one schema with two types reads better than two schemas.
   const [value] = described['anyOf'] as JsonSchema[];
   return { ...value, type: [value?.['type'], 'null'] };
-}
-
-function keywordsIn(metadata: unknown): Record<string, unknown> {
-  return (metadata as { jsonSchema?: Record<string, unknown> }).jsonSchema ?? {};
 }

@@ -1,6 +1,6 @@
 /** Endpoints that serve a document: the index, the API description, its viewer, detail pages. */
 import { CatalogError } from '../errors.ts';
-import type { Endpoint, Method } from './endpoint.ts';
+import type { Endpoint, Exchange, Method } from './endpoint.ts';
 import type { Answer } from './exchange.ts';
 
 export interface Document {
@@ -41,10 +41,10 @@ export class DocumentEndpoint implements Endpoint {
     return { etag: `"${Bun.hash.xxHash64(this.#located().body).toString(36)}"` };
   }
 
-  perform(): Answer {
+  perform(_: Method, { mediaType }: Exchange): Answer {
     const { body, type, modified, policy } = this.#located();
     const headers: Record<string, string> = {
-      'Content-Type': type,
+      'Content-Type': this.negotiates ? mediaType : type,
       ETag: this.current().etag,
       'Cache-Control': 'no-cache',
     };

@@ -172,11 +172,11 @@ function itemPath(kind: Kind, nesting: Nesting | null): object {
   ];
   const read = {
     ...operation(kind, nesting, 'read', `Read a ${kind.label}`),
-    parameters: [...parameters, ref('parameters', 'ifNoneMatch')],
+    parameters: [...parameters, ref('parameters', 'ifMatch'), ref('parameters', 'ifNoneMatch')],
     responses: {
       200: itemResponse(kind, 'The object'),
       304: { description: 'If-None-Match names the object as it is' },
-      ...errors(kind, [404, 406, ...(kind.emptyNotFound || nesting !== null ? [] : [410])]),
+      ...errors(kind, [404, 406, 412, ...(kind.emptyNotFound || nesting !== null ? [] : [410])]),
     },
   };
   const guarded = [...parameters, ref('parameters', 'ifMatch')];

@@ -46,9 +46,18 @@ export function requireWritable(conditions: Conditions, etag: string): void {
   }
 }
 
+/** One element of a list of entity tags with its separator; the list may have empty elements. */
+const ELEMENT = /[ \t]*((?:W\/)?"[\x20\x21\x23-\x7e\x80-\xff]*")?[ \t]*(?:,|$)/y;
+
 /** Entity tags of a list; a malformed list has none, so that `If-Match` fails closed. */
 export function parseTags(text: string | undefined): Tags | null {
   if (text === undefined) return null;
   if (text.trim() === '*') return 'any';
-  return text.match(/(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g) ?? [];
+  const tags: string[] = [];
+  for (ELEMENT.lastIndex = 0; ELEMENT.lastIndex < text.length; ) {
+    const element = ELEMENT.exec(text);
+    if (element === null) return [];
+    if (element[1] !== undefined) tags.push(element[1]);
+  }
+  return tags;
 }

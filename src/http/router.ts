@@ -73,10 +73,11 @@ export function createApplication(services: Services): Application {
   route('/docs/:file', ({ file = '' }) => new DocumentEndpoint(() => viewerFile(file)));
 
   const find = (path: string): Promise<Endpoint | undefined> =>
-    // Letters, digits and a few marks are all that our paths have: nothing is left to normalise.
-    /^(?:\/(?!\.\.?(?:\/|$))[\w.-]+)*\/?$/.test(path)
-      ? router.fetch({ method: 'GET', url: `http://catalog${path}`, path })
-      : Promise.resolve(undefined);
+    // Letters, digits and a few marks are all that our paths have, and no segment is empty or begins
+    // with a dot: nothing is left to normalise or to decode.
+    /[^\w./-]|\/[./]/.test(path)
+      ? Promise.resolve(undefined)
+      : router.fetch({ method: 'GET', url: `http://catalog${path}`, path });
 
   return async (request) => {
     const { prefix, path } = splitPrefix(request.path, basePath);

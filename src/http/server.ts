@@ -6,10 +6,10 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { CatalogError, messageOf } from '../errors.ts';
 import type { Answer, Request } from './exchange.ts';
-import { JSON_TYPE } from './negotiate.ts';
+import { refuse, refused } from './refusal.ts';
+import { Body, hasBody } from './request-body.ts';
 import type { Application } from './router.ts';
 
 export interface Limits {
@@ -33,9 +33,6 @@ export const LIMITS: Limits = {
   keepAliveTimeout: 65_000,
 };
 
-/** What of a refused body is read and thrown away, so that its sender comes to read the answer. */
-const DRAINED = { bytes: 32 * 1024 * 1024, milliseconds: 5000 };
-
 export interface HttpServer {
   /** Where it listens, such as `http://127.0.0.1:8000`. */
   readonly url: string;
@@ -43,46 +40,73 @@ export interface HttpServer {
   close(grace: number): Promise<void>;
 }
 
+/** What an exchange needs of the server that it is part of. */
+interface Service {
+  readonly application: Application;
+  readonly limits: Limits;
+  readonly exchanges: Exchanges;
+  /** Told of an answer that could not be sent. */
+  readonly failed: (error: unknown) => void;
+}
+
 /** @throws CatalogError `listen`. */
 export async function startServer(
   application: Application,
   host: string,
   port: number,
+  failed: (error: unknown) => void,
   limits: Limits = LIMITS,
 ): Promise<HttpServer> {
-  const state = new Connections();
+  const exchanges = new Exchanges();
+  const service: Service = { application, limits, exchanges, failed };
   const server = createServer({
     maxHeaderSize: limits.headers,
     headersTimeout: limits.headersTimeout,
     requestTimeout: limits.requestTimeout,
     keepAliveTimeout: limits.keepAliveTimeout,
+    // The refusal is ours to word.
+    requireHostHeader: false,
   });
   const serve = (request: IncomingMessage, response: ServerResponse, continues: boolean) =>
-    void exchange(application, request, response, limits.body, state, continues);
+    void exchange(service, request, response, continues);
   server.on('request', (request, response) => serve(request, response, false));
   server.on('checkContinue', (request, response) => serve(request, response, true));
+  server.on('checkExpectation', (request, response) => {
+    // RFC 9110, section 10.1.1.
+    void exchange({ ...service, application: refuseExpectation }, request, response, true);
+  });
   server.on('clientError', refuse);
   await listen(server, host, port);
   const address = server.address() as AddressInfo;
   const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return {
     url: `http://${shown}:${address.port}`,
-    close: (grace) => closeServer(server, state, grace),
+    close: (grace) => closeServer(server, exchanges, grace),
   };
 }
 
-/** How many requests are under way, and whether there are to be more. */
-class Connections {
+/** The requests under way, and whether there are to be more. */
+class Exchanges {
   closing = false;
   #active = 0;
   #idle: (() => void) | null = null;
+  /** Pipelined requests by their connection: each waits until the one before it is answered. */
+  readonly #turns = new Map<object, (() => void)[]>();
 
-  enter(): void {
+  /** @returns what to wait for, where the connection has a request under way already. */
+  enter(connection: object): Promise<void> | undefined {
     this.#active += 1;
+    const turn = this.#turns.get(connection);
+    if (turn !== undefined) return new Promise((resolve) => turn.push(resolve));
+    this.#turns.set(connection, []);
+    return undefined;
   }
 
-  leave(): void {
+  leave(connection: object): void {
     this.#active -= 1;
+    const next = this.#turns.get(connection)?.shift();
+    if (next === undefined) this.#turns.delete(connection);
+    else next();
     if (this.#active === 0) this.#idle?.();
   }
 
@@ -96,40 +120,51 @@ class Connections {
 }
 
 async function exchange(
-  application: Application,
+  service: Service,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  limit: number,
-  state: Connections,
   continues: boolean,
 ): Promise<void> {
-  state.enter();
+  const { application, limits, exchanges, failed } = service;
+  const connection = incoming.socket;
+  const turn = exchanges.enter(connection);
+  // What one request changes, the next on the connection sees (RFC 9112, section 9.3.2).
+  if (turn !== undefined) await turn;
   try {
-    const body = hasBody(incoming) ? new Body(incoming, limit, continues ? outgoing : null) : null;
-    const answer = await application(requestOf(incoming, body));
+    const body = hasBody(incoming)
+      ? new Body(incoming, limits.body, continues ? outgoing : null)
+      : null;
+    const answer = await answerTo(application, incoming, body);
     const whole = body === null || (await body.finish());
-    send(outgoing, answer, incoming.method === 'HEAD', whole && !state.closing);
-  } catch {
-    // The application answers every failure itself: what is left is a connection that broke.
+    send(outgoing, answer, incoming.method === 'HEAD', whole && !exchanges.closing);
+  } catch (error) {
+    failed(error);
     incoming.destroy();
   } finally {
-    state.leave();
+    exchanges.leave(connection);
   }
 }
 
-/** RFC 9112, section 6.3: without either header a request has no body. */
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || declaredLength(headers) > 0;
+function refuseExpectation(): Promise<Answer> {
+  return Promise.resolve(refused(417, 'only 100-continue can be expected'));
 }
 
-function declaredLength(headers: IncomingMessage['headers']): number {
-  return Number(headers['content-length'] ?? 0);
+function answerTo(
+  application: Application,
+  incoming: IncomingMessage,
+  body: Body | null,
+): Promise<Answer> {
+  // RFC 9112, section 3.2.
+  if (incoming.headers.host === undefined && incoming.httpVersion === '1.1') {
+    return Promise.resolve(refused(400, 'an HTTP/1.1 request names its host'));
+  }
+  return application(requestOf(incoming, body));
 }
 
 function requestOf(incoming: IncomingMessage, body: Body | null): Request {
   const { url = '/' } = incoming;
   // The absolute form names this server, as a proxy would (RFC 9112, section 3.2.2).
-  const target = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '');
+  const target = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*\/?/i, '/');
   const query = target.indexOf('?');
   return {
     method: incoming.method ?? 'GET',
@@ -147,96 +182,6 @@ function send(outgoing: ServerResponse, answer: Answer, head: boolean, keep: boo
   outgoing.writeHead(status, headers);
   outgoing.end(head || body === null ? undefined : body);
 }
-
-/** The body of a request: read at most once, and read to its end in any case. */
-class Body {
-  readonly #incoming: IncomingMessage;
-  readonly #limit: number;
-  /** The response to a client that waits for `100 Continue` before it sends the body. */
-  readonly #waiting: ServerResponse | null;
-  #read = false;
-
-  constructor(incoming: IncomingMessage, limit: number, waiting: ServerResponse | null) {
-    this.#incoming = incoming;
-    this.#limit = limit;
-    this.#waiting = waiting;
-  }
-
-  /** @throws CatalogError `body_too_large`, `malformed_request`. */
-  read(): Promise<Uint8Array> {
-    const declared = declaredLength(this.#incoming.headers);
-    if (declared > this.#limit) return Promise.reject(tooLarge(this.#limit));
-    this.#read = true;
-    this.#waiting?.writeContinue();
-    const incoming = this.#incoming;
-    return new Promise((resolve, reject) => {
-      const chunks: Uint8Array[] = [];
-      let size = 0;
-      incoming.on('data', (chunk: Uint8Array) => {
-        size += chunk.length;
-        // Beyond the limit nothing is kept; `finish` sees the rest go by.
-        if (size > this.#limit) reject(tooLarge(this.#limit));
-        else chunks.push(chunk);
-      });
-      incoming.on('end', () => {
-        if (incoming.complete) resolve(Buffer.concat(chunks, size));
-        else reject(cutOff());
-      });
-      incoming.on('error', () => reject(cutOff()));
-      incoming.on('close', () => reject(cutOff()));
-    });
-  }
-
-  /** Reads on to the end of the body. @returns whether it came, within bounds. */
-  finish(): Promise<boolean> {
-    const incoming = this.#incoming;
-    if (incoming.complete) return Promise.resolve(true);
-    // Who waits for `100 Continue` and does not get it, sends nothing.
-    if (this.#waiting !== null && !this.#read) return Promise.resolve(false);
-    if (declaredLength(incoming.headers) > DRAINED.bytes) return Promise.resolve(false);
-    return new Promise((resolve) => {
-      let size = 0;
-      const timer = setTimeout(() => resolve(false), DRAINED.milliseconds);
-      const settle = (whole: boolean) => {
-        clearTimeout(timer);
-        resolve(whole);
-      };
-      incoming.on('data', (chunk: Uint8Array) => {
-        size += chunk.length;
-        if (size > DRAINED.bytes) settle(false);
-      });
-      incoming.on('end', () => settle(incoming.complete));
-      incoming.on('error', () => settle(false));
-      incoming.on('close', () => settle(false));
-    });
-  }
-}
-
-function tooLarge(limit: number): CatalogError {
-  return new CatalogError('body_too_large', `the body is larger than ${limit} bytes`);
-}
-
-function cutOff(): CatalogError {
-  return new CatalogError('malformed_request', 'the body is cut off');
-}
-
-/** Answers what node:http could not read as a request, in the shape of every other failure. */
-function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const [status, message] = REFUSALS[error.code ?? ''] ?? ['400 Bad Request', 'this is not HTTP'];
-  const body = JSON.stringify({ error: message });
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-  );
-}
-
-const REFUSALS: Readonly<Record<string, readonly [string, string]>> = {
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'the headers are too large'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'the request took too long to arrive'],
-};
 
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -258,15 +203,15 @@ function listenFailure(error: NodeJS.ErrnoException, host: string, port: number)
   return new CatalogError('listen', message, { cause: error });
 }
 
-async function closeServer(server: Server, state: Connections, grace: number): Promise<void> {
-  state.closing = true;
+async function closeServer(server: Server, exchanges: Exchanges, grace: number): Promise<void> {
+  exchanges.closing = true;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, grace);
   });
-  await Promise.race([state.idle(), late]);
+  await Promise.race([exchanges.idle(), late]);
   clearTimeout(timer);
   // What is left is idle, or has had its time. The last answers get a turn to leave.
   await new Promise((resolve) => setImmediate(resolve));

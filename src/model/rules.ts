@@ -105,11 +105,11 @@ export interface Reference {
   readonly cascade: boolean;
 }
 
-const references = new WeakMap<Kind, readonly Reference[]>();
+const known = new WeakMap<Kind, readonly Reference[]>();
 
 /** The attributes of a kind that hold ids of other rows. */
 export function referencesOf(kind: Kind): readonly Reference[] {
-  let found = references.get(kind);
+  let found = known.get(kind);
   if (found === undefined) {
     found = Object.entries(kind.attributes).flatMap(([attribute, declared]) =>
       declared.role === 'written' && declared.references !== undefined
@@ -123,7 +123,7 @@ export function referencesOf(kind: Kind): readonly Reference[] {
           ]
         : [],
     );
-    references.set(kind, found);
+    known.set(kind, found);
   }
   return found;
 }
@@ -132,8 +132,8 @@ export function referencesOf(kind: Kind): readonly Reference[] {
 export function valueOf(kind: Kind, attribute: string, row: Row, lookup: Lookup): Scalar {
   const declared = kind.attributes[attribute];
   if (declared?.role !== 'joined') return row[attribute] ?? null;
-  const { references, through, attribute: shown } = joinOf(kind, declared);
-  return lookup(references, row[through] ?? null)?.[shown] ?? null;
+  const join = joinOf(kind, declared);
+  return lookup(join.references, row[join.through] ?? null)?.[join.attribute] ?? null;
 }
 
 /** What a joined attribute reads: the kind that `through` refers to, and the attribute there. */

@@ -9,13 +9,9 @@ export const MAX_TEXT = 255;
 
 export type ValueSchema = v.GenericSchema<unknown, string | number | boolean | null>;
 
-/** Keywords for the generated JSON Schema; see `overrideAction` in http/openapi. */
-export interface JsonSchemaKeywords {
-  readonly jsonSchema: Readonly<Record<string, unknown>>;
-}
-
-const keywords = <T extends string | number>(jsonSchema: JsonSchemaKeywords['jsonSchema']) =>
-  v.metadata<T, { readonly jsonSchema: JsonSchemaKeywords['jsonSchema'] }>({ jsonSchema });
+/** JSON Schema keywords, which the generator copies from the metadata of a schema. */
+const keywords = <T extends string | number>(jsonSchema: Readonly<Record<string, unknown>>) =>
+  v.metadata<T, Readonly<Record<string, unknown>>>(jsonSchema);
 
 const wellFormed = v.check<string, string>(
   (text) => text.isWellFormed(),

@@ -1,13 +1,29 @@
 /** A row as clients see it (SPEC 2): its attributes in order, joined and owned ones filled in. */
-import type { Attribute, Kind, KindName, Row, Scalar } from '../model/kind.ts';
+import type { Attribute, Kind, KindName, OwnedAttribute, Row, Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { joinOf } from '../model/rules.ts';
 import type { View } from '../store/draft.ts';
 
 type Shown = Scalar | readonly Readonly<Record<string, Scalar>>[];
 
-/** One attribute of the object. */
-type Reader = (row: Row, view: View) => Shown;
+/** How the objects of a kind are put together, worked out once. */
+interface Plan {
+  /** Every attribute in the order of the object. */
+  readonly names: readonly string[];
+  readonly joins: readonly {
+    readonly name: string;
+    readonly references: KindName;
+    readonly through: string;
+    readonly attribute: string;
+  }[];
+  readonly owned: readonly {
+    readonly name: string;
+    readonly kind: KindName;
+    readonly through: string;
+    /** What an element shows. */
+    readonly attributes: readonly string[];
+  }[];
+}
 
 export interface Representation {
   /** JSON text of the object. */
@@ -16,13 +32,34 @@ export interface Representation {
   readonly etag: string;
 }
 
-const readers = new Map<KindName, readonly (readonly [string, Reader])[]>();
+const plans = new Map<KindName, Plan>();
 
 /** The row's object as JSON text. */
 export function textOf(kind: Kind, row: Row, view: View): string {
+  const { names, joins, owned } = planOf(kind);
   const object: Record<string, Shown> = {};
-  for (const [name, read] of readersOf(kind)) object[name] = read(row, view);
+  // First every name in its place, then what is not the row's own.
+  for (const name of names) object[name] = row[name] ?? null;
+  for (const { name, references, through, attribute } of joins) {
+    object[name] = view.get(references, row[through] ?? null)?.[attribute] ?? null;
+  }
+  for (const each of owned) object[each.name] = elementsOf(each, row, view);
   return JSON.stringify(object);
+}
+
+function elementsOf(
+  { kind, through, attributes }: Plan['owned'][number],
+  row: Row,
+  view: View,
+): Record<string, Scalar>[] {
+  const elements: Record<string, Scalar>[] = [];
+  for (const id of view.matching(kind, through, row.id)) {
+    const record = view.get(kind, id) as Row;
+    const element: Record<string, Scalar> = {};
+    for (const attribute of attributes) element[attribute] = record[attribute] ?? null;
+    elements.push(element);
+  }
+  return elements;
 }
 
 /** The row's object with its entity tag, which changes whenever the text does. */
@@ -43,34 +80,35 @@ export function scalarAttributes(kind: Kind): string[] {
   return visibleAttributes(kind).flatMap(([name, { role }]) => (role === 'owned' ? [] : [name]));
 }
 
-function readersOf(kind: Kind): readonly (readonly [string, Reader])[] {
-  let found = readers.get(kind.name);
-  if (found === undefined) {
-    found = visibleAttributes(kind).map(([name, declared]) => [name, reader(kind, name, declared)]);
-    readers.set(kind.name, found);
+function planOf(kind: Kind): Plan {
+  let plan = plans.get(kind.name);
+  if (plan === undefined) {
+    const shown = visibleAttributes(kind);
+    plan = {
+      names: shown.map(([name]) => name),
+      joins: shown.flatMap(([name, declared]) =>
+        declared.role === 'joined' ? [{ name, ...joinOf(kind, declared) }] : [],
+      ),
+      owned: shown.flatMap(([name, declared]) =>
+        declared.role === 'owned'
+          ? [
+              {
+                name,
+                kind: declared.kind,
+                through: declared.through,
+                attributes: elementAttributes(declared),
+              },
+            ]
+          : [],
+      ),
+    };
+    plans.set(kind.name, plan);
   }
-  return found;
+  return plan;
 }
 
-function reader(kind: Kind, name: string, declared: Attribute): Reader {
-  if (declared.role === 'joined') {
-    const { references, through, attribute } = joinOf(kind, declared);
-    return (row, view) => view.get(references, row[through] ?? null)?.[attribute] ?? null;
-  }
-  if (declared.role !== 'owned') return (row) => row[name] ?? null;
-
-  const owned = KINDS[declared.kind];
-  const shown = visibleAttributes(owned).flatMap(([attribute, { role }]) =>
-    role === 'id' ? [] : [attribute],
+function elementAttributes({ kind }: OwnedAttribute): string[] {
+  return visibleAttributes(KINDS[kind]).flatMap(([name, { role }]) =>
+    role === 'id' ? [] : [name],
   );
-  return (row, view) => {
-    const elements: Record<string, Scalar>[] = [];
-    for (const id of view.matching(owned.name, declared.through, row.id)) {
-      const record = view.get(owned.name, id);
-      const element: Record<string, Scalar> = {};
-      for (const attribute of shown) element[attribute] = record?.[attribute] ?? null;
-      elements.push(element);
-    }
-    return elements;
-  };
 }

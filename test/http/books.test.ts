@@ -1,42 +1,243 @@
 /** SPEC 4.1: the book endpoints. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { send } from '../support/client.ts';
+import { type Sent, send, tokenFor } from '../support/client.ts';
 import { startServer, type TestServer } from '../support/server.ts';
+
+/** Books of the demo catalog: they have counts, which no request can give. */
+const DEMO_BOOKS = 12;
+const EMMA = { name: 'Emma', pub_date: '1815-12-23' };
 
 let server: TestServer;
 
 test.before(async () => {
-  server = await startServer();
+  server = await startServer({ demo: true });
 });
 
 test.after(async () => {
   await server.stop();
 });
 
+/** As every client may: without a token. */
+function ask(method: string, path: string, sent: Sent = {}) {
+  return send(server, method, path, { token: null, ...sent });
+}
+
+async function makeBook(): Promise<number> {
+  const created = await ask('POST', '/books/', { body: EMMA });
+  assert.is(created.status, 201);
+  return created.json.id;
+}
+
+const ids = (books: readonly { id: number }[]) => books.map(({ id }) => id);
+
+async function answersNotFound(path: string): Promise<void> {
+  for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
+    // The lookup comes before the body is validated: what is no JSON at all is still a 404.
+    const body = method === 'PUT' || method === 'PATCH' ? { body: '{' } : {};
+    const answer = await ask(method, path, body);
+    assert.is(answer.status, 404, method);
+    assert.is(answer.text, '{}', method);
+    assert.is(answer.headers.get('content-type'), 'application/json', method);
+  }
+  const head = await ask('HEAD', path);
+  assert.is(head.status, 404);
+  assert.is(head.text, '');
+  assert.is(head.headers.get('content-length'), '2');
+}
+
 test('POST creates a book with zero counts and no image, and names its place', async () => {
-  const body = { name: 'Emma', pub_date: '1815-12-23' };
-  const created = await send(server, 'POST', '/books/', { body, token: null });
+  const created = await ask('POST', '/books/', { body: EMMA });
   assert.is(created.status, 201);
   assert.equal(Object.entries(created.json), [
-    ['id', 1],
+    ['id', DEMO_BOOKS + 1],
     ['name', 'Emma'],
     ['pub_date', '1815-12-23'],
     ['commentcount', 0],
     ['readcount', 0],
     ['image', ''],
   ]);
-  assert.is(created.headers.get('location'), '/books/1/');
+  assert.is(created.headers.get('location'), `/books/${DEMO_BOOKS + 1}/`);
+  assert.is(created.headers.get('content-type'), 'application/json');
+  const read = await ask('GET', `/books/${DEMO_BOOKS + 1}/`);
+  assert.is(read.text, created.text);
+});
+
+test('GET reads one book, fields in the order of the specification', async () => {
+  const { status, json, headers } = await ask('GET', '/books/1/');
+  assert.is(status, 200);
+  assert.is(headers.get('content-type'), 'application/json');
+  assert.equal(Object.entries(json), [
+    ['id', 1],
+    ['name', 'Pride and Prejudice'],
+    ['pub_date', '1813-01-28'],
+    ['commentcount', 418],
+    ['readcount', 9240],
+    ['image', ''],
+  ]);
+});
+
+test('GET lists books as an array of the same objects, by ascending id', async () => {
+  const { status, json } = await ask('GET', '/books/');
+  assert.is(status, 200);
+  assert.ok(Array.isArray(json));
+  assert.equal(
+    ids(json),
+    ids(json).toSorted((a, b) => a - b),
+  );
+  const one = await ask('GET', '/books/1/');
+  assert.is(JSON.stringify(json[0]), one.text);
+});
+
+test('PUT replaces name and pub_date and keeps counts and image', async () => {
+  const body = { name: 'The Whale', pub_date: '1851-11-14' };
+  const replaced = await ask('PUT', '/books/4/', { body });
+  assert.is(replaced.status, 200);
+  assert.equal(Object.entries(replaced.json), [
+    ['id', 4],
+    ['name', 'The Whale'],
+    ['pub_date', '1851-11-14'],
+    ['commentcount', 164],
+    ['readcount', 3970],
+    ['image', ''],
+  ]);
+  assert.is((await ask('GET', '/books/4/')).text, replaced.text);
+});
+
+test('PATCH changes what was sent and nothing else', async () => {
+  const before = (await ask('GET', '/books/5/')).json;
+  const changed = await ask('PATCH', '/books/5/', { body: { pub_date: '1859-11-25' } });
+  assert.is(changed.status, 200);
+  assert.equal(changed.json, { ...before, pub_date: '1859-11-25' });
+  const same = await ask('PATCH', '/books/5/', { body: {} });
+  assert.is(same.status, 200);
+  assert.is(same.text, changed.text);
+});
+
+test('counts, image, id and unknown members of a body are ignored and never stored', async () => {
+  const extra = { id: 1, commentcount: 7, readcount: 7, image: 'x.png', price: 7 };
+  const created = await ask('POST', '/books/', { body: { ...extra, ...EMMA } });
+  assert.is(created.status, 201);
+  const { id } = created.json;
+  assert.is.not(id, 1);
+  const expected = { id, ...EMMA, commentcount: 0, readcount: 0, image: '' };
+  assert.equal(created.json, expected);
+  for (const method of ['PUT', 'PATCH']) {
+    const written = await ask(method, `/books/${id}/`, { body: { ...extra, ...EMMA } });
+    assert.is(written.status, 200, method);
+    assert.equal(written.json, expected, method);
+  }
+  assert.equal((await ask('GET', `/books/${id}/`)).json, expected);
+});
+
+test('DELETE answers 204 without a body, and the book stays 404 for every method', async () => {
+  const id = await makeBook();
+  const deleted = await ask('DELETE', `/books/${id}/`);
+  assert.is(deleted.status, 204);
+  assert.is(deleted.text, '');
+  assert.is(deleted.headers.get('content-type'), null);
+  assert.is(deleted.headers.get('content-length'), null);
+  await answersNotFound(`/books/${id}/`);
+  const { json } = await ask('GET', '/books/');
+  assert.not.ok(json.some((book: { id: number }) => book.id === id));
 });
 
 test('an unknown book is 404 with an empty object, whatever the method', async () => {
-  for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
-    // The lookup comes before the body is validated: what is no JSON at all is still a 404.
-    const body = method === 'PUT' || method === 'PATCH' ? { body: '{' } : {};
-    const answer = await send(server, method, '/books/99/', { ...body, token: null });
-    assert.is(answer.status, 404, method);
-    assert.is(answer.text, '{}', method);
+  for (const pk of ['99999', '0', '99999999999999999999999'])
+    await answersNotFound(`/books/${pk}/`);
+});
+
+test('HEAD answers as GET does, without the body', async () => {
+  for (const path of ['/books/', '/books/1/']) {
+    const get = await ask('GET', path);
+    const head = await ask('HEAD', path);
+    assert.is(head.status, 200, path);
+    assert.is(head.text, '', path);
+    assert.is(head.headers.get('content-length'), String(Buffer.byteLength(get.text)), path);
+    for (const name of ['content-type', 'etag', 'link', 'x-total-count']) {
+      assert.is(head.headers.get(name), get.headers.get(name), `${path} ${name}`);
+    }
   }
+});
+
+test('OPTIONS names the attributes that a client may send, and that they are required', async () => {
+  const methods = { '/books/': 'GET, HEAD, POST, OPTIONS' } as Record<string, string>;
+  methods['/books/1/'] = 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS';
+  for (const [path, allow] of Object.entries(methods)) {
+    const { status, json, headers } = await ask('OPTIONS', path);
+    assert.is(status, 200);
+    assert.is(headers.get('allow'), allow);
+    assert.equal(Object.keys(json.attributes), ['name', 'pub_date']);
+    for (const attribute of ['name', 'pub_date']) {
+      assert.is(json.attributes[attribute].type, 'string');
+      assert.is(json.attributes[attribute].required, true);
+    }
+  }
+});
+
+test('a path without its trailing slash is not the route', async () => {
+  for (const path of ['/books', '/books/1']) {
+    const { status, json } = await ask('GET', path);
+    assert.is(status, 404, path);
+    assert.match(json.error, `${path}/`);
+  }
+  assert.is((await ask('POST', '/books', { body: EMMA })).status, 404);
+});
+
+test('a valid, a bad and no token make no difference to books', async () => {
+  const viewer = await tokenFor('viewer');
+  for (const token of [null, 'nonsense', viewer]) {
+    const created = await ask('POST', '/books/', { body: EMMA, token });
+    assert.is(created.status, 201, String(token));
+    const path = `/books/${created.json.id}/`;
+    assert.is((await ask('GET', path, { token })).status, 200);
+    assert.is((await ask('PUT', path, { body: EMMA, token })).status, 200);
+    assert.is((await ask('DELETE', path, { token })).status, 204);
+  }
+});
+
+test('a list without paging parameters has every book; with them it has a page', async () => {
+  for (let made = 0; made < 25; made += 1) await makeBook();
+  const everything = await ask('GET', '/books/');
+  const total = everything.json.length;
+  assert.ok(total > 25);
+  assert.is(everything.headers.get('x-total-count'), String(total));
+  const sorted = await ask('GET', '/books/?sortby=name&order=desc');
+  assert.is(sorted.json.length, total);
+
+  const all = ids(everything.json);
+  const pages: readonly (readonly [string, number, number])[] = [
+    ['page=1', 0, 20],
+    ['page=2', 20, 40],
+    ['per_page=3', 0, 3],
+    ['page=2&per_page=3', 3, 6],
+    ['limit=4', 0, 4],
+    ['offset=2', 2, 22],
+    ['limit=4&offset=5', 5, 9],
+    ['page=1000', total, total],
+  ];
+  for (const [query, from, to] of pages) {
+    const page = await ask('GET', `/books/?${query}`);
+    assert.is(page.status, 200, query);
+    assert.equal(ids(page.json), all.slice(from, to), query);
+    assert.is(page.headers.get('x-total-count'), String(total), query);
+  }
+});
+
+test('an id is never used again, not even after a delete and a restart', async () => {
+  const first = await makeBook();
+  const second = await makeBook();
+  assert.is(second, first + 1);
+  await ask('DELETE', `/books/${second}/`);
+  const third = await makeBook();
+  assert.is(third, first + 2);
+  await ask('DELETE', `/books/${third}/`);
+  const before = await ask('GET', '/books/');
+  await server.stop();
+  server = await startServer({ data: server.data });
+  assert.is((await ask('GET', '/books/')).text, before.text);
+  await answersNotFound(`/books/${third}/`);
+  assert.is(await makeBook(), first + 3);
 });
 
 test.run();

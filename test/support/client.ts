@@ -19,7 +19,10 @@ export interface Received {
 }
 
 /** A token of the role, signed with the secret of the test servers. */
-export function tokenFor(role: string, claims: Readonly<Record<string, unknown>> = {}): Promise<string> {
+export function tokenFor(
+  role: string,
+  claims: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
   return new SignJWT({
     sub: 'tester',
@@ -48,7 +51,8 @@ export async function send(
   path: string,
   { body, token, headers = {} }: Sent = {},
 ): Promise<Received> {
-  const authorization = token === null ? {} : { authorization: `Bearer ${token ?? (await editor)}` };
+  const authorization =
+    token === null ? {} : { authorization: `Bearer ${token ?? (await editor)}` };
   const raw = typeof body === 'string' || body instanceof Uint8Array;
   const response = await fetch(`${server.url}${path}`, {
     method,

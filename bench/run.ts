@@ -1,0 +1,165 @@
+/**
+ * Throughput as a ratio to bare node:http in the same run: `bun run bench [SKUS] [SECONDS]`.
+ *
+ * Load comes from wrk (Debian: `apt-get install wrk`). The machine is shared with it, and noisy:
+ * every case alternates between the two servers, and the medians and their ratio are what counts.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dir, '..');
+const SKUS = Number(process.argv[2] ?? 100_000);
+const SECONDS = Number(process.argv[3] ?? 4);
+const ROUNDS = 5;
+const FEW_SKUS = 1000;
+
+interface Running {
+  readonly url: string;
+  readonly child: ChildProcess;
+}
+
+function start(command: string, ...args: string[]): Promise<Running> {
+  const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
+  return new Promise((resolve, reject) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      const url = /listening on (http:\S+)/.exec(chunk.toString())?.[1];
+      if (url !== undefined) resolve({ url, child });
+    });
+    child.on('exit', (status) => reject(new Error(`${command} ended with ${status}`)));
+  });
+}
+
+function output(command: string, ...args: string[]): string {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: ROOT, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stderr}`);
+  return stdout.trim();
+}
+
+interface Load {
+  readonly name: string;
+  readonly connections: number;
+  readonly skus: number;
+  readonly token: string;
+}
+
+/** @returns requests per second. */
+async function load(url: string, { name, connections, skus, token }: Load): Promise<number> {
+  const child = spawn(
+    'wrk',
+    // biome-ignore format: one option a line says less than one group a line.
+    [
+      '-t', '1', '-c', String(connections), '-d', `${SECONDS}s`,
+      '-s', 'bench/requests.lua', '-H', `Authorization: Bearer ${token}`, url,
+      '--', name, String(skus),
+    ],
+    { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  let text = '';
+  child.stdout.on('data', (chunk) => (text += chunk));
+  await new Promise((resolve) => child.on('close', resolve));
+  if (/Non-2xx|Socket errors/.test(text)) throw new Error(`${name}: ${text}`);
+  const rate = /Requests\/sec: +([\d.]+)/.exec(text)?.[1];
+  if (rate === undefined) throw new Error(`wrk said nothing of its rate: ${text}`);
+  return Number(rate);
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+/** Runs both in turn and prints one line. */
+async function compare(
+  title: string,
+  ours: () => Promise<number>,
+  peer: () => Promise<number>,
+): Promise<void> {
+  const rates: { ours: number; peer: number }[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    rates.push({ peer: await peer(), ours: await ours() });
+  }
+  const [mine, theirs] = [median(rates.map((r) => r.ours)), median(rates.map((r) => r.peer))];
+  const ratios = rates.map((r) => r.ours / r.peer);
+  const [low, high] = [Math.min(...ratios), Math.max(...ratios)];
+  const figures = [mine, theirs].map((rate) => rate.toFixed(0).padStart(9)).join('');
+  process.stdout.write(
+    `${title.padEnd(34)}${figures}${median(ratios).toFixed(2).padStart(8)}  ${low.toFixed(2)}-${high.toFixed(2)}\n`,
+  );
+}
+
+/** At the start every page is made; measuring begins when that is done. */
+async function pagesMade(data: string, skus: number): Promise<void> {
+  while (readdirSync(join(data, 'pages', 'skus')).length < skus) await Bun.sleep(500);
+  await Bun.sleep(1000);
+}
+
+async function main(): Promise<void> {
+  if (Bun.which('wrk') === null) {
+    process.stderr.write('wrk is missing; on Debian: apt-get install wrk\n');
+    process.exit(1);
+  }
+  output(process.execPath, 'run', 'build');
+  const directory = mkdtempSync(join(tmpdir(), 'catalog-server-bench-'));
+  const children: ChildProcess[] = [];
+  try {
+    const serve = async (skus: number) => {
+      const data = join(directory, String(skus));
+      output(process.execPath, 'bench/fill.ts', data, String(skus));
+      const token = output(
+        'dist/catalog-server',
+        'issue-token',
+        '--subject',
+        'bench',
+        '--data',
+        data,
+      );
+      const server = await start('dist/catalog-server', 'serve', '--port', '0', '--data', data);
+      children.push(server.child);
+      await pagesMade(data, skus);
+      return (name: string, connections: number) =>
+        load(server.url, { name, connections, skus, token });
+    };
+    const bareServer = await start(process.execPath, 'bench/bare.ts');
+    children.push(bareServer.child);
+    const many = await serve(SKUS);
+    const bare = (name: string, connections: number) =>
+      load(bareServer.url, { name, connections, skus: SKUS, token: 'none' });
+    const few = await serve(FEW_SKUS);
+
+    process.stdout.write(
+      `${SKUS} SKUs, ${ROUNDS} rounds of ${SECONDS} s; requests per second, medians\n\n` +
+        `${'case'.padEnd(34)}${'ours'.padStart(9)}${'peer'.padStart(9)}${'ratio'.padStart(8)}  range\n`,
+    );
+    for (const [title, name, connections] of [
+      ['GET book, 64 connections', 'book', 64],
+      ['GET SKU with a token, 64', 'sku', 64],
+      ['GET a page of 20 SKUs, 64', 'list', 64],
+      ['GET SKUs by keyword, 64', 'keyword', 64],
+      ['PUT SKU, 64', 'put', 64],
+      ['PUT SKU, 1 connection', 'put', 1],
+    ] as const) {
+      await compare(
+        `${title}; bare`,
+        () => many(name, connections),
+        () => bare(name, connections),
+      );
+    }
+    const title = `PUT SKU, 64; ${FEW_SKUS} SKUs`;
+    await compare(
+      title,
+      () => many('put', 64),
+      () => few('put', 64),
+    );
+    await compare(
+      `PUT SKU, 1; ${FEW_SKUS} SKUs`,
+      () => many('put', 1),
+      () => few('put', 1),
+    );
+  } finally {
+    for (const child of children) child.kill('SIGKILL');
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+void main().then(() => process.exit(0));

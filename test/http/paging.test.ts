@@ -1,0 +1,198 @@
+/** DECISIONS 4: the `Link` values of a page, as tables and as a walk. */
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { pageLinks } from '../../src/http/paging.ts';
+import { KINDS } from '../../src/model/kinds.ts';
+import { parseQuery } from '../../src/resources/query.ts';
+
+/** Targets by relation. */
+function linksOf(search: string, total: number, kind = KINDS.skus): Record<string, string> {
+  const links = pageLinks('/p/', parseQuery(kind, search), total).map((link) => {
+    const [, target = '', rel = ''] = /^<([^<>\s]*)>; rel="(\w+)"$/.exec(link) ?? [];
+    assert.ok(rel, link);
+    return [rel, target] as const;
+  });
+  return Object.fromEntries(links);
+}
+
+const CASES: readonly (readonly [search: string, total: number, links: Record<string, string>])[] =
+  [
+    [
+      'page=2&per_page=10',
+      35,
+      {
+        first: '/p/?page=1&per_page=10',
+        prev: '/p/?page=1&per_page=10',
+        next: '/p/?page=3&per_page=10',
+        last: '/p/?page=4&per_page=10',
+      },
+    ],
+    [
+      'limit=10&offset=10',
+      30,
+      {
+        first: '/p/?limit=10&offset=0',
+        prev: '/p/?limit=10&offset=0',
+        next: '/p/?limit=10&offset=20',
+        last: '/p/?limit=10&offset=20',
+      },
+    ],
+    ['', 20, { first: '/p/?page=1&per_page=20', last: '/p/?page=1&per_page=20' }],
+    [
+      '',
+      21,
+      {
+        first: '/p/?page=1&per_page=20',
+        next: '/p/?page=2&per_page=20',
+        last: '/p/?page=2&per_page=20',
+      },
+    ],
+    ['', 0, { first: '/p/?page=1&per_page=20', last: '/p/?page=1&per_page=20' }],
+    [
+      'offset=3',
+      4,
+      {
+        first: '/p/?limit=20&offset=0',
+        prev: '/p/?limit=20&offset=0',
+        last: '/p/?limit=20&offset=0',
+      },
+    ],
+    [
+      'page=4&per_page=10',
+      35,
+      {
+        first: '/p/?page=1&per_page=10',
+        prev: '/p/?page=3&per_page=10',
+        last: '/p/?page=4&per_page=10',
+      },
+    ],
+    [
+      'page=400&per_page=10',
+      35,
+      {
+        first: '/p/?page=1&per_page=10',
+        prev: '/p/?page=4&per_page=10',
+        last: '/p/?page=4&per_page=10',
+      },
+    ],
+    [
+      'limit=10&offset=35',
+      35,
+      {
+        first: '/p/?limit=10&offset=0',
+        prev: '/p/?limit=10&offset=25',
+        last: '/p/?limit=10&offset=30',
+      },
+    ],
+    [
+      'page=9&per_page=5',
+      0,
+      {
+        first: '/p/?page=1&per_page=5',
+        prev: '/p/?page=1&per_page=5',
+        last: '/p/?page=1&per_page=5',
+      },
+    ],
+  ];
+for (const [search, total, wanted] of CASES) {
+  test(`?${search} of ${total} rows`, () => {
+    assert.equal(linksOf(search, total), wanted);
+  });
+}
+
+test('a whole collection has no other pages', () => {
+  assert.equal(linksOf('', 5000, KINDS.books), {});
+  assert.equal(linksOf('sortby=name', 5000, KINDS.books), {});
+});
+
+test('the other parameters are kept, in their order, encoded so that nothing escapes', () => {
+  const { first = '' } = linksOf(
+    'keyword=%3E%2C%22%20%26x&page=1&sortby=name&a%3Db=%C3%A9&a%3Db',
+    1,
+  );
+  assert.is(
+    first,
+    '/p/?keyword=%3E%2C%22%20%26x&sortby=name&a%3Db=%C3%A9&a%3Db=&page=1&per_page=20',
+  );
+});
+
+/** The rows of a page as the query selects them. */
+function rowsOf(target: string, total: number): number[] {
+  const { offset, limit } = parseQuery(KINDS.skus, target.slice(target.indexOf('?') + 1)).selection;
+  return Array.from({ length: total }, (_, row) => row).slice(offset, offset + limit);
+}
+
+const total = fc.integer({ min: 0, max: 60 });
+const size = fc.integer({ min: 1, max: 25 });
+const form = fc.constantFrom('per_page', 'limit');
+
+test('following next from the first page visits every row once, and ends on last', () => {
+  fc.assert(
+    fc.property(total, size, form, (count, limit, parameter) => {
+      const visited: number[] = [];
+      let target: string | undefined = `/p/?${parameter}=${limit}`;
+      const { last, first } = linksOf(`${parameter}=${limit}`, count);
+      let latest = first;
+      while (target !== undefined) {
+        visited.push(...rowsOf(target, count));
+        const links = linksOf(target.slice(4), count);
+        assert.is(links['last'], last);
+        assert.is(links['first'], first);
+        latest = links['next'] ?? latest;
+        target = links['next'];
+      }
+      assert.equal(
+        visited,
+        Array.from({ length: count }, (_, row) => row),
+      );
+      assert.is(latest, last);
+    }),
+  );
+});
+
+test('following prev from anywhere misses no row before it, and ends on first', () => {
+  const start = fc.integer({ min: 0, max: 200 });
+  fc.assert(
+    fc.property(total, size, start, (count, limit, offset) => {
+      const begin = `/p/?limit=${limit}&offset=${offset}`;
+      const visited = new Set(rowsOf(begin, count));
+      let target = linksOf(begin.slice(4), count)['prev'];
+      let latest = begin;
+      for (let steps = 0; target !== undefined; steps += 1) {
+        assert.ok(steps <= count, 'it ends');
+        for (const row of rowsOf(target, count)) visited.add(row);
+        latest = target;
+        target = linksOf(target.slice(4), count)['prev'];
+      }
+      assert.is(latest, offset === 0 ? begin : linksOf(begin.slice(4), count)['first']);
+      const before = Array.from({ length: Math.min(offset, count) }, (_, row) => row);
+      assert.equal(
+        before.filter((row) => !visited.has(row)),
+        [],
+      );
+    }),
+  );
+});
+
+test('every link is a query that the collection accepts and that keeps the selection', () => {
+  fc.assert(
+    fc.property(
+      total,
+      size,
+      fc.integer({ min: 1, max: 9 }),
+      fc.string(),
+      (count, limit, page, word) => {
+        const keyword = encodeURIComponent(word.toWellFormed());
+        const search = `keyword=${keyword}&per_page=${limit}&page=${page}&order=desc&spu_id=3`;
+        const { selection } = parseQuery(KINDS.skus, search);
+        for (const target of Object.values(linksOf(search, count))) {
+          const linked = parseQuery(KINDS.skus, target.slice(4)).selection;
+          assert.equal({ ...linked, offset: 0 }, { ...selection, offset: 0 });
+        }
+      },
+    ),
+  );
+});
+
+test.run();

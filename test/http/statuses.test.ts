@@ -1,0 +1,778 @@
+/** DECISIONS 3: which status answers what, and which check comes before which. */
+import { createHmac } from 'node:crypto';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  type Catalog,
+  createCatalog,
+  type Fields,
+  make,
+  skuFields,
+  spuFields,
+  without,
+} from '../support/catalog.ts';
+import { type Received, type Sent, send, tokenFor } from '../support/client.ts';
+import { exchangeRaw } from '../support/raw.ts';
+import { SECRET, startServer, type TestServer } from '../support/server.ts';
+
+const MEBIBYTE = 1024 * 1024;
+const UNKNOWN = 99999;
+
+let server: TestServer;
+let catalog: Catalog;
+/** A record of the catalog's SKU. */
+let record: number;
+
+test.before(async () => {
+  server = await startServer();
+  catalog = await createCatalog(server);
+  record = (await make(server, `/admin/skus/${catalog.sku}/specs/`, { ...catalog.silver })).id;
+});
+
+test.after(async () => {
+  await server.stop();
+});
+
+/** SPEC 7, rule 1; and what a client is not to see. */
+function assertProblem(answer: Received, status: number, what: string): void {
+  assert.is(answer.status, status, `${what}: ${answer.text}`);
+  assert.is(answer.headers.get('content-type'), 'application/json', what);
+  assert.type(answer.json?.error, 'string', what);
+  assert.ok(answer.json.error.length > 0, what);
+  assertNothingLeaks(answer.text, what);
+}
+
+function assertNothingLeaks(text: string, what: string): void {
+  for (const inner of [server.data, SECRET, import.meta.dir, 'node_modules', '.ts:', 'Error:']) {
+    assert.not.ok(text.includes(inner), `${what}: ${text}`);
+  }
+  assert.not.match(text, /^\s+at /m, what);
+}
+
+/** One request on a connection of its own, target and headers exactly as given. */
+async function sendRaw(lines: readonly string[], body: string | Uint8Array = '') {
+  const head = [...lines, 'Host: catalog', 'Connection: close', '', ''].join('\r\n');
+  const { text, closed } = await exchangeRaw(server, [head, body]);
+  const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec(text) ?? [];
+  return { status: Number(status), closed, body: text.slice(text.indexOf('\r\n\r\n') + 4), text };
+}
+
+const bytes = (...parts: readonly (string | readonly number[])[]) =>
+  Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+
+// 400
+
+const MALFORMED: Readonly<Record<string, string | Uint8Array>> = {
+  'is empty': new Uint8Array(),
+  'is white space alone': ' \n',
+  'is no JSON': 'name=Emma&pub_date=1815-12-23',
+  'is XML': '<book><name>Emma</name></book>',
+  'is cut off within a string': '{"name":"Em',
+  'is cut off behind a member': '{"name":"Emma"',
+  'has no opening brace': '"name":"Emma","pub_date":"1815-12-23"}',
+  'has a doubled opening brace': '{{"name":"Emma","pub_date":"1815-12-23"}',
+  'has a doubled closing brace': '{"name":"Emma","pub_date":"1815-12-23"}}',
+  'is two objects': '{"name":"Emma"}{"name":"Emma"}',
+  'has a trailing comma': '{"name":"Emma","pub_date":"1815-12-23",}',
+  'has single quotes': "{'name':'Emma','pub_date':'1815-12-23'}",
+  'has a name without quotes': '{name:"Emma","pub_date":"1815-12-23"}',
+  'has a comment': '{"name":"Emma",/* born 1775 */"pub_date":"1815-12-23"}',
+  'has NaN': '{"name":NaN,"pub_date":"1815-12-23"}',
+  'has a number with a leading zero': '{"name":"Emma","pub_date":"1815-12-23","a":01}',
+  'has a bare control character': '{"name":"Em\u0001ma","pub_date":"1815-12-23"}',
+  'begins with a byte order mark': bytes(
+    [0xef, 0xbb, 0xbf],
+    '{"name":"Emma","pub_date":"1815-12-23"}',
+  ),
+  'is Latin-1': bytes('{"name":"Caf', [0xe9], '","pub_date":"1815-12-23"}'),
+  'has an overlong encoding': bytes('{"name":"', [0xc0, 0xaf], '","pub_date":"1815-12-23"}'),
+  'has an encoded surrogate': bytes('{"name":"', [0xed, 0xa0, 0x80], '","pub_date":"1815-12-23"}'),
+  'ends within a character': bytes('{"name":"', [0xf0, 0x9f]),
+  'is UTF-16': new Uint8Array(
+    Buffer.from('\ufeff{"name":"Emma","pub_date":"1815-12-23"}', 'utf16le'),
+  ),
+};
+
+for (const [what, body] of Object.entries(MALFORMED)) {
+  test(`a body that ${what} is 400, and nothing is written`, async () => {
+    const before = (await send(server, 'GET', '/books/')).text;
+    assertProblem(await send(server, 'POST', '/books/', { body }), 400, 'POST');
+    assert.is((await send(server, 'GET', '/books/')).text, before);
+    const item = `/admin/brands/${catalog.brand}/`;
+    for (const method of ['PUT', 'PATCH']) {
+      assertProblem(await send(server, method, item, { body }), 400, method);
+    }
+  });
+}
+
+test('a body nested a hundred thousand deep is refused, and the server stays up', async () => {
+  const body = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  const answer = await send(server, 'POST', '/books/', { body });
+  assert.ok(answer.status === 400 || answer.status === 422, String(answer.status));
+  assertProblem(answer, answer.status, 'deep');
+  assert.is((await send(server, 'GET', '/books/')).status, 200);
+});
+
+test('a request without any body is 400 where one is needed', async () => {
+  assertProblem(await send(server, 'POST', '/books/'), 400, 'POST');
+  assertProblem(await send(server, 'PUT', `/admin/skus/${catalog.sku}/`), 400, 'PUT');
+});
+
+// 401 and 403
+
+type Signer = 'sha256' | 'sha384' | 'sha512' | null;
+
+const encode = (part: Fields) => Buffer.from(JSON.stringify(part)).toString('base64url');
+
+/** A token made by hand: whatever header and claims, signed or not. */
+function forge(
+  payload: Fields,
+  header: Fields = {},
+  signer: Signer = 'sha256',
+  secret = SECRET,
+): string {
+  const signed = `${encode({ alg: 'HS256', typ: 'JWT', ...header })}.${encode(payload)}`;
+  const signature =
+    signer === null ? '' : createHmac(signer, secret).update(signed).digest('base64url');
+  return `${signed}.${signature}`;
+}
+
+function claims(changes: Fields = {}): Fields {
+  const now = Math.floor(Date.now() / 1000);
+  return {
+    sub: 'ann',
+    role: 'admin',
+    iat: now,
+    exp: now + 600,
+    jti: 'one',
+    iss: 'catalog-server',
+    aud: 'catalog-admin',
+    ...changes,
+  };
+}
+
+const soon = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
+const valid = () => forge(claims());
+const altered = () => {
+  const [head, , signature] = forge(claims({ role: 'viewer' })).split('.');
+  return `${head}.${forge(claims()).split('.')[1]}.${signature}`;
+};
+
+const REFUSED: Readonly<Record<string, () => string | null>> = {
+  'is missing': () => null,
+  'is empty': () => '',
+  'is a prefix alone': () => 'Bearer',
+  'has no prefix': valid,
+  'has another prefix': () => `Token ${valid()}`,
+  'is a user name and password': () => `Basic ${btoa('admin:admin')}`,
+  'is no JWT': () => 'Bearer nonsense',
+  'has two parts': () => `Bearer ${valid().split('.').slice(0, 2).join('.')}`,
+  'has four parts': () => `Bearer ${valid()}.x`,
+  'has parts that are no JSON': () => 'Bearer YQ.YQ.YQ',
+  'comes twice': () => `Bearer ${valid()} ${valid()}`,
+  'has expired': () => `Bearer ${forge(claims({ exp: soon(-10) }))}`,
+  'expired beyond the leeway of two seconds': () => `Bearer ${forge(claims({ exp: soon(-4) }))}`,
+  'is not valid yet': () => `Bearer ${forge(claims({ nbf: soon(60) }))}`,
+  'is unsigned': () => `Bearer ${forge(claims(), { alg: 'none' }, null)}`,
+  'claims to be unsigned and is signed': () => `Bearer ${forge(claims(), { alg: 'none' })}`,
+  'has its signature cut off': () => `Bearer ${forge(claims(), {}, null)}`,
+  'is signed with HS512': () => `Bearer ${forge(claims(), { alg: 'HS512' }, 'sha512')}`,
+  'is signed with HS384': () => `Bearer ${forge(claims(), { alg: 'HS384' }, 'sha384')}`,
+  'names an asymmetric algorithm': () => `Bearer ${forge(claims(), { alg: 'RS256' })}`,
+  'is signed with another secret': () => `Bearer ${forge(claims(), {}, 'sha256', 'x'.repeat(41))}`,
+  'has claims that were altered': () => `Bearer ${altered()}`,
+  'has no exp': () => `Bearer ${forge(without(claims(), 'exp'))}`,
+  'has an exp that is no number': () => `Bearer ${forge(claims({ exp: '4102444800' }))}`,
+  'has no iss': () => `Bearer ${forge(without(claims(), 'iss'))}`,
+  'has another iss': () => `Bearer ${forge(claims({ iss: 'other-server' }))}`,
+  'has no aud': () => `Bearer ${forge(without(claims(), 'aud'))}`,
+  'has another aud': () => `Bearer ${forge(claims({ aud: 'catalog' }))}`,
+  'has no role': () => `Bearer ${forge(without(claims(), 'role'))}`,
+  'has an unknown role': () => `Bearer ${forge(claims({ role: 'root' }))}`,
+  'has a role of another case': () => `Bearer ${forge(claims({ role: 'Admin' }))}`,
+  'has a role every object has': () => `Bearer ${forge(claims({ role: 'constructor' }))}`,
+  'has a list of roles': () => `Bearer ${forge(claims({ role: ['admin'] }))}`,
+  'asks for an unknown extension': () => `Bearer ${forge(claims(), { crit: ['x'], x: 1 })}`,
+  'names an unknown key': () => `Bearer ${forge(claims(), { kid: 'other' })}`,
+};
+
+for (const [what, authorization] of Object.entries(REFUSED)) {
+  test(`a token that ${what} is 401 with a Bearer challenge`, async () => {
+    const value = authorization();
+    const sent: Sent = { token: null, headers: value === null ? {} : { authorization: value } };
+    const body = { name: 'New' };
+    const reading = await send(server, 'GET', '/admin/brands/', sent);
+    const writing = await send(server, 'POST', '/admin/brands/', { ...sent, body });
+    for (const answer of [reading, writing]) {
+      assertProblem(answer, 401, what);
+      assert.match(answer.headers.get('www-authenticate') ?? '', /^Bearer\b/);
+    }
+  });
+}
+
+test('a token is taken behind Bearer and behind JWT', async () => {
+  for (const prefix of ['Bearer', 'JWT', 'bearer']) {
+    const headers = { authorization: `${prefix} ${valid()}` };
+    const { status } = await send(server, 'GET', '/admin/brands/', { token: null, headers });
+    assert.is(status, 200, prefix);
+  }
+});
+
+test('a token whose time is up is refused though it was accepted before', async () => {
+  const token = forge(claims({ exp: soon(0) }));
+  // Within the leeway of two seconds it is accepted, then no longer.
+  const deadline = Date.now() + 10_000;
+  let status = (await send(server, 'GET', '/admin/brands/', { token })).status;
+  assert.is(status, 200);
+  while (status === 200 && Date.now() < deadline) {
+    ({ status } = await send(server, 'GET', '/admin/brands/', { token }));
+  }
+  assert.is(status, 401);
+});
+
+test('a viewer reads everything and writes nothing', async () => {
+  const token = await tokenFor('viewer');
+  const { sku, brand } = catalog;
+  for (const path of ['/admin/skus/', `/admin/skus/${sku}/`, `/admin/skus/${sku}/specs/`]) {
+    for (const method of ['GET', 'HEAD']) {
+      assert.is((await send(server, method, path, { token })).status, 200, `${method} ${path}`);
+    }
+  }
+  const body = { name: 'New' };
+  const before = (await send(server, 'GET', '/admin/brands/')).text;
+  assertProblem(await send(server, 'POST', '/admin/brands/', { token, body }), 403, 'POST');
+  const item = `/admin/brands/${brand}/`;
+  for (const method of ['PUT', 'PATCH', 'DELETE']) {
+    assertProblem(await send(server, method, item, { token, body }), 403, method);
+  }
+  const records = `/admin/skus/${sku}/specs/`;
+  const pair = catalog.silver;
+  assertProblem(await send(server, 'POST', records, { token, body: pair }), 403, 'record');
+  const gone = await send(server, 'DELETE', `${records}${record}/`, { token });
+  assertProblem(gone, 403, 'record');
+  assert.is((await send(server, 'GET', '/admin/brands/')).text, before);
+});
+
+test('an editor writes', async () => {
+  const token = await tokenFor('editor');
+  const created = await send(server, 'POST', '/admin/brands/', { token, body: { name: 'New' } });
+  assert.is(created.status, 201);
+  const path = `/admin/brands/${created.json.id}/`;
+  assert.is((await send(server, 'PUT', path, { token, body: { name: 'Newer' } })).status, 200);
+  assert.is((await send(server, 'PATCH', path, { token, body: { logo: 'x' } })).status, 200);
+  assert.is((await send(server, 'DELETE', path, { token })).status, 204);
+});
+
+// 404 and 405
+
+const NO_PATHS = [
+  '/nowhere/',
+  '/admin/',
+  '/admin/nowhere/',
+  '/admin/books/',
+  '/admin/sku_specs/',
+  '/brands/',
+  '/goods/1/',
+  '/Books/',
+  '/ADMIN/skus/',
+  '/books//',
+  '/books//1/',
+  '/books/1//',
+  '/books/x/',
+  '/books/-1/',
+  '/books/+1/',
+  '/books/1.0/',
+  '/books/1e0/',
+  '/books/0x1/',
+  '/books/1/x/',
+  '/books/\u0661/',
+  '/admin/skus/x/',
+  '/admin/skus/x/specs/',
+  '/admin/skus/1/specs/x/',
+  '/admin/skus/1/options/',
+  '/admin/goods/1/specs/1/options/',
+  '/2.0/',
+  '/2.0/books/',
+  '/1.1/books/',
+  '/1/books/',
+  '/v1/books/',
+  '/1.0/1.0/books/',
+  '/%62ooks/',
+  '/books%2F',
+  '/books/%31/',
+  '/books/1%2F',
+  '/books;v=1/',
+  '/books/__proto__/',
+  '/admin/__proto__/',
+  '/admin/constructor/1/',
+  '/admin/skus/1/__proto__/',
+  '/docs/nowhere.js',
+  '/pages/skus/0.html',
+  `/pages/skus/${UNKNOWN}.html`,
+  '/pages/skus/1',
+  '/pages/skus/',
+  '/catalog.json',
+];
+
+for (const path of NO_PATHS) {
+  test(`there is no ${path}: 404`, async () => {
+    for (const method of ['GET', 'OPTIONS', 'DELETE']) {
+      // A page that is not there has methods all the same.
+      if (path.startsWith('/pages/skus/') && path.endsWith('.html') && method !== 'GET') continue;
+      if (path === '/docs/nowhere.js' && method !== 'GET') continue;
+      assertProblem(await send(server, method, path, { token: null }), 404, `${method} ${path}`);
+    }
+  });
+}
+
+const TARGETS = [
+  '//',
+  '//books/',
+  '/admin//skus/',
+  '/books/../books/',
+  '/books/./',
+  '/../books/',
+  '/./books/',
+  '/admin/../books/',
+  '/books/%2e%2e/books/',
+  '/docs/../catalog.json',
+  '/docs/..%2f..%2fpackage.json',
+  '/pages/skus/../../catalog.json',
+  '/pages/skus/..%2f..%2fcatalog.json',
+  '/pages/skus/1.html/../1.html',
+  '/books\\',
+  '/books/1/#top',
+];
+
+for (const target of TARGETS) {
+  test(`the target ${target} is not normalised: 404`, async () => {
+    const { status, body } = await sendRaw([`GET ${target} HTTP/1.1`]);
+    assert.is(status, 404, body);
+    assert.type(JSON.parse(body).error, 'string');
+  });
+}
+
+test('where only the slash is missing, the message names the right path', async () => {
+  const { sku, spu } = catalog;
+  for (const path of [
+    '/books',
+    '/books/1',
+    '/1.0/books',
+    '/admin/skus',
+    `/admin/skus/${sku}`,
+    `/admin/skus/${sku}/specs`,
+    `/admin/skus/${sku}/specs/${record}`,
+    `/admin/goods/${spu}/skus`,
+    '/docs',
+    '/1.0',
+  ]) {
+    for (const method of ['GET', 'PUT']) {
+      const answer = await send(server, method, path, { token: null });
+      assertProblem(answer, 404, `${method} ${path}`);
+      assert.match(answer.json.error, `${path}/`);
+    }
+  }
+  const other = await send(server, 'GET', '/nowhere');
+  assertProblem(other, 404, '/nowhere');
+  assert.not.match(other.json.error, '/nowhere/');
+});
+
+test('an unknown item, and an unknown parent, are 404', async () => {
+  const { sku, spu, silver } = catalog;
+  const paths = ['brands', 'categories', 'goods', 'skus', 'specs', 'options'].map(
+    (name) => `/admin/${name}/${UNKNOWN}/`,
+  );
+  for (const path of paths) {
+    for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
+      const sent = method === 'PUT' || method === 'PATCH' ? { body: '{' } : {};
+      assertProblem(await send(server, method, path, sent), 404, `${method} ${path}`);
+    }
+  }
+  for (const path of [
+    `/admin/goods/${UNKNOWN}/skus/`,
+    `/admin/goods/${UNKNOWN}/specs/`,
+    `/admin/specs/${UNKNOWN}/options/`,
+    `/admin/categories/${UNKNOWN}/categories/`,
+    `/admin/brands/${UNKNOWN}/goods/`,
+    `/admin/skus/${UNKNOWN}/specs/`,
+    `/admin/goods/${spu}/skus/${UNKNOWN}/`,
+    `/admin/goods/${UNKNOWN}/skus/${sku}/`,
+    `/admin/skus/${sku}/specs/${UNKNOWN}/`,
+  ]) {
+    assertProblem(await send(server, 'GET', path), 404, path);
+  }
+  const records = `/admin/skus/${UNKNOWN}/specs/`;
+  assertProblem(await send(server, 'POST', records, { body: silver }), 404, records);
+});
+
+const COLLECTION = 'GET, HEAD, POST, OPTIONS';
+const ITEM = 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS';
+const READ_ONLY = 'GET, HEAD, OPTIONS';
+
+/** Every shape of path, and the methods that it has. */
+function shapes(): Readonly<Record<string, string>> {
+  const { sku, spu, brand, chain, silver } = catalog;
+  return {
+    '/': READ_ONLY,
+    '/1.0/': READ_ONLY,
+    '/openapi.json': READ_ONLY,
+    '/docs/': READ_ONLY,
+    [`/pages/skus/${sku}.html`]: READ_ONLY,
+    '/books/': COLLECTION,
+    '/1.0/books/': COLLECTION,
+    '/books/1/': ITEM,
+    '/admin/goods/': COLLECTION,
+    [`/admin/goods/${spu}/`]: ITEM,
+    '/admin/skus/': COLLECTION,
+    [`/admin/skus/${sku}/`]: ITEM,
+    [`/1.0/admin/skus/${sku}/`]: ITEM,
+    '/admin/brands/': COLLECTION,
+    [`/admin/brands/${brand}/`]: ITEM,
+    '/admin/categories/': COLLECTION,
+    [`/admin/categories/${chain[0]}/`]: ITEM,
+    '/admin/specs/': COLLECTION,
+    [`/admin/specs/${silver.spec_id}/`]: ITEM,
+    '/admin/options/': COLLECTION,
+    [`/admin/options/${silver.option_id}/`]: ITEM,
+    [`/admin/goods/${spu}/skus/`]: READ_ONLY,
+    [`/admin/goods/${spu}/skus/${sku}/`]: READ_ONLY,
+    [`/admin/goods/${spu}/specs/`]: READ_ONLY,
+    [`/admin/goods/${spu}/specs/${silver.spec_id}/`]: READ_ONLY,
+    [`/admin/specs/${silver.spec_id}/options/`]: READ_ONLY,
+    [`/admin/specs/${silver.spec_id}/options/${silver.option_id}/`]: READ_ONLY,
+    [`/admin/categories/${chain[0]}/categories/`]: READ_ONLY,
+    [`/admin/categories/${chain[0]}/categories/${chain[1]}/`]: READ_ONLY,
+    [`/admin/brands/${brand}/goods/`]: READ_ONLY,
+    [`/admin/brands/${brand}/goods/${spu}/`]: READ_ONLY,
+    [`/admin/skus/${sku}/specs/`]: COLLECTION,
+    [`/admin/skus/${sku}/specs/${record}/`]: 'GET, HEAD, DELETE, OPTIONS',
+  };
+}
+
+test('a method that the path does not have is 405, and Allow names those that it has', async () => {
+  for (const [path, allow] of Object.entries(shapes())) {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'TRACE']) {
+      if (allow.split(', ').includes(method)) continue;
+      const { status, text, body } = await sendRaw([`${method} ${path} HTTP/1.1`]);
+      assert.is(status, 405, `${method} ${path}: ${text}`);
+      assert.match(text, new RegExp(`\r\nAllow: ${allow}\r\n`, 'i'), `${method} ${path}`);
+      assert.type(JSON.parse(body).error, 'string');
+    }
+  }
+});
+
+test('OPTIONS needs no token, and names every method of the path', async () => {
+  for (const [path, allow] of Object.entries(shapes())) {
+    for (const token of [null, 'nonsense']) {
+      const answer = await send(server, 'OPTIONS', path, { token });
+      assert.is(answer.status, 200, path);
+      assert.is(answer.headers.get('allow'), allow, path);
+      assert.type(answer.json, 'object', path);
+    }
+  }
+});
+
+// 406, 412, 413, 415
+
+const UNACCEPTABLE = [
+  'text/html',
+  'application/xml',
+  'text/*',
+  'application/json;q=0',
+  '*/*;q=0',
+  'application/vnd.catalog+json; version=2.0',
+  'application/vnd.catalog+json; version="1.1"',
+  'application/vnd.other+json',
+  'nonsense',
+];
+
+for (const accept of UNACCEPTABLE) {
+  test(`GET and HEAD that accept ${accept} alone are 406; writes answer JSON`, async () => {
+    const headers = { accept };
+    for (const path of ['/books/', '/admin/skus/', `/admin/skus/${catalog.sku}/`]) {
+      assertProblem(await send(server, 'GET', path, { headers }), 406, path);
+      assert.is((await send(server, 'HEAD', path, { headers })).status, 406, path);
+    }
+    const body = { name: 'Emma', pub_date: '1815-12-23' };
+    const created = await send(server, 'POST', '/books/', { headers, body });
+    assert.is(created.status, 201);
+    assert.is(created.headers.get('content-type'), 'application/json');
+    const deleted = await send(server, 'DELETE', `/books/${created.json.id}/`, { headers });
+    assert.is(deleted.status, 204);
+  });
+}
+
+const ACCEPTABLE: Readonly<Record<string, string>> = {
+  'application/json': 'application/json',
+  'application/*': 'application/json',
+  '*/*': 'application/json',
+  'text/html, */*;q=0.1': 'application/json',
+  'APPLICATION/JSON': 'application/json',
+  'application/vnd.catalog+json; version=1.0': 'application/vnd.catalog+json; version=1.0',
+  'application/vnd.catalog+json;version="1.0"': 'application/vnd.catalog+json; version=1.0',
+};
+
+for (const [accept, type] of Object.entries(ACCEPTABLE)) {
+  test(`GET that accepts ${accept} is answered with ${type}`, async () => {
+    for (const path of ['/books/', `/admin/skus/${catalog.sku}/`]) {
+      const answer = await send(server, 'GET', path, { headers: { accept } });
+      assert.is(answer.status, 200, path);
+      assert.is(answer.headers.get('content-type'), type, path);
+    }
+  });
+}
+
+test('a stale If-Match is 412 and changes nothing; a current one lets the write through', async () => {
+  const path = `/admin/brands/${catalog.brand}/`;
+  const before = await send(server, 'GET', path);
+  const current = before.headers.get('etag') ?? '';
+  const body = { name: before.json.name, logo: 'seen.png' };
+  for (const stale of ['"other"', `W/${current}`, 'nonsense', '']) {
+    const headers = { 'if-match': stale };
+    for (const method of ['PUT', 'PATCH', 'DELETE']) {
+      assertProblem(await send(server, method, path, { headers, body }), 412, `${method} ${stale}`);
+    }
+  }
+  assert.is((await send(server, 'GET', path)).text, before.text);
+  const headers = { 'if-match': `"other", ${current}` };
+  const written = await send(server, 'PUT', path, { headers, body });
+  assert.is(written.status, 200);
+  assert.is.not(written.headers.get('etag'), current);
+  assertProblem(await send(server, 'PUT', path, { headers, body }), 412, 'the same again');
+});
+
+/** An SPU request of exactly so many bytes. */
+function ofSize(size: number): string {
+  const rest = JSON.stringify(spuFields(catalog, { desc_detail: '' })).length;
+  return JSON.stringify(spuFields(catalog, { desc_detail: 'x'.repeat(size - rest) }));
+}
+
+test('a body of 1 MiB is accepted, and one byte more is 413', async () => {
+  const fits = await send(server, 'POST', '/admin/goods/', { body: ofSize(MEBIBYTE) });
+  assert.is(fits.status, 201);
+  assert.is((await send(server, 'DELETE', `/admin/goods/${fits.json.id}/`)).status, 204);
+  const over = await send(server, 'POST', '/admin/goods/', { body: ofSize(MEBIBYTE + 1) });
+  assertProblem(over, 413, 'one more');
+});
+
+const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
+
+/** What comes back is a 413, and then either the next answer or the end of the connection. */
+function assertRefused({ text, closed }: { text: string; closed: boolean }): void {
+  assert.match(text, /^HTTP\/1\.1 413 /);
+  const answers = text.match(/HTTP\/1\.1 \d{3}/g) ?? [];
+  if (/^Connection: close\r$/im.test(text.split('\r\n\r\n')[0] ?? '')) {
+    assert.equal(answers, ['HTTP/1.1 413']);
+    assert.ok(closed, 'the connection is closed as announced');
+  } else {
+    assert.equal(answers, ['HTTP/1.1 413', 'HTTP/1.1 200']);
+  }
+}
+
+const NEXT = 'GET /books/ HTTP/1.1\r\nHost: catalog\r\nConnection: close\r\n\r\n';
+
+test('a body that Content-Length declares too large is 413; the connection is not confused', async () => {
+  const body = 'x'.repeat(MEBIBYTE + 1);
+  const head = `POST /books/ HTTP/1.1\r\nHost: catalog\r\nContent-Length: ${body.length}\r\n\r\n`;
+  assertRefused(await exchangeRaw(server, [head, body, NEXT], 5000));
+});
+
+test('a chunked body that grows too large is 413; the connection is not confused', async () => {
+  const head = 'POST /books/ HTTP/1.1\r\nHost: catalog\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const chunks = Array.from({ length: 20 }, () => chunk('x'.repeat(65_536)));
+  assertRefused(await exchangeRaw(server, [head, ...chunks, chunk(''), NEXT], 5000));
+});
+
+test('a chunked body of acceptable size is a body like any other', async () => {
+  const head = ['POST /books/ HTTP/1.1', 'Transfer-Encoding: chunked'];
+  const body = `${chunk('{"name":"Emma",')}${chunk('"pub_date":"1815-12-23"}')}0\r\n\r\n`;
+  const { status } = await sendRaw(head, body);
+  assert.is(status, 201);
+});
+
+const BOOK = JSON.stringify({ name: 'Emma', pub_date: '1815-12-23' });
+
+test('a body declared as anything but JSON is 415', async () => {
+  for (const type of [
+    'text/plain',
+    'text/json',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/xml',
+    'application/jsonp',
+    'application/json-seq',
+    'json',
+    'nonsense',
+  ]) {
+    const headers = { 'content-type': type };
+    assertProblem(await send(server, 'POST', '/books/', { body: BOOK, headers }), 415, type);
+    const item = `/admin/brands/${catalog.brand}/`;
+    for (const method of ['PUT', 'PATCH']) {
+      assertProblem(await send(server, method, item, { body: '{}', headers }), 415, type);
+    }
+  }
+});
+
+test('application/json, any +json and no Content-Type are taken as JSON', async () => {
+  for (const type of [
+    'application/json',
+    'application/json; charset=utf-8',
+    'Application/JSON',
+    'application/merge-patch+json',
+    'application/vnd.catalog+json; version=1.0',
+  ]) {
+    const headers = { 'content-type': type };
+    const { status } = await send(server, 'POST', '/books/', { body: BOOK, headers });
+    assert.is(status, 201, type);
+  }
+  const head = ['POST /books/ HTTP/1.1', `Content-Length: ${BOOK.length}`];
+  assert.is((await sendRaw(head, BOOK)).status, 201);
+});
+
+// The order of the checks
+
+interface Doubly extends Sent {
+  readonly method: string;
+  readonly path: () => string;
+  readonly as?: 'nobody' | 'viewer' | 'expired viewer';
+  readonly status: number;
+}
+
+const skuPath = () => `/admin/skus/${catalog.sku}/`;
+const unknownSku = () => `/admin/skus/${UNKNOWN}/`;
+const STALE = { 'if-match': '"stale"' };
+const HTML = { accept: 'text/html' };
+
+/** Each is wrong in two ways, of which the first has to be told. */
+const ORDER: Readonly<Record<string, Doubly>> = {
+  'path before method': { method: 'PROPFIND', path: () => '/nowhere/', status: 404 },
+  'path before authentication': {
+    method: 'GET',
+    path: () => '/admin/nowhere/',
+    as: 'nobody',
+    status: 404,
+  },
+  'method before authentication': {
+    method: 'DELETE',
+    path: () => '/admin/skus/',
+    as: 'nobody',
+    status: 405,
+  },
+  'method before item': { method: 'POST', path: unknownSku, body: {}, status: 405 },
+  'authentication before permission': {
+    method: 'DELETE',
+    path: skuPath,
+    as: 'expired viewer',
+    status: 401,
+  },
+  'authentication before item': { method: 'GET', path: unknownSku, as: 'nobody', status: 401 },
+  'authentication before body': {
+    method: 'POST',
+    path: () => '/admin/skus/',
+    as: 'nobody',
+    body: '{',
+    status: 401,
+  },
+  'permission before item': { method: 'DELETE', path: unknownSku, as: 'viewer', status: 403 },
+  'permission before preconditions': {
+    method: 'PUT',
+    path: skuPath,
+    as: 'viewer',
+    headers: STALE,
+    body: {},
+    status: 403,
+  },
+  'permission before body': {
+    method: 'POST',
+    path: () => '/admin/skus/',
+    as: 'viewer',
+    body: '{',
+    status: 403,
+  },
+  'item before Accept': { method: 'GET', path: unknownSku, headers: HTML, status: 404 },
+  'item before preconditions': {
+    method: 'DELETE',
+    path: unknownSku,
+    headers: STALE,
+    status: 404,
+  },
+  'item before body': { method: 'PUT', path: unknownSku, body: '{', status: 404 },
+  'parent before body': {
+    method: 'POST',
+    path: () => `/admin/skus/${UNKNOWN}/specs/`,
+    body: '{',
+    status: 404,
+  },
+  'Accept before preconditions': {
+    method: 'GET',
+    path: skuPath,
+    headers: { ...HTML, ...STALE },
+    status: 406,
+  },
+  'preconditions before malformed JSON': {
+    method: 'PUT',
+    path: skuPath,
+    headers: STALE,
+    body: '{',
+    status: 412,
+  },
+  'preconditions before the type of the body': {
+    method: 'PATCH',
+    path: skuPath,
+    headers: { ...STALE, 'content-type': 'text/plain' },
+    body: '{}',
+    status: 412,
+  },
+  'preconditions before the size of the body': {
+    method: 'PUT',
+    path: skuPath,
+    headers: STALE,
+    body: 'x'.repeat(MEBIBYTE + 1),
+    status: 412,
+  },
+  'preconditions before validation': {
+    method: 'PUT',
+    path: skuPath,
+    headers: STALE,
+    body: {},
+    status: 412,
+  },
+  'well-formed JSON before validation': {
+    method: 'PUT',
+    path: skuPath,
+    body: '{"name":1',
+    status: 400,
+  },
+  'validation before integrity': {
+    method: 'PATCH',
+    path: skuPath,
+    body: { spu_id: UNKNOWN, price: -1 },
+    status: 422,
+  },
+};
+
+for (const [what, { method, path, as, status, ...sent }] of Object.entries(ORDER)) {
+  test(`${what}: ${method} answers ${status}`, async () => {
+    const token =
+      as === undefined
+        ? {}
+        : as === 'nobody'
+          ? { token: null }
+          : { token: await tokenFor('viewer', as === 'viewer' ? {} : { exp: soon(-60) }) };
+    assertProblem(await send(server, method, path(), { ...sent, ...token }), status, what);
+  });
+}
+
+test('a validation problem is told before a reference that does not exist', async () => {
+  const body = { spu_id: UNKNOWN, price: -1 };
+  const { json } = await send(server, 'PATCH', skuPath(), { body });
+  assert.equal(Object.keys(json.fields), ['price']);
+});
+
+test('an item that was deleted is 410 before Accept is judged', async () => {
+  const { id } = await make(server, '/admin/skus/', skuFields(catalog));
+  await send(server, 'DELETE', `/admin/skus/${id}/`);
+  assertProblem(await send(server, 'GET', `/admin/skus/${id}/`, { headers: HTML }), 410, 'gone');
+});
+
+test.run();
