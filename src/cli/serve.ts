@@ -52,7 +52,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     records: new Records(store),
     tokens: new TokenVerifier(keys),
     page: async (sku) => {
-      const page = await files.read(sku);
+      const page = await files.read(`${sku}.html`);
       return page && { ...page, type: 'text/html; charset=utf-8', policy: PAGE_POLICY };
     },
     basePath,

@@ -21,23 +21,31 @@ import { viewerFile } from './viewer.ts';
 export interface Services {
   readonly records: Records;
   readonly tokens: TokenVerifier;
-  /** The detail page of a SKU; null where there is none. */
-  readonly page: (sku: number) => Promise<Document | null>;
+  /** The detail page of a SKU, by its id in digits; null where there is none. */
+  readonly page: (sku: string) => Promise<Document | null>;
   /** "" or a path such as "/api", under which everything stands. */
   readonly basePath: string;
   readonly version: string;
   readonly report: FaultReporter;
 }
 
-/** What itty-router matches: the path under the base path, as a URL, and its parameters. */
+/**
+ * What itty-router matches: a path under the base path with every number replaced by {@link NUMBER}.
+ * Paths that differ in their numbers alone have one route, which is looked up once.
+ */
 interface Routed {
   readonly method: 'GET';
   readonly url: string;
   readonly path: string;
-  params?: Readonly<Record<string, string>>;
+  params?: Params;
 }
 
 type Params = Readonly<Record<string, string>>;
+
+const NUMBER = '0';
+
+/** Makes the endpoint of a path from its numbers, in their order, in digits. */
+type Route = (numbers: readonly string[]) => Endpoint;
 
 /** Answers one request; never rejects. */
 export type Application = (request: Request) => Promise<Answer>;
@@ -49,35 +57,58 @@ export function createApplication(services: Services): Application {
   const index = JSON.stringify(indexDocument(basePath, version));
 
   /** itty-router takes any number of trailing slashes; the specification takes what it says. */
-  const route = (pattern: string, endpoint: (params: Params) => Endpoint | null) =>
+  const at = (pattern: string, route: (params: Params) => Route | null) =>
     router.all(pattern, ({ path, params = {} }) => {
       if (path.endsWith('/') !== pattern.endsWith('/')) return;
-      return endpoint(params) ?? undefined;
+      return route(params) ?? undefined;
     });
+  const collection = (kind: Kind | null): Route | null =>
+    kind && (() => new CollectionEndpoint(records, { kind, parent: null }));
+  const item = (kind: Kind | null, pk = ''): Route | null =>
+    kind &&
+    (pk === NUMBER
+      ? ([id]) => new ItemEndpoint(records, { kind, parent: null }, Number(id))
+      : null);
 
-  route('/books/:pk/', ({ pk }) => item(records, at(KINDS.books), pk));
-  route('/admin/:collection/:pk/', ({ collection, pk }) => item(records, admin(collection), pk));
-  route('/books/', () => new CollectionEndpoint(records, at(KINDS.books)));
-  route('/admin/:collection/', ({ collection }) => all(records, admin(collection)));
-  route('/admin/:collection/:pk/:nested/', (params) => all(records, nested(params)));
-  route('/admin/:collection/:pk/:nested/:child/', (params) =>
-    item(records, nested(params), params['child']),
-  );
-  route('/pages/skus/:page', ({ page: file }) => {
-    const id = /^([1-9]\d{0,15})\.html$/.exec(file ?? '')?.[1];
-    return id === undefined ? null : new DocumentEndpoint(() => page(Number(id)));
+  at('/books/', () => collection(KINDS.books));
+  at('/books/:pk/', ({ pk }) => item(KINDS.books, pk));
+  at('/admin/:kind/', ({ kind }) => collection(adminKind(kind)));
+  at('/admin/:kind/:pk/', ({ kind, pk }) => item(adminKind(kind), pk));
+  at('/admin/:kind/:pk/:nested/', (params) => {
+    const address = nestedAddress(params);
+    return address && (([parent]) => new CollectionEndpoint(records, address(parent)));
   });
-  route('/', () => jsonDocument(index));
-  route('/openapi.json', () => jsonDocument(openApi));
-  route('/docs/', () => new DocumentEndpoint(() => viewerFile('')));
-  route('/docs/:file', ({ file = '' }) => new DocumentEndpoint(() => viewerFile(file)));
+  at('/admin/:kind/:pk/:nested/:child/', (params) => {
+    const address = params['child'] === NUMBER ? nestedAddress(params) : null;
+    return address && (([parent, id]) => new ItemEndpoint(records, address(parent), Number(id)));
+  });
+  at('/pages/skus/:file', ({ file }) =>
+    file === `${NUMBER}.html` ? ([sku = '']) => new DocumentEndpoint(() => page(sku)) : null,
+  );
+  at('/', () => () => jsonDocument(index));
+  at('/openapi.json', () => () => jsonDocument(openApi));
+  at('/docs/', () => () => new DocumentEndpoint(() => viewerFile('')));
+  at('/docs/:file', ({ file = '' }) => {
+    const found = viewerFile(file);
+    return found && (() => new DocumentEndpoint(() => found));
+  });
 
-  const find = (path: string): Promise<Endpoint | undefined> =>
+  /** Bounded by the paths that there are: a path without a route is not remembered. */
+  const routes = new Map<string, Route>();
+
+  const find = async (path: string): Promise<Endpoint | undefined> => {
     // Letters, digits and a few marks are all that our paths have, and no segment is empty or begins
     // with a dot: nothing is left to normalise or to decode.
-    /[^\w./-]|\/[./]/.test(path)
-      ? Promise.resolve(undefined)
-      : router.fetch({ method: 'GET', url: `http://catalog${path}`, path });
+    if (/[^\w./-]|\/[./]/.test(path)) return undefined;
+    const shape = path.replace(/\d+/g, NUMBER);
+    let route = routes.get(shape);
+    if (route === undefined) {
+      route = await router.fetch({ method: 'GET', url: `http://catalog${shape}`, path: shape });
+      if (route === undefined) return undefined;
+      routes.set(shape, route);
+    }
+    return route(path.match(/\d+/g) ?? []);
+  };
 
   return async (request) => {
     const { prefix, path } = splitPrefix(request.path, basePath);
@@ -174,13 +205,8 @@ function jsonDocument(body: string): Endpoint {
   return new DocumentEndpoint(() => ({ body, type: JSON_TYPE }), true);
 }
 
-function at(kind: Kind): Address {
-  return { kind, parent: null };
-}
-
-function admin(segment: string | undefined): Address | null {
-  const kind = COLLECTIONS.get(`/admin/${segment}/`);
-  return kind === undefined ? null : at(kind);
+function adminKind(segment = ''): Kind | null {
+  return COLLECTIONS.get(`/admin/${segment}/`) ?? null;
 }
 
 /** Nestings by the parent's path and the segment behind the parent's id. */
@@ -192,25 +218,11 @@ const NESTINGS: ReadonlyMap<string, readonly [Kind, Nesting]> = new Map(
   ),
 );
 
-function nested({ collection, pk, nested: segment }: Params): Address | null {
-  const [kind, nesting] = NESTINGS.get(`/admin/${collection}/${segment}`) ?? [];
-  const id = digits(pk);
-  if (kind === undefined || nesting === undefined || id === null) return null;
-  return { kind, parent: { nesting, id } };
-}
-
-function all(records: Records, address: Address | null): Endpoint | null {
-  return address === null ? null : new CollectionEndpoint(records, address);
-}
-
-function item(records: Records, address: Address | null, pk: string | undefined): Endpoint | null {
-  const id = digits(pk);
-  return address === null || id === null ? null : new ItemEndpoint(records, address, id);
-}
-
-/** SPEC 4: a pk is digits only. */
-function digits(text: string | undefined): number | null {
-  return text !== undefined && /^\d+$/.test(text) ? Number(text) : null;
+/** The address of what belongs to a parent, by the parent's id in digits. */
+function nestedAddress({ kind: of, pk, nested }: Params): ((parent?: string) => Address) | null {
+  const [kind, nesting] = NESTINGS.get(`/admin/${of}/${nested}`) ?? [];
+  if (kind === undefined || nesting === undefined || pk !== NUMBER) return null;
+  return (parent) => ({ kind, parent: { nesting, id: Number(parent) } });
 }
 
 /** Takes the base path and the version segment off; path is null outside the base path. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Disk } from '../disk/disk.ts';
 import { DurableFile, removeTemporaries } from '../disk/durable-file.ts';
 
-const PAGE = /^([1-9]\d*)\.html$/;
+const PAGE = /^([1-9]\d{0,15})\.html$/;
 
 export class PageFiles {
   readonly #disk: Disk;
@@ -57,11 +57,12 @@ export class PageFiles {
     return removeTemporaries(this.#disk, this.#directory);
   }
 
-  /** A page as it is served; null where there is none. */
-  async read(id: number): Promise<{ body: Uint8Array; modified: Date } | null> {
+  /** A page as it is served, by the name of its file; null where there is none. */
+  async read(name: string): Promise<{ body: Uint8Array; modified: Date } | null> {
+    if (!PAGE.test(name)) return null;
     let file: fsp.FileHandle;
     try {
-      file = await fsp.open(this.#path(id));
+      file = await fsp.open(join(this.#directory, name));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       throw error;
