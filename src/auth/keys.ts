@@ -76,7 +76,7 @@ async function makeKeys(path: string): Promise<SigningKeys> {
   });
   try {
     machineDisk.mkdir(dirname(path));
-    const file = new DurableFile(machineDisk, dirname(path));
+    const file = await DurableFile.create(machineDisk, dirname(path));
     try {
       file.write(Buffer.from(`${text}\n`));
       // Another process may make them at the same moment: whoever is first wins, both use the same.

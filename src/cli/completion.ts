@@ -5,6 +5,9 @@ export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 export type Shell = (typeof SHELLS)[number];
 
+/** Flags of the program itself. */
+const TOP_LEVEL = ['--help', '--version'];
+
 interface Words {
   readonly name: string;
   readonly description: string;
@@ -35,10 +38,10 @@ function bash(program: string, commands: readonly Words[]): string {
     '  local word="${COMP_WORDS[COMP_CWORD]}" words',
     '  case "${COMP_WORDS[1]}" in',
     ...cases,
-    `    *) words="${commands.map(({ name }) => name).join(' ')} --help --version" ;;`,
+    `    *) words="${commands.map(({ name }) => name).join(' ')} ${TOP_LEVEL.join(' ')}" ;;`,
     '  esac',
     '  if [ "$COMP_CWORD" -eq 1 ]; then',
-    `    words="${commands.map(({ name }) => name).join(' ')} --help --version"`,
+    `    words="${commands.map(({ name }) => name).join(' ')} ${TOP_LEVEL.join(' ')}"`,
     '  fi',
     '  COMPREPLY=($(compgen -W "$words" -- "$word"))',
     '}',
@@ -58,6 +61,7 @@ function zsh(program: string, commands: readonly Words[]): string {
     `  commands=(${commands.map(({ name, description }) => `'${name}:${zshQuoted(description)}'`).join(' ')})`,
     '  if (( CURRENT == 2 )); then',
     "    _describe 'command' commands",
+    `    compadd -- ${TOP_LEVEL.join(' ')}`,
     '    return',
     '  fi',
     '  case "${words[2]}" in',
@@ -77,7 +81,8 @@ function fish(program: string, commands: readonly Words[]): string {
         `complete -c ${program} -n '__fish_seen_subcommand_from ${name}' -l ${each.flag.slice(2)} -d '${fishQuoted(each.description)}'`,
     ),
   ]);
-  return lines.join('\n');
+  const top = TOP_LEVEL.map((flag) => `complete -c ${program} -l ${flag.slice(2)}`);
+  return [...top, ...lines].join('\n');
 }
 
 /** For between single quotes, in a list whose separator is the colon. */

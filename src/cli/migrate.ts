@@ -40,13 +40,13 @@ export async function migrate(options: MigrateOptions, context: Context): Promis
     },
   });
   try {
+    if (options.demo) requireUnused(data, store);
     context.print(
       store.created
         ? `created ${data} at schema version ${SCHEMA_VERSION}`
         : `${data} is at schema version ${SCHEMA_VERSION}; nothing to do`,
     );
     if (options.demo) {
-      requireUnused(data, store);
       await fill(store);
       context.print(`added the demo catalog: ${describeDemo()}`);
     }

@@ -51,7 +51,7 @@ function conclude(error: unknown, context: Context): ExitStatus {
     if (error.exitCode === 0) return 0;
     const said = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
     const help = error.code === 'commander.help' ? 'name a command' : said;
-    context.warn(`${help}; see catalog-server --help`);
+    context.warn(`${help.replace(/\.$/, '')}; see catalog-server --help`);
     return 2;
   }
   context.warn(messageOf(error).replace(/\s*\n\s*/g, ' '), error);

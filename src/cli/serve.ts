@@ -29,7 +29,6 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
   const stop = firstSignal();
   const failed = (what: string) => (error: unknown) =>
     context.warn(`${what}: ${messageOf(error)}`, error);
-  const keys = await loadKeys(data, context.env['CATALOG_JWT_SECRET']);
   const store = await Store.open({
     directory: data,
     command: 'serve',
@@ -40,6 +39,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
       process.exit(1);
     },
   });
+  const keys = await loadKeys(data, context.env['CATALOG_JWT_SECRET']);
   const files = new PageFiles(machineDisk, data);
   files.prepare();
   const pages = new PageQueue(

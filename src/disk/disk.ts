@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 /** File system operations, by the names of the system calls. Paths are absolute or relative. */
 export interface Disk {
   /** Opens a new file for writing, mode 0600 less the umask; fails where it exists. */
-  create(path: string): number;
+  create(path: string): Promise<number>;
   /** Opens a file or directory for reading, to be synced. */
   open(path: string): number;
   /** Writes the whole of `bytes` at the end. */
@@ -17,7 +17,7 @@ export interface Disk {
   fdatasync(fd: number): Promise<void>;
   fsync(fd: number): Promise<void>;
   close(fd: number): void;
-  rename(from: string, to: string): void;
+  rename(from: string, to: string): Promise<void>;
   /** Gives a file a second name; fails where that exists. */
   link(from: string, to: string): void;
   /** Removes a file; one that is not there is no failure. */
@@ -30,15 +30,18 @@ export interface Disk {
   read(path: string): Buffer | null;
 }
 
+const open = promisify(fs.open);
+const rename = promisify(fs.rename);
 const fdatasync = promisify(fs.fdatasync);
 const fsync = promisify(fs.fsync);
 
 /**
- * The machine's own disk. Creating, writing and renaming reach the page cache only and are called
- * directly; a sync waits for the device and therefore never blocks the event loop.
+ * The machine's own disk. What waits for the device never blocks the event loop: the syncs, and
+ * whatever changes a directory, since that waits for the file system's journal while another sync
+ * is writing it. A write of bytes reaches the page cache only and is called directly.
  */
 export const machineDisk: Disk = {
-  create: (path) => fs.openSync(path, 'wx', 0o600),
+  create: (path) => open(path, 'wx', 0o600),
   open: (path) => fs.openSync(path, 'r'),
   write(fd, bytes) {
     for (let offset = 0; offset < bytes.length; ) {
@@ -48,7 +51,7 @@ export const machineDisk: Disk = {
   fdatasync,
   fsync,
   close: (fd) => fs.closeSync(fd),
-  rename: (from, to) => fs.renameSync(from, to),
+  rename,
   link: (from, to) => fs.linkSync(from, to),
   unlink: (path) => fsp.rm(path, { force: true }),
   mkdir: (path) => void fs.mkdirSync(path, { recursive: true, mode: 0o700 }),

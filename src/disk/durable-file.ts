@@ -22,12 +22,17 @@ export class DurableFile {
   readonly #temporary: string;
   #fd: number | null;
 
-  /** @param directory where the file is to appear; the temporary one has to be on its file system. */
-  constructor(disk: Disk, directory: string) {
+  private constructor(disk: Disk, temporary: string, fd: number) {
     this.#disk = disk;
+    this.#temporary = temporary;
+    this.#fd = fd;
+  }
+
+  /** @param directory where the file is to appear; the temporary one has to be on its file system. */
+  static async create(disk: Disk, directory: string): Promise<DurableFile> {
     // Random, so that what a killed run left behind never collides with this run.
-    this.#temporary = join(directory, `.${randomBytes(8).toString('hex')}.tmp`);
-    this.#fd = disk.create(this.#temporary);
+    const temporary = join(directory, `.${randomBytes(8).toString('hex')}.tmp`);
+    return new DurableFile(disk, temporary, await disk.create(temporary));
   }
 
   write(bytes: Uint8Array): void {
@@ -48,7 +53,7 @@ export class DurableFile {
   async publish(path: string, directoryFd: number): Promise<void> {
     await this.#disk.fdatasync(this.#open());
     this.#close();
-    this.#disk.rename(this.#temporary, path);
+    await this.#disk.rename(this.#temporary, path);
     try {
       await this.#disk.fsync(directoryFd);
     } catch (cause) {
@@ -76,9 +81,9 @@ export class DurableFile {
   }
 
   /** Renames without any sync: for files that can be made again, such as pages. */
-  publishVolatile(path: string): void {
+  publishVolatile(path: string): Promise<void> {
     this.#close();
-    this.#disk.rename(this.#temporary, path);
+    return this.#disk.rename(this.#temporary, path);
   }
 
   /** Gives up: closes and removes the temporary file. Never throws; what is left is swept later. */
@@ -98,8 +103,10 @@ export class DurableFile {
 
   #close(): void {
     if (this.#fd === null) return;
-    this.#disk.close(this.#fd);
+    const fd = this.#fd;
+    // Closed even where closing fails: the number may be another file's by then.
     this.#fd = null;
+    this.#disk.close(fd);
   }
 }
 
@@ -110,7 +117,7 @@ export async function writeDurably(
   bytes: Uint8Array,
   directoryFd: number,
 ): Promise<void> {
-  const file = new DurableFile(disk, dirname(path));
+  const file = await DurableFile.create(disk, dirname(path));
   try {
     file.write(bytes);
     await file.publish(path, directoryFd);

@@ -29,10 +29,10 @@ export class PageFiles {
    * the next start compares every page with the store.
    */
   async write(id: number, html: string): Promise<void> {
-    const file = new DurableFile(this.#disk, this.#directory);
+    const file = await DurableFile.create(this.#disk, this.#directory);
     try {
       file.write(Buffer.from(html));
-      file.publishVolatile(this.#path(id));
+      await file.publishVolatile(this.#path(id));
     } catch (error) {
       await file.abandon();
       throw error;

@@ -45,6 +45,8 @@ export class PageQueue {
   readonly #queued = new Set<number>();
   readonly #broken = new Set<number>();
   #comparison: Iterator<number> | null = null;
+  /** Whether half-written files of a killed run are still to be cleared away. */
+  #sweeping = false;
   #running: Promise<void> | null = null;
   #retryDelay = RETRY.first;
   #retryTimer: ReturnType<typeof setTimeout> | null = null;
@@ -71,6 +73,7 @@ export class PageQueue {
   /** Compares every page with the store, behind whatever commits queue. */
   compareAll(): void {
     this.#comparison = this.#everything();
+    this.#sweeping = true;
     this.#start();
   }
 
@@ -102,6 +105,8 @@ export class PageQueue {
         continue;
       }
       try {
+        if (this.#sweeping) await this.#files.sweep();
+        this.#sweeping = false;
         const until = performance.now() + SLICE;
         for (; id !== null; id = this.#next()) {
           await this.#refresh(id);

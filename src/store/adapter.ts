@@ -10,13 +10,13 @@
  * 2. A change set appears whole or not at all, and is never changed.
  * 3. A change set is removed only when a durable base contains it.
  */
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { dirname, join, resolve } from 'node:path';
 import type { Adapter } from 'lowdb';
 import type { Disk } from '../disk/disk.ts';
 import { removeTemporaries, writeDurably } from '../disk/durable-file.ts';
-import { CatalogError } from '../errors.ts';
 import type { KindName, Row } from '../model/kind.ts';
-import { type Base, decodeBase, SCHEMA_VERSION } from './base.ts';
+import { type Base, decodeBase } from './base.ts';
 import { type ChangeSet, damaged, decodeChangeSet, encodeChangeSet } from './change-set.ts';
 import { checkpoint, writeBase } from './checkpoint.ts';
 import { perKind } from './tables.ts';
@@ -24,8 +24,8 @@ import { perKind } from './tables.ts';
 /** The document that lowdb holds: the committed state. */
 export interface Document {
   sequence: number;
-  /** The digest of the last change set; null before the first. */
-  previous: string | null;
+  /** The digest of the last change set; before the first, what tells this history from others. */
+  previous: string;
   readonly lastIds: Record<KindName, number>;
   readonly rows: Record<KindName, Map<number, Row>>;
   /** What the next write is to append; null to write the whole document as a new base. */
@@ -43,7 +43,7 @@ const BLOCK = 4096;
 /** Change sets may outgrow a small base by this much before a checkpoint, in bytes. */
 const SMALLEST_CHECKPOINT = 4 * 1024 * 1024;
 
-/** How often a reader starts over when a checkpoint removes files under its eyes. */
+/** How often a reader starts over when files come and go under its eyes. */
 const READ_ATTEMPTS = 10;
 
 export class ChangeSetAdapter implements Adapter<Document> {
@@ -84,6 +84,18 @@ export class ChangeSetAdapter implements Adapter<Document> {
     return loaded.document;
   }
 
+  /** Makes the directories, so that they survive power loss before anything is answered. */
+  async prepare(): Promise<void> {
+    this.#disk.mkdir(join(this.#directory, CHANGES));
+    await this.#disk.fsync(this.#openDirectory());
+    const parentFd = this.#disk.open(dirname(resolve(this.#directory)));
+    try {
+      await this.#disk.fsync(parentFd);
+    } finally {
+      this.#disk.close(parentFd);
+    }
+  }
+
   /** @throws what the disk throws; CatalogError `durability_unknown`. */
   async write(document: Document): Promise<void> {
     if (document.staged === null) {
@@ -120,14 +132,9 @@ export class ChangeSetAdapter implements Adapter<Document> {
     const coveredBytes = this.#changeBytes;
     const paths = covered.map((name) => join(this.#directory, name));
     const base = join(this.#directory, BASE);
+    const directoryFd = this.#openDirectory();
     this.#files = [];
-    this.#checkpoint = checkpoint(
-      this.#disk,
-      base,
-      this.#openDirectory(),
-      snapshotOf(document),
-      paths,
-    ).then(
+    this.#checkpoint = checkpoint(this.#disk, base, directoryFd, snapshotOf(document), paths).then(
       (bytes) => {
         this.#checkpoint = null;
         this.#baseBytes = bytes;
@@ -173,44 +180,60 @@ interface Loaded {
 export function load(disk: Disk, directory: string): Loaded | null {
   for (let attempt = 1; ; attempt += 1) {
     const base = disk.read(join(directory, BASE));
-    const result = base === null ? absent(disk, directory) : loadOnto(disk, directory, base);
-    // A change set that a newer base contains may go between the two readings.
-    if (result !== 'again') return result;
-    const same = base !== null && disk.read(join(directory, BASE))?.equals(base) === true;
+    if (base === null) return absent(disk, directory);
+    const loaded = loadOnto(disk, directory, base);
+    if (!('missing' in loaded)) return loaded;
+    // A checkpoint may have removed it, behind a newer base.
+    const same = disk.read(join(directory, BASE))?.equals(base) === true;
     if (same || attempt === READ_ATTEMPTS) {
-      throw damaged(join(directory, CHANGES), 'a change set is missing');
+      throw damaged(
+        join(directory, loaded.missing),
+        'it is missing, and later change sets are there',
+      );
     }
   }
 }
 
 function absent(disk: Disk, directory: string): null {
-  const orphans = disk.list(join(directory, CHANGES)).filter((name) => CHANGE_SET.test(name));
-  if (orphans.length === 0) return null;
+  if (sequences(disk, directory).length === 0) return null;
   throw damaged(join(directory, BASE), 'it is missing, and change sets are there');
 }
 
-function loadOnto(disk: Disk, directory: string, bytes: Buffer): Loaded | 'again' {
+function loadOnto(disk: Disk, directory: string, bytes: Buffer): Loaded | { missing: string } {
   const base = decodeBase(join(directory, BASE), bytes);
-  if (base.schema !== SCHEMA_VERSION) throw otherSchema(directory, base.schema);
   const document = documentOf(base);
   const files: string[] = [];
-  const covered: string[] = [];
   let changeBytes = 0;
-  for (const name of disk.list(join(directory, CHANGES)).sort()) {
-    const sequence = CHANGE_SET.exec(name)?.[1];
-    if (sequence === undefined) continue;
-    const path = join(CHANGES, name);
-    if (Number(sequence) <= base.sequence) {
-      covered.push(path);
-      continue;
-    }
-    const content = disk.read(join(directory, path));
-    if (content === null || Number(sequence) !== document.sequence + 1) return 'again';
-    replay(document, decodeChangeSet(join(directory, path), content), join(directory, path));
-    files.push(path);
+  for (;;) {
+    const name = changeSetName(document.sequence + 1);
+    const content = disk.read(join(directory, name)) ?? awaited(disk, directory, name);
+    if (content === 'missing') return { missing: name };
+    if (content === 'end') break;
+    replay(document, decodeChangeSet(join(directory, name), content), join(directory, name));
+    files.push(name);
     changeBytes += blocks(content.length);
   }
+  const covered = sequences(disk, directory)
+    .filter((sequence) => sequence <= base.sequence)
+    .map(changeSetName);
   return { document, baseBytes: bytes.length, changeBytes, files, covered };
+}
+
+/**
+ * What an absent change set means: the end of the history where no later one is there. Where one
+ * is, this one was there before it, so a second look by name tells a writer at work from a loss.
+ */
+function awaited(disk: Disk, directory: string, name: string): Buffer | 'end' | 'missing' {
+  const later = sequences(disk, directory).some((sequence) => changeSetName(sequence) > name);
+  return later ? (disk.read(join(directory, name)) ?? 'missing') : 'end';
+}
+
+/** The numbers of the change sets that a listing shows. */
+function sequences(disk: Disk, directory: string): number[] {
+  return disk.list(join(directory, CHANGES)).flatMap((name) => {
+    const sequence = CHANGE_SET.exec(name)?.[1];
+    return sequence === undefined ? [] : [Number(sequence)];
+  });
 }
 
 function replay(document: Document, changes: ChangeSet & { digest: string }, name: string): void {
@@ -235,7 +258,7 @@ function replay(document: Document, changes: ChangeSet & { digest: string }, nam
 export function emptyDocument(): Document {
   return {
     sequence: 0,
-    previous: null,
+    previous: randomBytes(32).toString('hex'),
     lastIds: perKind(() => 0),
     rows: perKind(() => new Map()),
     staged: null,
@@ -267,14 +290,4 @@ function changeSetName(sequence: number): string {
 
 function blocks(bytes: number): number {
   return Math.ceil(bytes / BLOCK) * BLOCK;
-}
-
-function otherSchema(directory: string, found: number): CatalogError {
-  const what = `${directory} has schema version ${found}, this program has ${SCHEMA_VERSION}`;
-  return new CatalogError(
-    'schema_version',
-    found < SCHEMA_VERSION
-      ? `${what}; run: catalog-server migrate --data ${directory}`
-      : `${what}; use a newer catalog-server (catalog-server migrate only goes forward)`,
-  );
 }

@@ -1,6 +1,8 @@
 /** The base document: the whole catalog as of one change set, in a file that a person can read. */
 import { createHash } from 'node:crypto';
+import { dirname } from 'node:path';
 import * as v from 'valibot';
+import { CatalogError } from '../errors.ts';
 import { ALL_KINDS } from '../model/kinds.ts';
 import type { KindName, Row } from '../model/kind.ts';
 import { damaged, seal, shapes, unseal } from './change-set.ts';
@@ -14,8 +16,8 @@ const SLICE = 400;
 export interface Snapshot {
   /** Of the last change set that is contained. */
   readonly sequence: number;
-  /** The digest of that change set; null where there was none. */
-  readonly previous: string | null;
+  /** The digest of that change set; before the first, what tells this history from others. */
+  readonly previous: string;
   readonly lastIds: Readonly<Record<KindName, number>>;
   readonly rows: Readonly<Record<KindName, readonly Row[]>>;
 }
@@ -29,19 +31,23 @@ const baseShape = v.object({
 });
 
 export interface Base extends Omit<Snapshot, 'rows' | 'lastIds'> {
-  readonly schema: number;
   readonly lastIds: Readonly<Partial<Record<KindName, number>>>;
   readonly rows: Readonly<Partial<Record<KindName, readonly Row[]>>>;
   readonly digest: string;
 }
 
-/** @throws CatalogError `store_damaged`. */
+/** @throws CatalogError `store_damaged`, `schema_version`. */
 export function decodeBase(name: string, bytes: Buffer): Base {
   const { value, digest } = unseal(name, bytes);
+  // A later version may have another shape: it is to be told from damage.
+  const version = v.safeParse(v.looseObject({ schema: shapes.count }), value);
+  if (version.success && version.output.schema !== SCHEMA_VERSION) {
+    throw otherSchema(dirname(name), version.output.schema);
+  }
   const parsed = v.safeParse(baseShape, value);
   if (!parsed.success) throw damaged(name, v.summarize(parsed.issues).split('\n')[0] ?? '');
-  const { schema, sequence, previous, last_ids, tables } = parsed.output;
-  return { schema, sequence, previous, lastIds: last_ids, rows: tables, digest };
+  const { sequence, previous, last_ids, tables } = parsed.output;
+  return { sequence, previous, lastIds: last_ids, rows: tables, digest };
 }
 
 /** The file in slices, one row a line; the last slice seals it. */
@@ -66,4 +72,14 @@ export function* baseSlices(snapshot: Snapshot): Generator<Uint8Array> {
   }
   yield slice('\n}');
   yield Buffer.from(seal(hash.digest('hex')));
+}
+
+function otherSchema(directory: string, found: number): CatalogError {
+  const what = `${directory} has schema version ${found}, this program has ${SCHEMA_VERSION}`;
+  return new CatalogError(
+    'schema_version',
+    found < SCHEMA_VERSION
+      ? `${what}; run: catalog-server migrate --data ${directory}`
+      : `${what}; use a newer catalog-server (catalog-server migrate only goes forward)`,
+  );
 }

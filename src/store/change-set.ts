@@ -16,8 +16,8 @@ export type LastIds = Readonly<Partial<Record<KindName, number>>>;
 export interface ChangeSet {
   /** One more than that of the change set before. */
   readonly sequence: number;
-  /** The digest of the change set before, which ties the history together; null for the first. */
-  readonly previous: string | null;
+  /** The digest of the change set before, which ties the history together. */
+  readonly previous: string;
   /** ISO 8601, UTC: when the commit was made durable. For people; nothing is decided by it. */
   readonly time: string;
   /** The last id handed out, of the kinds in which it changed. */
@@ -43,7 +43,7 @@ const kindName = v.picklist(KIND_NAMES);
 /** Checks of a file's shape; its values were checked before they were written. */
 export const shapes = {
   count,
-  digest: v.nullable(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))),
+  digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
   lastIds: v.record(kindName, count),
   rows: v.record(kindName, v.array(row)),
   ids: v.record(kindName, v.array(count)),

@@ -42,7 +42,7 @@ export async function writeBase(
   directoryFd: number,
   snapshot: Snapshot,
 ): Promise<number> {
-  const file = new DurableFile(disk, dirname(path));
+  const file = await DurableFile.create(disk, dirname(path));
   try {
     let size = 0;
     let unflushed = 0;

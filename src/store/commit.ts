@@ -98,7 +98,8 @@ export class Committer {
       }
     }
     const changes = draft.changes();
-    if (changes.length > 0) {
+    // Ids are spent even where the rows that had them are gone again within the group.
+    if (changes.length > 0 || Object.keys(draft.lastIds()).length > 0) {
       try {
         await this.#persist(draft, changes);
       } catch (error) {

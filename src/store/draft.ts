@@ -83,7 +83,9 @@ export class Draft implements Transaction {
       const row = drafted?.get(id);
       if (row === undefined || row?.[attribute] === value) yield id;
     }
-    for (const id of this.#candidates.get(`${kind} ${attribute} ${value}`) ?? []) {
+    const candidates = this.#candidates.get(`${kind} ${attribute} ${value}`) ?? [];
+    // A rolled-back transaction may have left them in another order.
+    for (const id of [...candidates].sort((a, b) => a - b)) {
       const committed = this.#tables.get(kind, id);
       if (committed?.[attribute] === value) continue;
       if (drafted?.get(id)?.[attribute] === value) yield id;

@@ -5,7 +5,7 @@ import { type Disk, machineDisk } from '../disk/disk.ts';
 import { acquireOwnership, type FileLock } from '../disk/lock.ts';
 import { CatalogError } from '../errors.ts';
 import type { KindName, Row, Scalar } from '../model/kind.ts';
-import { CHANGES, ChangeSetAdapter, type Document, emptyDocument, load } from './adapter.ts';
+import { ChangeSetAdapter, type Document, emptyDocument, load } from './adapter.ts';
 import { Committer, type CommitListener } from './commit.ts';
 import type { Transaction, View } from './draft.ts';
 import { type Page, type Selection, Tables } from './tables.ts';
@@ -118,7 +118,7 @@ export class Store extends Snapshot {
       await low.read();
       const created = low.data === empty;
       if (created && !create) throw missing(directory);
-      disk.mkdir(join(directory, CHANGES));
+      await adapter.prepare();
       if (created) await low.write();
       return new Store(low, adapter, lock, created, fatal);
     } catch (error) {

@@ -135,10 +135,13 @@ export class Tables {
       return change === undefined ? this.get(kind, id) : (change.after ?? undefined);
     };
     // A joined value moves rows that did not change themselves; they leave and enter with the rest.
-    const carried = this.#carried(changes).filter(({ kind, id }) => !changed.has(`${kind} ${id}`));
+    for (const carried of this.#carried(changes)) {
+      const key = `${carried.kind} ${carried.id}`;
+      if (!changed.has(key)) changed.set(key, carried);
+    }
     // Out while every value is the old one, in once every value is the new one: within a list the
     // comparisons then always agree with the places.
-    const entering = [...changes, ...carried].flatMap((move) => this.#leave(move, next));
+    const entering = [...changed.values()].flatMap((move) => this.#leave(move, next));
     for (const { kind, id, after } of changes) {
       if (after === null) this.#rows[kind].delete(id);
       else this.#rows[kind].set(id, after);

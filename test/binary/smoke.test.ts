@@ -1,0 +1,251 @@
+/** The executable: alone in an empty folder, with an empty environment, between hostile files. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import demo from '../../data/demo.json' with { type: 'json' };
+import { version } from '../../package.json' with { type: 'json' };
+import { send } from '../support/client.ts';
+import { temporaryDirectory } from '../support/directory.ts';
+
+const ROOT = join(import.meta.dir, '..', '..');
+const BINARY = join(ROOT, 'dist', 'catalog-server');
+
+/** What the executable is made of. */
+const SOURCES = ['src', 'bin', 'templates', 'data/demo.json', 'package.json'];
+
+const LONGEST = 20_000;
+
+function newest(path: string): number {
+  const { mtimeMs } = statSync(path);
+  if (!statSync(path).isDirectory()) return mtimeMs;
+  return Math.max(...readdirSync(path).map((name) => newest(join(path, name))));
+}
+
+test.before(() => {
+  const sources = Math.max(...SOURCES.map((name) => newest(join(ROOT, name))));
+  if (existsSync(BINARY) && statSync(BINARY).mtimeMs > sources) return;
+  const { status, stderr } = spawnSync(process.execPath, ['run', 'build'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`bun run build failed: ${stderr}`);
+});
+
+interface Finished {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** `env -i`, so that not a single variable reaches it. */
+function start(cwd: string, ...args: readonly string[]): ChildProcess {
+  return spawn('/usr/bin/env', ['-i', BINARY, ...args], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+function collect(child: ChildProcess): Promise<Finished> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (chunk) => (stdout += chunk));
+  child.stderr?.on('data', (chunk) => (stderr += chunk));
+  return new Promise((resolve) => {
+    child.on('close', (status) => resolve({ status, stdout, stderr }));
+  });
+}
+
+function run(cwd: string, ...args: readonly string[]): Promise<Finished> {
+  return collect(start(cwd, ...args));
+}
+
+async function succeed(cwd: string, ...args: readonly string[]): Promise<string> {
+  const { status, stdout, stderr } = await run(cwd, ...args);
+  assert.is(status, 0, stderr);
+  assert.is(stderr, '');
+  return stdout;
+}
+
+interface Running {
+  readonly url: string;
+  /** SIGTERM, and the end. */
+  stop(): Promise<Finished>;
+}
+
+const running = new Set<ChildProcess>();
+test.after(() => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+async function serve(cwd: string, ...args: readonly string[]): Promise<Running> {
+  const child = start(cwd, 'serve', '--port', '0', ...args);
+  running.add(child);
+  const finished = collect(child);
+  void finished.then(() => running.delete(child));
+  const url = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    child.stdout?.on('data', (chunk) => {
+      text += chunk;
+      const line = /^listening on (\S+)\n/.exec(text)?.[1];
+      if (line !== undefined) resolve(line);
+    });
+    void finished.then(({ stderr }) => reject(new Error(`it did not listen: ${stderr}`)));
+  });
+  return {
+    url,
+    stop() {
+      child.kill('SIGTERM');
+      return finished;
+    },
+  };
+}
+
+async function pageWith(server: Running, sku: number, text: string): Promise<void> {
+  const deadline = Date.now() + LONGEST;
+  for (;;) {
+    const page = await send(server, 'GET', `/pages/skus/${sku}.html`, { token: null });
+    if (page.status === 200 && page.text.includes(text)) return;
+    if (Date.now() > deadline) throw new Error(`page ${sku} never said ${text}`);
+    await pause(5);
+  }
+}
+
+test('it says its version and its help in an empty folder', async () => {
+  const cwd = temporaryDirectory();
+  assert.is(await succeed(cwd, '--version'), `${version}\n`);
+  assert.match(await succeed(cwd, '--help'), 'rebuild-pages');
+  assert.equal(readdirSync(cwd), []);
+});
+
+test('wrong usage exits 2 with one line, a failure 1, and neither shows a stack', async () => {
+  const cwd = temporaryDirectory();
+  for (const [status, ...args] of [
+    [2, 'frobnicate'],
+    [2, 'serve', '--port', 'x'],
+    [1, 'rebuild-pages'],
+  ] as const) {
+    const finished = await run(cwd, ...args);
+    assert.is(finished.status, status);
+    assert.is(finished.stdout, '');
+    assert.match(finished.stderr, /^catalog-server: [^\n]+\n$/);
+  }
+});
+
+const COLLECTIONS = {
+  '/books/': demo.books.length,
+  '/admin/goods/': demo.goods.length,
+  '/admin/skus/': demo.skus.length,
+  '/admin/brands/': demo.brands.length,
+  '/admin/categories/': demo.categories.length,
+  '/admin/specs/': demo.specs.length,
+  '/admin/options/': demo.options.length,
+} as const;
+
+test('it migrates, issues a token, serves every collection, writes, renders and stops', async () => {
+  const cwd = temporaryDirectory();
+  assert.match(await succeed(cwd, 'migrate', '--demo'), `${demo.skus.length} SKUs`);
+  assert.equal(readdirSync(cwd), ['data']);
+  const token = (await succeed(cwd, 'issue-token', '--subject', 'ann')).trim();
+  const server = await serve(cwd);
+  for (const [path, count] of Object.entries(COLLECTIONS)) {
+    const { status, headers, json } = await send(server, 'GET', path, { token });
+    assert.is(status, 200, path);
+    assert.is(headers.get('x-total-count') ?? String(json.length), String(count), path);
+    const anonymous = await send(server, 'GET', path, { token: null });
+    assert.is(anonymous.status, path === '/books/' ? 200 : 401, path);
+  }
+  const sku = (await send(server, 'GET', '/admin/skus/1/', { token })).json;
+  await pageWith(server, 1, 'Auralune');
+  const body = { ...sku, name: 'Put by the executable', price: 123, specs: [] };
+  const put = await send(server, 'PUT', '/admin/skus/1/', { token, body });
+  assert.is(put.status, 200, put.text);
+  await pageWith(server, 1, 'Put by the executable');
+  const { status, stdout, stderr } = await server.stop();
+  assert.is(status, 0);
+  assert.is(stdout, `listening on ${server.url}\n`);
+  assert.is(stderr, '');
+  assert.match(await succeed(cwd, 'rebuild-pages', '--stale'), /^0 pages written, \d+ unchanged/);
+  assert.equal(readdirSync(cwd), ['data']);
+});
+
+test('it carries its API description and the viewer with its files', async () => {
+  const cwd = temporaryDirectory();
+  const server = await serve(cwd);
+  const page = await send(server, 'GET', '/docs/', { token: null });
+  assert.is(page.status, 200);
+  const files = [...page.text.matchAll(/(?:src|href)="([\w.-]+\.(?:js|css))"/g)].map(
+    ([, name]) => name,
+  );
+  assert.ok(files.length >= 3, files.join(' '));
+  for (const file of files) {
+    const { status, headers, text } = await send(server, 'GET', `/docs/${file}`, { token: null });
+    assert.is(status, 200, file);
+    const type = file?.endsWith('.js') ? 'text/javascript' : 'text/css';
+    assert.ok(headers.get('content-type')?.startsWith(type), file);
+    assert.ok(text.length > 100, file);
+  }
+  const description = await send(server, 'GET', '/openapi.json', { token: null });
+  assert.is(description.json.info.version, version);
+  assert.is((await server.stop()).status, 0);
+});
+
+/** What a `.env` and a `bunfig.toml` in the working directory would do to it if it read them. */
+function plantHostileFiles(cwd: string): { marker: string } {
+  const marker = join(cwd, 'marker');
+  writeFileSync(
+    join(cwd, '.env'),
+    [
+      'CATALOG_DATA=./elsewhere',
+      'CATALOG_HOST=203.0.113.1',
+      'CATALOG_BASE_PATH=/hostile',
+      'CATALOG_JWT_SECRET=short',
+      '',
+    ].join('\n'),
+  );
+  for (const name of ['.env.local', '.env.production', '.env.development']) {
+    writeFileSync(join(cwd, name), 'CATALOG_DATA=./elsewhere\n');
+  }
+  writeFileSync(join(cwd, 'bunfig.toml'), 'preload = ["./preload.ts"]\n');
+  writeFileSync(
+    join(cwd, 'preload.ts'),
+    `import { writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(marker)}, '');\n`,
+  );
+  mkdirSync(join(cwd, 'node_modules'));
+  writeFileSync(join(cwd, 'package.json'), '{"name":"hostile","version":"6.6.6"}');
+  return { marker };
+}
+
+test('the hostile files would work on a runtime that reads them', () => {
+  const cwd = temporaryDirectory();
+  const { marker } = plantHostileFiles(cwd);
+  const script = join(cwd, 'main.ts');
+  writeFileSync(script, 'process.stdout.write(process.env.CATALOG_DATA ?? "");');
+  const { stdout } = spawnSync('/usr/bin/env', ['-i', process.execPath, script], {
+    cwd,
+    encoding: 'utf8',
+  });
+  assert.is(stdout, './elsewhere');
+  assert.ok(existsSync(marker));
+});
+
+test('a hostile .env and bunfig.toml in its working directory change nothing', async () => {
+  const cwd = temporaryDirectory();
+  const { marker } = plantHostileFiles(cwd);
+  writeFileSync(join(cwd, 'tsconfig.json'), '{"compilerOptions":{"paths":{"*":["./preload.ts"]}}}');
+  const before = readdirSync(cwd);
+  assert.is(await succeed(cwd, '--version'), `${version}\n`);
+  await succeed(cwd, 'migrate', '--demo');
+  await succeed(cwd, 'issue-token', '--subject', 'ann');
+  const server = await serve(cwd);
+  assert.match(server.url, /^http:\/\/127\.0\.0\.1:/);
+  assert.is((await send(server, 'GET', '/books/', { token: null })).status, 200);
+  assert.is((await server.stop()).status, 0);
+  await succeed(cwd, 'rebuild-pages');
+  assert.not.ok(existsSync(marker), 'the preload ran');
+  assert.equal(readdirSync(cwd).sort(), [...before, 'data'].sort());
+});
+
+test.run();

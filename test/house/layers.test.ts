@@ -1,0 +1,222 @@
+/** House rules over the source: who may import whom, who may write files, how long a file may be. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Code, CODES } from '../../src/errors.ts';
+
+const ROOT = join(import.meta.dir, '..', '..');
+const SRC = join(ROOT, 'src');
+
+/** Folders of src, and `errors` for src/errors.ts: the layers that each may import besides itself. */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  cli: ['http', 'resources', 'pages', 'store', 'disk', 'auth', 'model', 'errors'],
+  http: ['resources', 'auth', 'model', 'errors'],
+  resources: ['store', 'model', 'errors'],
+  pages: ['store', 'disk', 'model', 'errors'],
+  store: ['disk', 'model', 'errors'],
+  auth: ['disk', 'errors'],
+  disk: ['errors'],
+  model: ['errors'],
+  errors: [],
+};
+
+/** The files outside src/disk that import the file system, and why each may: they only read. */
+const READERS: Readonly<Record<string, { reason: string; names: RegExp }>> = {
+  'auth/keys.ts': {
+    reason: 'asks for the mode of the key file',
+    names: /^import \{ statSync \} from 'node:fs';$/m,
+  },
+  'pages/files.ts': {
+    reason: 'serves a page: body and time from one open file',
+    names: /^import fsp from 'node:fs\/promises';$/m,
+  },
+};
+
+/** What those readers may call of a file system module that they import whole. */
+const READING = new Set(['open', 'FileHandle']);
+
+const LONGEST_FILE = 300;
+
+function filesBelow(directory: string, ending: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+interface Import {
+  /** Relative to src. */
+  readonly from: string;
+  readonly to: string;
+}
+
+const SPECIFIER =
+  /^(?:import|export)\b[^;'"]*?\bfrom\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm;
+
+function specifiersOf(text: string): string[] {
+  return [...text.matchAll(SPECIFIER)].map(([, a, b, c]) => a ?? b ?? c ?? '');
+}
+
+const FILES = filesBelow(SRC, '.ts');
+const TEXTS = new Map(FILES.map((path) => [relative(SRC, path), readFileSync(path, 'utf8')]));
+
+/** Every import of a file of src by another. */
+const IMPORTS: readonly Import[] = [...TEXTS].flatMap(([from, text]) =>
+  specifiersOf(text)
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => relative(SRC, resolve(SRC, dirname(from), specifier)))
+    .filter((to) => !to.startsWith('..'))
+    .map((to) => ({ from, to })),
+);
+
+function layerOf(file: string): string {
+  return file.includes('/') ? (file.split('/')[0] ?? '') : file.replace(/\.ts$/, '');
+}
+
+test('the rules see the source: every layer has files, and the files have imports', () => {
+  assert.ok(FILES.length > 30, `${FILES.length} files`);
+  assert.ok(IMPORTS.length > 100, `${IMPORTS.length} imports`);
+  assert.equal([...new Set([...TEXTS.keys()].map(layerOf))].sort(), Object.keys(LAYERS).sort());
+});
+
+test('every import statement of the source is seen', () => {
+  for (const [file, text] of TEXTS) {
+    const written = text.split('\n').filter((line) => /^import\b|^\} from '/.test(line));
+    const begun = written.filter((line) => line.startsWith('import')).length;
+    assert.is(specifiersOf(text).length, begun, file);
+  }
+});
+
+test('every file that is imported is there', () => {
+  for (const { from, to } of IMPORTS) assert.ok(TEXTS.has(to), `${from} imports ${to}`);
+});
+
+test('imports point one way: from a layer to those below it', () => {
+  const wrong = IMPORTS.filter(({ from, to }) => {
+    const layer = layerOf(from);
+    return layer !== layerOf(to) && !LAYERS[layer]?.includes(layerOf(to));
+  });
+  assert.equal(wrong, []);
+});
+
+test('no layer is below itself', () => {
+  const visit = (layer: string, path: readonly string[]): void => {
+    assert.not.ok(path.includes(layer), [...path, layer].join(' > '));
+    for (const below of LAYERS[layer] ?? []) visit(below, [...path, layer]);
+  };
+  for (const layer of Object.keys(LAYERS)) visit(layer, []);
+});
+
+test('http knows neither store nor disk nor pages', () => {
+  const http = IMPORTS.filter(({ from }) => layerOf(from) === 'http');
+  assert.ok(http.length > 20);
+  const wrong = http.filter(({ to }) => ['store', 'disk', 'pages', 'cli'].includes(layerOf(to)));
+  assert.equal(wrong, []);
+});
+
+/** @returns the files of a cycle, the first one twice; null where there is none. */
+function findCycle(imports: readonly Import[]): string[] | null {
+  const finished = new Set<string>();
+  const visit = (file: string, path: readonly string[]): string[] | null => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (finished.has(file)) return null;
+    for (const { from, to } of imports) {
+      if (from !== file) continue;
+      const cycle = visit(to, [...path, file]);
+      if (cycle !== null) return cycle;
+    }
+    finished.add(file);
+    return null;
+  };
+  for (const { from } of imports) {
+    const cycle = visit(from, []);
+    if (cycle !== null) return cycle;
+  }
+  return null;
+}
+
+test('no file imports itself by way of others', () => {
+  const [a, b, c] = ['a', 'b', 'c'];
+  const chain = [
+    { from: a, to: b },
+    { from: b, to: c },
+  ];
+  assert.is(findCycle(chain), null, 'a chain is no cycle');
+  assert.equal(findCycle([...chain, { from: c, to: a }]), [a, b, c, a], 'a cycle is found');
+  assert.is(findCycle(IMPORTS), null);
+});
+
+test('only src/disk imports the file system for writing', () => {
+  const importers = [...TEXTS]
+    .filter(([, text]) =>
+      specifiersOf(text).some((name) => /^(?:node:)?fs(?:\/promises)?$/.test(name)),
+    )
+    .map(([file]) => file);
+  assert.ok(importers.includes('disk/disk.ts'), 'the rule sees the disk');
+  const outside = importers.filter((file) => layerOf(file) !== 'disk');
+  assert.equal(outside.sort(), Object.keys(READERS).sort());
+  for (const file of outside) {
+    const text = TEXTS.get(file) ?? '';
+    const { reason, names } = READERS[file] ?? { reason: '', names: /$^/ };
+    assert.match(text, names, `${file} ${reason}`);
+    for (const [, called = ''] of text.matchAll(/\b(?:fsp?|fs)\.(\w+)/g)) {
+      assert.ok(READING.has(called), `${file} calls ${called}`);
+    }
+    for (const [, flags] of text.matchAll(/\bfsp\.open\(([^;]*)\);/g)) {
+      assert.not.match(flags ?? '', /,\s*['"]/, `${file} opens for reading`);
+    }
+  }
+  for (const [file, text] of TEXTS) {
+    if (layerOf(file) !== 'disk') assert.not.match(text, /\bBun\.(?:write|file)\b/, file);
+  }
+});
+
+test(`no file of the source has more than ${LONGEST_FILE} lines`, () => {
+  const long = [...TEXTS].map(([file, text]) => ({ file, lines: text.split('\n').length - 1 }));
+  assert.ok(long.length > 30);
+  assert.equal(
+    long.filter(({ lines }) => lines > LONGEST_FILE),
+    [],
+  );
+});
+
+test('docs/errors.md has a row for every code, with its statuses, and for no other', () => {
+  const text = readFileSync(join(ROOT, 'docs', 'errors.md'), 'utf8');
+  // A code that no client ever sees has a dash in the place of its HTTP status.
+  const rows = [...text.matchAll(/^\| `(\w+)` \| (\d{3}|–) \| (\d) \|/gm)];
+  assert.ok(rows.length > 10, `${rows.length} rows`);
+  assert.equal(rows.map(([, code = '']) => code).sort(), Object.keys(CODES).sort());
+  for (const [, code, status, exit] of rows) {
+    const known = CODES[code as Code];
+    if (status !== '–') assert.is(Number(status), known.status, code);
+    assert.is(Number(exit), known.exit, code);
+  }
+});
+
+test('every test file ends with .run()', () => {
+  const tests = filesBelow(join(ROOT, 'test'), '.test.ts');
+  assert.ok(tests.includes(import.meta.path), 'the rule sees the tests');
+  const forgetful = tests.filter((path) => !readFileSync(path, 'utf8').endsWith('.run();\n'));
+  assert.equal(forgetful, []);
+});
+
+test('every suite that a test file makes is run', () => {
+  const tests = filesBelow(join(ROOT, 'test'), '.test.ts');
+  assert.ok(tests.length > 1);
+  for (const path of tests) {
+    const text = readFileSync(path, 'utf8');
+    for (const [, name] of text.matchAll(/^const (\w+) = suite\b/gm)) {
+      assert.ok(text.includes(`\n${name}.run();`), `${name} of ${relative(ROOT, path)}`);
+    }
+  }
+});
+
+test('no test is left as the only one of its file', () => {
+  const tests = filesBelow(join(ROOT, 'test'), '.test.ts');
+  const lonely = tests.filter((path) => /^\s*\w+\.only\(/m.test(readFileSync(path, 'utf8')));
+  assert.ok(tests.length > 1);
+  assert.equal(lonely, []);
+});
+
+test.run();

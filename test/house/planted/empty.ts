@@ -1,0 +1,2 @@
+/** A module without tests. */
+export const nothing = null;

@@ -1,0 +1,9 @@
+import { test } from 'uvu';
+
+test.after(() => {
+  throw new Error('the hook fails');
+});
+
+test('this one passes', () => {});
+
+test.run();

@@ -1,0 +1,74 @@
+/** test/run.ts must fail whatever must not pass: planted files, each with its fault. */
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const ROOT = join(import.meta.dir, '..', '..');
+const PLANTED = join(import.meta.dir, 'planted');
+
+function run(...files: readonly string[]) {
+  const paths = files.map((file) => join(PLANTED, `${file}.ts`));
+  return spawnSync(process.execPath, [join(ROOT, 'test', 'run.ts'), ...paths], {
+    encoding: 'utf8',
+  });
+}
+
+const FAULTY: Readonly<Record<string, string>> = {
+  failing: 'a test fails',
+  'throwing-before': 'a before hook throws',
+  'throwing-after': 'an after hook throws',
+  'throwing-after-each': 'an after.each hook throws',
+  'forgotten-run': 'a file forgets .run()',
+  'early-exit': 'a test ends the process with status 0',
+  'failing-and-skipping': 'two tests fail and one is skipped',
+  'never-settling': 'a test never settles',
+  'late-throw': 'a rejection comes when the tests are over',
+  empty: 'a file has no tests',
+  'not-there': 'there is no such file',
+};
+
+const GOOD = ['good', 'skipping'];
+
+test('every planted file has its case', () => {
+  const names = readdirSync(PLANTED).map((name) => name.replace(/\.ts$/, ''));
+  assert.equal(
+    names.sort(),
+    [...Object.keys(FAULTY), ...GOOD].filter((name) => name !== 'not-there').sort(),
+  );
+});
+
+for (const [file, fault] of Object.entries(FAULTY)) {
+  test(`the runner exits 1 where ${fault}`, () => {
+    const { status, stdout } = run(file);
+    assert.is(status, 1, stdout);
+    assert.match(stdout, new RegExp(`^FAIL \\S*planted/${file}\\.ts: `, 'm'));
+    assert.match(stdout, /\n\d+ passed, [1-9]\d* failed(?:, \d+ skipped)?\n$/);
+  });
+}
+
+test('the runner exits 0 for a good file, and closes with the counts', () => {
+  const { status, stdout } = run('good');
+  assert.is(status, 0, stdout);
+  assert.match(stdout, /^ok {3}\S*planted\/good\.ts: 1 passed, 0 failed\n\n1 passed, 0 failed\n$/);
+});
+
+test('a skipped test does not fail the run, and is counted', () => {
+  const { status, stdout } = run('skipping');
+  assert.is(status, 0, stdout);
+  assert.match(stdout, /\n1 passed, 0 failed, 1 skipped\n$/);
+});
+
+test('failed and skipped tests of one file are each counted', () => {
+  const { stdout } = run('failing-and-skipping');
+  assert.match(stdout, /\n1 passed, 2 failed, 1 skipped\n$/);
+});
+
+test('one faulty file among good ones fails the run, and the good ones still run', () => {
+  const { status, stdout } = run('good', 'throwing-before', 'skipping');
+  assert.is(status, 1);
+  assert.match(stdout, /\n2 passed, 1 failed, 1 skipped\n$/);
+});
+
+test.run();

@@ -1,0 +1,193 @@
+/** The form of the store's files: what is read is what was written, and any damage is found. */
+import { spawnSync } from 'node:child_process';
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError } from '../../src/errors.ts';
+import { KIND_NAMES, type KindName, type Row, type Scalar } from '../../src/model/kind.ts';
+import { baseSlices, decodeBase } from '../../src/store/base.ts';
+import { type ChangeSet, decodeChangeSet, encodeChangeSet } from '../../src/store/change-set.ts';
+import { perKind } from '../../src/store/tables.ts';
+import { temporaryDirectory } from '../support/directory.ts';
+
+const SMALL: ChangeSet = {
+  sequence: 124,
+  previous: 'ab'.repeat(32),
+  time: '2024-02-29T12:00:00.000Z',
+  last_ids: { books: 7 },
+  put: { books: [{ id: 7, name: 'Émile \u{1f600}', pub_date: '1762-05-22' }] },
+  delete: { skus: [3, 5] },
+};
+
+const text = fc.oneof(
+  fc.constantFrom('__proto__', 'constructor', '","sha256":"', '\u2028', '\ud800', '\udfff', '\0'),
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: 'grapheme' }),
+);
+const scalar: fc.Arbitrary<Scalar> = fc.oneof(
+  text,
+  fc.maxSafeInteger(),
+  fc.boolean(),
+  fc.constant(null),
+);
+const row: fc.Arbitrary<Row> = fc
+  .tuple(
+    fc.maxSafeNat(),
+    fc.dictionary(fc.constantFrom('name', 'image', 'price', 'stock'), scalar, {
+      noNullPrototype: true,
+    }),
+  )
+  .map(([id, values]) => ({ id, ...values }));
+/** A value for some of the kinds. */
+const some = <T>(value: fc.Arbitrary<T>) =>
+  fc
+    .tuple(fc.subarray([...KIND_NAMES]), fc.array(value, { minLength: 8, maxLength: 8 }))
+    .map(
+      ([kinds, values]) =>
+        Object.fromEntries(kinds.map((kind, i) => [kind, values[i]])) as Partial<
+          Record<KindName, T>
+        >,
+    );
+const digest = fc.string({
+  unit: fc.constantFrom(...'0123456789abcdef'),
+  minLength: 64,
+  maxLength: 64,
+});
+const changeSet: fc.Arbitrary<ChangeSet> = fc.record(
+  {
+    sequence: fc.maxSafeNat(),
+    previous: digest,
+    time: fc.constant('2024-02-29T12:00:00.000Z'),
+    last_ids: some(fc.maxSafeNat()),
+    put: some(fc.array(row, { maxLength: 4 })),
+    delete: some(fc.array(fc.maxSafeNat(), { maxLength: 4 })),
+  },
+  { noNullPrototype: true },
+);
+
+/** Whether reading is refused as damage, by a message that begins with the name of the file. */
+function isRefused(read: (name: string, bytes: Buffer) => unknown, bytes: Buffer): boolean {
+  try {
+    read('changes/000000000124.json', bytes);
+    return false;
+  } catch (error) {
+    if (!(error instanceof CatalogError)) throw error;
+    assert.is(error.code, 'store_damaged');
+    assert.ok(error.message.startsWith('changes/000000000124.json is damaged: '), error.message);
+    return true;
+  }
+}
+
+const smallBase = () =>
+  Buffer.concat([
+    ...baseSlices({
+      sequence: 124,
+      previous: 'a'.repeat(64),
+      lastIds: perKind(() => 7),
+      rows: perKind(({ name }) => (name === 'books' ? (SMALL.put.books ?? []) : [])),
+    }),
+  ]);
+
+test('a change set is read as it was written, whatever its values', () => {
+  fc.assert(
+    fc.property(changeSet, (changes) => {
+      const { bytes, digest: written } = encodeChangeSet(changes);
+      const { digest: found, ...decoded } = decodeChangeSet('name', Buffer.from(bytes));
+      assert.is(found, written);
+      assert.equal(decoded, changes);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a base is read as it was written, whatever its values', () => {
+  fc.assert(
+    fc.property(changeSet, ({ sequence, previous, put }) => {
+      const lastIds = perKind(() => sequence);
+      const rows = perKind(({ name }) => put[name] ?? []);
+      const bytes = Buffer.concat([...baseSlices({ sequence, previous, lastIds, rows })]);
+      const { digest: _, ...decoded } = decodeBase('name', bytes);
+      assert.equal(decoded, { sequence, previous, lastIds, rows });
+    }),
+  );
+});
+
+test('a base of more rows than one slice holds has all of them', () => {
+  const books = Array.from({ length: 1201 }, (_, i) => ({ id: i + 1, name: `${i}` }));
+  const rows = perKind(({ name }) => (name === 'books' ? books : []));
+  const snapshot = { sequence: 1, previous: 'a'.repeat(64), lastIds: perKind(() => 0), rows };
+  const bytes = Buffer.concat([...baseSlices(snapshot)]);
+  assert.equal(decodeBase('name', bytes).rows.books, books);
+});
+
+const forms = {
+  'change set': [decodeChangeSet, () => Buffer.from(encodeChangeSet(SMALL).bytes)],
+  base: [decodeBase, smallBase],
+} as const;
+
+for (const [form, [read, make]] of Object.entries(forms)) {
+  test(`a ${form} with any one bit flipped is refused by name`, () => {
+    const bytes = make();
+    for (let at = 0; at < bytes.length; at += 1) {
+      for (let bit = 0; bit < 8; bit += 1) {
+        const damaged = Buffer.from(bytes);
+        damaged[at] = (damaged[at] ?? 0) ^ (1 << bit);
+        assert.ok(isRefused(read, damaged), `byte ${at}, bit ${bit}`);
+      }
+    }
+    assert.not(isRefused(read, bytes));
+  });
+
+  test(`a ${form} that is cut off at any byte, or goes on, is refused by name`, () => {
+    const bytes = make();
+    for (let end = 0; end < bytes.length; end += 1) {
+      assert.ok(isRefused(read, bytes.subarray(0, end)), `${end} bytes`);
+    }
+    for (const more of ['\n', ' ', '{}', bytes]) {
+      assert.ok(isRefused(read, Buffer.concat([bytes, Buffer.from(more)])));
+    }
+    assert.ok(isRefused(read, Buffer.alloc(bytes.length)));
+  });
+}
+
+test('what has a fitting checksum and another shape is refused', () => {
+  const shapes: readonly object[] = [
+    { ...SMALL, sequence: -1 },
+    { ...SMALL, sequence: 1.5 },
+    { ...SMALL, previous: 'abc' },
+    { ...SMALL, last_ids: { strangers: 1 } },
+    { ...SMALL, put: { books: [{ name: 'no id' }] } },
+    { ...SMALL, put: { strangers: [{ id: 1 }] } },
+    { ...SMALL, put: { books: [[1]] } },
+    { ...SMALL, delete: { books: ['1'] } },
+    { sequence: 1 },
+  ];
+  for (const shape of shapes) {
+    const { bytes } = encodeChangeSet(shape as ChangeSet);
+    assert.ok(isRefused(decodeChangeSet, Buffer.from(bytes)), JSON.stringify(shape));
+  }
+});
+
+const shell = spawnSync('sh', ['-c', 'command -v head && command -v sha256sum']);
+const withShell = shell.status === 0 ? test : test.skip;
+
+withShell('a person checks a file with head and sha256sum alone', () => {
+  const directory = temporaryDirectory();
+  for (const [form, [, make]] of Object.entries(forms)) {
+    const path = join(directory, form);
+    writeFileSync(path, make());
+    // The digest is over every byte before `,"sha256"`, and stands in the last member.
+    const end = statSync(path).size - ',"sha256":""}\n'.length - 64;
+    const { stdout } = spawnSync(
+      'sh',
+      ['-c', 'head -c "$2" "$1" | sha256sum; tail -c 67 "$1"', 'sh', path, `${end}`],
+      { encoding: 'utf8' },
+    );
+    const [summed, stated] = stdout.split('\n');
+    assert.is(`${summed?.slice(0, 64)}"}`, stated, form);
+  }
+});
+
+test.run();
