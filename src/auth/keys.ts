@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { machineDisk } from '../disk/disk.ts';
-import { DurableFile } from '../disk/durable-file.ts';
+import { writeOnce } from '../disk/durable-file.ts';
 import { CatalogError, messageOf } from '../errors.ts';
 
 /** HS256 wants a key as long as its hash, 256 bits (RFC 7518, section 3.2). */
@@ -76,14 +76,8 @@ async function makeKeys(path: string): Promise<SigningKeys> {
   });
   try {
     machineDisk.mkdir(dirname(path));
-    const file = await DurableFile.create(machineDisk, dirname(path));
-    try {
-      file.write(Buffer.from(`${text}\n`));
-      // Another process may make them at the same moment: whoever is first wins, both use the same.
-      if (await file.publishNew(path)) return [made];
-    } finally {
-      await file.abandon();
-    }
+    // Another process may make them at the same moment: whoever is first wins, both use the same.
+    if (await writeOnce(machineDisk, path, Buffer.from(`${text}\n`))) return [made];
   } catch (cause) {
     throw new CatalogError('key_file', `${path} cannot be written: ${messageOf(cause)}`, { cause });
   }

@@ -5,9 +5,18 @@
 import fs from 'node:fs';
 import fsp from 'node:fs/promises';
 import { promisify } from 'node:util';
+import type { Failure, Job } from './publish.ts';
+import { WriterThread } from './writer-thread.ts';
 
 /** File system operations, by the names of the system calls. Paths are absolute or relative. */
 export interface Disk {
+  /** The durable write of publish.ts, away from the event loop. */
+  publish(job: Job): Promise<Failure | null>;
+  /**
+   * Creates a file, mode 0600 less the umask, with these bytes, and where `synced` asks for it
+   * syncs them; fails where the file exists.
+   */
+  writeNew(path: string, bytes: Uint8Array, synced: boolean): Promise<void>;
   /** Opens a new file for writing, mode 0600 less the umask; fails where it exists. */
   create(path: string): Promise<number>;
   /** Opens a file or directory for reading, to be synced. */
@@ -35,12 +44,17 @@ const rename = promisify(fs.rename);
 const fdatasync = promisify(fs.fdatasync);
 const fsync = promisify(fs.fsync);
 
+const writer = new WriterThread();
+
 /**
  * The machine's own disk. What waits for the device never blocks the event loop: the syncs, and
  * whatever changes a directory, since that waits for the file system's journal while another sync
  * is writing it. A write of bytes reaches the page cache only and is called directly.
  */
 export const machineDisk: Disk = {
+  publish: (job) => writer.publish(job),
+  writeNew: (path, bytes, synced) =>
+    fsp.writeFile(path, bytes, { flag: 'wx', mode: 0o600, flush: synced }),
   create: (path) => open(path, 'wx', 0o600),
   open: (path) => fs.openSync(path, 'r'),
   write(fd, bytes) {

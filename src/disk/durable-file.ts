@@ -1,13 +1,7 @@
 /**
- * The durable write.
- *
- * Invariants:
- * 1. A file under its final name is whole: its data was synced before the rename gave it the name.
- * 2. When {@link DurableFile.publish} resolves, name and data survive power loss: the directory
- *    was synced after the rename.
- * 3. When a step before or at the rename fails, the final name is as before and the temporary file
- *    is removed. When the sync of the directory fails, nobody can know whether the name survives:
- *    the failure has the code `durability_unknown`, and only a fresh read of the disk is the truth.
+ * Files that appear whole or not at all: small ones in one go, a large one piece by piece, and
+ * those that can be made again without waiting for the device. publish.ts has the steps and the
+ * invariants, which hold for the large file as well.
  */
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
@@ -16,7 +10,52 @@ import type { Disk } from './disk.ts';
 
 const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
 
-/** A file that is being written under a temporary name beside its final one. */
+/** Writes `bytes` to `path` whole or not at all; see publish.ts. */
+export async function writeDurably(
+  disk: Disk,
+  path: string,
+  bytes: Uint8Array,
+  directoryFd: number,
+): Promise<void> {
+  const temporary = temporaryPath(dirname(path));
+  const failure = await disk.publish({ temporary, path, bytes, directoryFd });
+  if (failure === null) return;
+  const cause = Object.assign(new Error(failure.message), { code: failure.code });
+  throw failure.named ? unknownDurability(path, cause) : cause;
+}
+
+/**
+ * Writes `bytes` to `path` unless something is there already.
+ *
+ * @returns whether it did. The bytes are synced, the directory is not.
+ */
+export async function writeOnce(disk: Disk, path: string, bytes: Uint8Array): Promise<boolean> {
+  const temporary = temporaryPath(dirname(path));
+  try {
+    await disk.writeNew(temporary, bytes, true);
+    disk.link(temporary, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await discard(disk, temporary);
+  }
+}
+
+/** Writes `bytes` to `path` whole, without any sync: for files that can be made again. */
+export async function writeVolatile(disk: Disk, path: string, bytes: Uint8Array): Promise<void> {
+  const temporary = temporaryPath(dirname(path));
+  try {
+    await disk.writeNew(temporary, bytes, false);
+    await disk.rename(temporary, path);
+  } catch (error) {
+    await discard(disk, temporary);
+    throw error;
+  }
+}
+
+/** A large file that is written piece by piece under a temporary name beside its final one. */
 export class DurableFile {
   readonly #disk: Disk;
   readonly #temporary: string;
@@ -30,8 +69,7 @@ export class DurableFile {
 
   /** @param directory where the file is to appear; the temporary one has to be on its file system. */
   static async create(disk: Disk, directory: string): Promise<DurableFile> {
-    // Random, so that what a killed run left behind never collides with this run.
-    const temporary = join(directory, `.${randomBytes(8).toString('hex')}.tmp`);
+    const temporary = temporaryPath(directory);
     return new DurableFile(disk, temporary, await disk.create(temporary));
   }
 
@@ -54,45 +92,15 @@ export class DurableFile {
     await this.#disk.fdatasync(this.#open());
     this.#close();
     await this.#disk.rename(this.#temporary, path);
-    try {
-      await this.#disk.fsync(directoryFd);
-    } catch (cause) {
-      throw new CatalogError(
-        'durability_unknown',
-        `the directory of ${path} could not be synced (${messageOf(cause)}); nobody can know what is on the disk`,
-        { cause },
-      );
-    }
+    await syncDirectory(this.#disk, directoryFd, path);
   }
 
-  /** Gives the file its final name unless something has it already; not synced to the directory. */
-  async publishNew(path: string): Promise<boolean> {
-    await this.#disk.fdatasync(this.#open());
-    this.#close();
-    try {
-      this.#disk.link(this.#temporary, path);
-      return true;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-      throw error;
-    } finally {
-      await this.#disk.unlink(this.#temporary);
-    }
-  }
-
-  /** Renames without any sync: for files that can be made again, such as pages. */
-  publishVolatile(path: string): Promise<void> {
-    this.#close();
-    return this.#disk.rename(this.#temporary, path);
-  }
-
-  /** Gives up: closes and removes the temporary file. Never throws; what is left is swept later. */
+  /** Gives up: closes and removes the temporary file. */
   async abandon(): Promise<void> {
     try {
       this.#close();
-      await this.#disk.unlink(this.#temporary);
-    } catch {
-      // A refusing disk may refuse this as well; removeTemporaries finds it at the next start.
+    } finally {
+      await discard(this.#disk, this.#temporary);
     }
   }
 
@@ -110,26 +118,35 @@ export class DurableFile {
   }
 }
 
-/** Writes `bytes` to `path` whole or not at all; see the invariants above. */
-export async function writeDurably(
-  disk: Disk,
-  path: string,
-  bytes: Uint8Array,
-  directoryFd: number,
-): Promise<void> {
-  const file = await DurableFile.create(disk, dirname(path));
-  try {
-    file.write(bytes);
-    await file.publish(path, directoryFd);
-  } catch (error) {
-    await file.abandon();
-    throw error;
-  }
-}
-
 /** Removes what killed runs left half-written in a directory. Only its owner may call this. */
 export async function removeTemporaries(disk: Disk, directory: string): Promise<void> {
   for (const name of disk.list(directory)) {
     if (TEMPORARY.test(name)) await disk.unlink(join(directory, name));
   }
+}
+
+/** Random, so that what a killed run left behind never collides with this run. */
+function temporaryPath(directory: string): string {
+  return join(directory, `.${randomBytes(8).toString('hex')}.tmp`);
+}
+
+/** Removes a temporary file. A refusing disk may refuse this too: the next start finds the rest. */
+async function discard(disk: Disk, temporary: string): Promise<void> {
+  await disk.unlink(temporary).catch(() => {});
+}
+
+async function syncDirectory(disk: Disk, directoryFd: number, path: string): Promise<void> {
+  try {
+    await disk.fsync(directoryFd);
+  } catch (cause) {
+    throw unknownDurability(path, cause);
+  }
+}
+
+function unknownDurability(path: string, cause: unknown): CatalogError {
+  return new CatalogError(
+    'durability_unknown',
+    `the directory of ${path} could not be synced (${messageOf(cause)}); nobody can know what is on the disk`,
+    { cause },
+  );
 }

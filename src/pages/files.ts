@@ -2,7 +2,7 @@
 import fsp from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Disk } from '../disk/disk.ts';
-import { DurableFile, removeTemporaries } from '../disk/durable-file.ts';
+import { removeTemporaries, writeVolatile } from '../disk/durable-file.ts';
 
 const PAGE = /^([1-9]\d{0,15})\.html$/;
 
@@ -28,15 +28,8 @@ export class PageFiles {
    * Replaces a page. It is not synced: a page that power loss takes or empties is made again when
    * the next start compares every page with the store.
    */
-  async write(id: number, html: string): Promise<void> {
-    const file = await DurableFile.create(this.#disk, this.#directory);
-    try {
-      file.write(Buffer.from(html));
-      await file.publishVolatile(this.#path(id));
-    } catch (error) {
-      await file.abandon();
-      throw error;
-    }
+  write(id: number, html: string): Promise<void> {
+    return writeVolatile(this.#disk, this.#path(id), Buffer.from(html));
   }
 
   /** A page that is not there stays so. */

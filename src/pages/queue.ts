@@ -17,14 +17,14 @@ import { affectedSkus } from './dependents.ts';
 import type { PageFiles } from './files.ts';
 import { renderSku } from './render.ts';
 
-/** Milliseconds of work between two turns of the event loop. */
-const SLICE = 1;
+/** Pages that are written at the same time, between two turns of the event loop. */
+const AT_ONCE = 8;
 
 /** A turn that takes others longer than this, in milliseconds, means that there are requests. */
 const BUSY = 0.3;
 
-/** How many times its own slice the queue then leaves to them. */
-const YIELD = 9;
+/** How long the queue then leaves the event loop to them, in milliseconds. */
+const YIELD = 20;
 
 /** Milliseconds until a lock that another process holds is asked for again. */
 const LOCK_RETRY = 25;
@@ -42,7 +42,10 @@ export class PageQueue {
   readonly #files: PageFiles;
   readonly #lock: FileLock;
   readonly #failed: (error: unknown) => void;
-  readonly #queued = new Set<number>();
+  #queued = new Set<number>();
+  /** What was queued when it was last looked at, on its way; what is queued again comes again. */
+  #batch: Iterator<number> = [].values();
+  #batchLeft = 0;
   readonly #broken = new Set<number>();
   #comparison: Iterator<number> | null = null;
   /** Whether half-written files of a killed run are still to be cleared away. */
@@ -62,7 +65,7 @@ export class PageQueue {
 
   /** Pages that wait, not counting those that the comparison at start has yet to reach. */
   get length(): number {
-    return this.#queued.size + this.#broken.size;
+    return this.#queued.size + this.#batchLeft + this.#broken.size;
   }
 
   add(skus: Iterable<number>): void {
@@ -99,22 +102,12 @@ export class PageQueue {
   }
 
   async #run(): Promise<void> {
-    for (let id = this.#next(); id !== null; ) {
-      if (!this.#lock.tryLock()) {
-        await new Promise((resolve) => setTimeout(resolve, LOCK_RETRY));
-        continue;
-      }
+    for (let turn = this.#take(); turn.ids.length > 0; turn = this.#take()) {
+      while (!this.#lock.tryLock()) await sleep(LOCK_RETRY);
       try {
         if (this.#sweeping) await this.#files.sweep();
         this.#sweeping = false;
-        const until = performance.now() + SLICE;
-        for (; id !== null; id = this.#next()) {
-          await this.#refresh(id);
-          if (performance.now() > until) {
-            id = this.#next();
-            break;
-          }
-        }
+        await Promise.all(turn.ids.map((id) => this.#refresh(id, turn.compare)));
       } finally {
         this.#lock.unlock();
       }
@@ -122,24 +115,28 @@ export class PageQueue {
     }
   }
 
-  #next(): number | null {
-    const [queued] = this.#queued;
-    if (queued !== undefined) {
-      this.#queued.delete(queued);
-      return queued;
+  /** The next pages, those that commits queued first; none where there is nothing left. */
+  #take(): { readonly ids: readonly number[]; readonly compare: boolean } {
+    // Taken as a whole: a set that is emptied one by one from its front is searched again each time.
+    if (this.#batchLeft === 0 && this.#queued.size > 0) {
+      this.#batch = this.#queued.values();
+      this.#batchLeft = this.#queued.size;
+      this.#queued = new Set();
     }
-    const step = this.#comparison?.next();
-    if (step === undefined) return null;
-    if (step.done !== true) return step.value;
-    this.#comparison = null;
-    return null;
+    if (this.#batchLeft > 0) {
+      const ids = take(this.#batch, AT_ONCE);
+      this.#batchLeft -= ids.length;
+      return { ids, compare: false };
+    }
+    return { ids: this.#comparison === null ? [] : take(this.#comparison, AT_ONCE), compare: true };
   }
 
-  async #refresh(id: number): Promise<void> {
+  /** @param compare whether a page that is as it should be is left alone. */
+  async #refresh(id: number, compare: boolean): Promise<void> {
     try {
       const html = renderSku(this.#store, id);
       if (html === null) await this.#files.remove(id);
-      else if (!this.#files.holds(id, html)) await this.#files.write(id, html);
+      else if (!compare || !this.#files.holds(id, html)) await this.#files.write(id, html);
       this.#retryDelay = RETRY.first;
     } catch (error) {
       this.#broken.add(id);
@@ -173,10 +170,23 @@ export class PageQueue {
   }
 }
 
-/** Lets the event loop turn; while it is busy, pages get a tenth of its time. */
+/** Lets the event loop turn; while it is busy, pages wait for most of the time. */
 async function yieldToRequests(): Promise<void> {
   const before = performance.now();
   await new Promise((resolve) => setImmediate(resolve));
-  if (performance.now() - before < BUSY) return;
-  await new Promise((resolve) => setTimeout(resolve, SLICE * YIELD));
+  if (performance.now() - before > BUSY) await sleep(YIELD);
+}
+
+function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+function take(values: Iterator<number>, count: number): number[] {
+  const taken: number[] = [];
+  while (taken.length < count) {
+    const step = values.next();
+    if (step.done === true) break;
+    taken.push(step.value);
+  }
+  return taken;
 }

@@ -2,21 +2,20 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import demo from '../../data/demo.json' with { type: 'json' };
 import { version } from '../../package.json' with { type: 'json' };
+import { pageWith } from '../support/catalog.ts';
 import { send } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
+import { collect, type Finished, killServers, type Serving, serving } from '../support/server.ts';
 
 const ROOT = join(import.meta.dir, '..', '..');
 const BINARY = join(ROOT, 'dist', 'catalog-server');
 
 /** What the executable is made of. */
 const SOURCES = ['src', 'bin', 'templates', 'data/demo.json', 'package.json'];
-
-const LONGEST = 20_000;
 
 function newest(path: string): number {
   const { mtimeMs } = statSync(path);
@@ -34,27 +33,11 @@ test.before(() => {
   if (status !== 0) throw new Error(`bun run build failed: ${stderr}`);
 });
 
-interface Finished {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** `env -i`, so that not a single variable reaches it. */
 function start(cwd: string, ...args: readonly string[]): ChildProcess {
   return spawn('/usr/bin/env', ['-i', BINARY, ...args], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
-  });
-}
-
-function collect(child: ChildProcess): Promise<Finished> {
-  let stdout = '';
-  let stderr = '';
-  child.stdout?.on('data', (chunk) => (stdout += chunk));
-  child.stderr?.on('data', (chunk) => (stderr += chunk));
-  return new Promise((resolve) => {
-    child.on('close', (status) => resolve({ status, stdout, stderr }));
   });
 }
 
@@ -69,48 +52,10 @@ async function succeed(cwd: string, ...args: readonly string[]): Promise<string>
   return stdout;
 }
 
-interface Running {
-  readonly url: string;
-  /** SIGTERM, and the end. */
-  stop(): Promise<Finished>;
-}
+test.after(killServers);
 
-const running = new Set<ChildProcess>();
-test.after(() => {
-  for (const child of running) child.kill('SIGKILL');
-});
-
-async function serve(cwd: string, ...args: readonly string[]): Promise<Running> {
-  const child = start(cwd, 'serve', '--port', '0', ...args);
-  running.add(child);
-  const finished = collect(child);
-  void finished.then(() => running.delete(child));
-  const url = await new Promise<string>((resolve, reject) => {
-    let text = '';
-    child.stdout?.on('data', (chunk) => {
-      text += chunk;
-      const line = /^listening on (\S+)\n/.exec(text)?.[1];
-      if (line !== undefined) resolve(line);
-    });
-    void finished.then(({ stderr }) => reject(new Error(`it did not listen: ${stderr}`)));
-  });
-  return {
-    url,
-    stop() {
-      child.kill('SIGTERM');
-      return finished;
-    },
-  };
-}
-
-async function pageWith(server: Running, sku: number, text: string): Promise<void> {
-  const deadline = Date.now() + LONGEST;
-  for (;;) {
-    const page = await send(server, 'GET', `/pages/skus/${sku}.html`, { token: null });
-    if (page.status === 200 && page.text.includes(text)) return;
-    if (Date.now() > deadline) throw new Error(`page ${sku} never said ${text}`);
-    await pause(5);
-  }
+function serve(cwd: string, ...args: readonly string[]): Promise<Serving> {
+  return serving(start(cwd, 'serve', '--port', '0', ...args));
 }
 
 test('it says its version and its help in an empty folder', async () => {

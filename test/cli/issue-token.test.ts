@@ -7,29 +7,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
-import {
-  type Finished,
-  runCommand,
-  SECRET,
-  startServer as startOne,
-  type ServerOptions,
-  type TestServer,
-} from '../support/server.ts';
+import { type Finished, killServers, runCommand, SECRET, startServer } from '../support/server.ts';
 
 const ENTRY = join(import.meta.dir, '..', '..', 'bin', 'catalog-server.ts');
 
-const started: TestServer[] = [];
-
-async function startServer(options: ServerOptions): Promise<TestServer> {
-  const server = await startOne(options);
-  started.push(server);
-  return server;
-}
-
-test.after(async () => {
-  // A server that a failed test left would keep this process alive.
-  for (const server of started) await server.kill();
-});
+test.after(killServers);
 
 type Env = Readonly<Record<string, string>>;
 

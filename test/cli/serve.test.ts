@@ -12,7 +12,6 @@ import {
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FileLock } from '../../src/disk/lock.ts';
@@ -21,35 +20,14 @@ import { send } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import {
   type Finished,
+  killServers,
   runCommand,
-  type ServerOptions,
-  startServer as startOne,
+  startServer,
   type TestServer,
 } from '../support/server.ts';
+import { until } from '../support/until.ts';
 
-const started: TestServer[] = [];
-
-async function startServer(options: ServerOptions = {}): Promise<TestServer> {
-  const server = await startOne(options);
-  started.push(server);
-  return server;
-}
-
-test.after(async () => {
-  // A server that a failed test left would keep this process alive.
-  for (const server of started) await server.kill();
-});
-
-/** Milliseconds after which what has not come to be counts as never. */
-const LONGEST = 20_000;
-
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + LONGEST;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`it never came to be that ${what}`);
-    await pause(5);
-  }
-}
+test.after(killServers);
 
 function assertOneLine({ status, stdout, stderr }: Finished): void {
   assert.is(status, 1, stderr);

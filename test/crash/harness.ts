@@ -44,7 +44,7 @@ interface Known {
 }
 
 /** Pseudo-random numbers that a seed repeats (mulberry32). */
-export function randomFrom(seed: number): (below: number) => number {
+function randomFrom(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
     state = (state + 0x6d2b79f5) >>> 0;

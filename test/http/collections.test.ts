@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, makeChain, skuFields, spuFields } from '../support/catalog.ts';
-import { type Received, send } from '../support/client.ts';
+import { linksOf, type Received, send } from '../support/client.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 type Scalar = string | number | boolean | null;
@@ -75,12 +75,8 @@ const everything = (path: string) => rows(`${path}?limit=1000`);
 
 const ids = (list: readonly Row[]) => list.map(({ id }) => id);
 
-function links({ headers }: Received): Record<string, string> {
-  const found = (headers.get('link') ?? '').matchAll(/<([^>]*)>; rel="([^"]+)"/g);
-  const pages = [...found].flatMap(([, target = '', rel = '']) =>
-    rel.startsWith('service-') ? [] : [[rel, target] as const],
-  );
-  return Object.fromEntries(pages);
+function links(answer: Received): Record<string, string> {
+  return Object.fromEntries(linksOf(answer).filter(([rel]) => !rel.startsWith('service-')));
 }
 
 function compareCodePoints(a: string, b: string): number {

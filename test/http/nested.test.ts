@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCatalog, make, makeChain, spuFields } from '../support/catalog.ts';
-import { type Received, send, tokenFor } from '../support/client.ts';
+import { linksOf, type Received, send, tokenFor } from '../support/client.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 /** Nested collection, the filter beside it, and an item of parent 1 in the demo catalog. */
@@ -47,9 +47,8 @@ function headersOf({ headers }: Received): Record<string, string> {
 }
 
 /** `Link` targets of other pages: the relation and the query. */
-function pages({ headers }: Received, path: string): string[] {
-  const found = [...(headers.get('link') ?? '').matchAll(/<([^>]*)>; rel="([^"]+)"/g)];
-  return found.flatMap(([, target = '', rel = '']) => {
+function pages(answer: Received, path: string): string[] {
+  return linksOf(answer).flatMap(([rel, target]) => {
     if (rel.startsWith('service-')) return [];
     assert.ok(target.startsWith(`${path}?`), `${target} is on ${path}`);
     return [`${rel} ${target.slice(path.length + 1)}`];

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCatalog, make, pageWith } from '../support/catalog.ts';
-import { type Received, send } from '../support/client.ts';
+import { linksOf, type Received, send } from '../support/client.ts';
 import { exchangeRaw } from '../support/raw.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
@@ -41,10 +41,7 @@ const typeOf = ({ headers }: Received) => headers.get('content-type');
 const etagOf = ({ headers }: Received) => headers.get('etag') ?? '';
 
 /** The targets of `Link` by relation. */
-function links({ headers }: Received): Record<string, string> {
-  const found = (headers.get('link') ?? '').matchAll(/<([^>]*)>; rel="([^"]+)"/g);
-  return Object.fromEntries([...found].map(([, target = '', rel = '']) => [rel, target]));
-}
+const links = (answer: Received): Record<string, string> => Object.fromEntries(linksOf(answer));
 
 test('/1.0/ and the bare path are the same', async () => {
   for (const path of [

@@ -1,18 +1,16 @@
 /** src/pages/dependents.ts: which pages show a changed row. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { KindName, Row } from '../../src/model/kind.ts';
+import type { KindName } from '../../src/model/kind.ts';
 import { affectedSkus } from '../../src/pages/dependents.ts';
-import type { View } from '../../src/store/draft.ts';
 import type { Change } from '../../src/store/tables.ts';
-
-type Tables = Readonly<Partial<Record<KindName, readonly Row[]>>>;
+import { type Rows, viewOf } from '../support/view.ts';
 
 /**
  * SPUs 1 (brand 1) and 2 (brand 2); SKUs 1 and 2 of SPU 1, 3 of SPU 2, 4 of SPU 2 in another
  * branch of the categories 1 > 2 > 3, 1 > 4 > 5, 6 > 7 > 8.
  */
-const ROWS: Tables = {
+const ROWS: Rows = {
   brands: [{ id: 1 }, { id: 2 }, { id: 3 }],
   categories: [
     { id: 1, parent_id: null },
@@ -53,14 +51,6 @@ const ROWS: Tables = {
     { id: 3, sku_id: 3, spec_id: 2, option_id: 3 },
   ],
 };
-
-function viewOf(rows: Tables): View {
-  return {
-    get: (kind, id) => rows[kind]?.find((row) => row.id === id),
-    matching: (kind, attribute, value) =>
-      (rows[kind] ?? []).filter((row) => row[attribute] === value).map(({ id }) => id),
-  };
-}
 
 /** A row that was changed in place. */
 function changed(kind: KindName, id: number): Change {

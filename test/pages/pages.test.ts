@@ -10,7 +10,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FileLock } from '../../src/disk/lock.ts';
@@ -28,12 +27,8 @@ import {
 } from '../support/catalog.ts';
 import { send } from '../support/client.ts';
 import { exchangeRaw } from '../support/raw.ts';
-import {
-  runCommand,
-  type ServerOptions,
-  startServer as startOne,
-  type TestServer,
-} from '../support/server.ts';
+import { killServers, runCommand, startServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
 
 let server: TestServer;
 let catalog: Catalog;
@@ -45,30 +40,10 @@ test.before(async () => {
 
 test.after(async () => {
   const { status, stderr } = await server.stop();
-  // A server that a failed test left would keep this process alive.
-  for (const each of started) await each.kill();
+  await killServers();
   assert.is(status, 0);
   assert.is(stderr, '');
 });
-
-const started: TestServer[] = [];
-
-async function startServer(options: ServerOptions = {}): Promise<TestServer> {
-  const made = await startOne(options);
-  started.push(made);
-  return made;
-}
-
-/** Milliseconds after which a page that is not there yet counts as never made. */
-const LONGEST = 20_000;
-
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + LONGEST;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`it never came to be that ${what}`);
-    await pause(5);
-  }
-}
 
 function folder(data: string): string {
   return join(data, 'pages', 'skus');

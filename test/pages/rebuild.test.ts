@@ -21,27 +21,11 @@ import { readSnapshot } from '../../src/store/store.ts';
 import { createCatalog, filesOf, make, skuFields } from '../support/catalog.ts';
 import { send } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
-import {
-  type Finished,
-  runCommand,
-  startServer as startOne,
-  type TestServer,
-} from '../support/server.ts';
+import { type Finished, killServers, runCommand, startServer } from '../support/server.ts';
 
 const ALL = demo.skus.length;
 
-const started: TestServer[] = [];
-
-async function startServer(): Promise<TestServer> {
-  const server = await startOne();
-  started.push(server);
-  return server;
-}
-
-test.after(async () => {
-  // A server that a failed test left would keep this process alive.
-  for (const server of started) await server.kill();
-});
+test.after(killServers);
 
 function rebuild(data: string, ...args: readonly string[]): Promise<Finished> {
   return runCommand(['rebuild-pages', '--data', data, ...args]);

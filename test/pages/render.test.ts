@@ -2,19 +2,9 @@
 import { createHash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { KindName, Row, Scalar } from '../../src/model/kind.ts';
+import type { Row, Scalar } from '../../src/model/kind.ts';
 import { formatAmount, PAGE_POLICY, renderSku } from '../../src/pages/render.ts';
-import type { View } from '../../src/store/draft.ts';
-
-type Rows = Readonly<Partial<Record<KindName, readonly Row[]>>>;
-
-function viewOf(rows: Rows): View {
-  return {
-    get: (kind, id) => rows[kind]?.find((row) => row.id === id),
-    matching: (kind, attribute, value) =>
-      (rows[kind] ?? []).filter((row) => row[attribute] === value).map(({ id }) => id),
-  };
-}
+import { type Rows, viewOf } from '../support/view.ts';
 
 const SKU: Row = {
   id: 1,

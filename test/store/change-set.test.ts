@@ -51,7 +51,7 @@ const some = <T>(value: fc.Arbitrary<T>) =>
         >,
     );
 const digest = fc.string({
-  unit: fc.constantFrom(...'0123456789abcdef'),
+  unit: fc.constantFrom(...'0123456789abcdef'.split('')),
   minLength: 64,
   maxLength: 64,
 });

@@ -1,6 +1,6 @@
 /** A disk that refuses: the write fails, the state from before stays, the store goes on. */
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import fs, { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -12,6 +12,7 @@ import { readSnapshot, Store } from '../../src/store/store.ts';
 import { createCatalog, skuFields } from '../support/catalog.ts';
 import { type Received, send } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
+import { publishWith } from '../support/disk.ts';
 import { startServer } from '../support/server.ts';
 
 type Step = 'create' | 'write' | 'fdatasync' | 'rename' | 'fsync' | 'unlink';
@@ -43,6 +44,38 @@ class RefusingDisk implements Disk {
   #pathOf(fd: number): string {
     return this.#paths.get(fd) ?? '';
   }
+
+  publish: Disk['publish'] = publishWith({
+    openSync: (path, flags, mode) => {
+      this.#pass('create', path);
+      const fd = fs.openSync(path, flags, mode);
+      this.#paths.set(fd, path);
+      return fd;
+    },
+    writeSync: (fd, bytes, offset, length) => {
+      // A disk that fills up takes a part first.
+      const part = fs.writeSync(fd, bytes, offset, length / 2);
+      this.#pass('write', this.#pathOf(fd));
+      return part + fs.writeSync(fd, bytes, offset + part, length - part);
+    },
+    fdatasyncSync: (fd) => {
+      this.#pass('fdatasync', this.#pathOf(fd));
+      fs.fdatasyncSync(fd);
+    },
+    renameSync: (from, to) => {
+      this.#pass('rename', to);
+      fs.renameSync(from, to);
+    },
+    fsyncSync: (fd) => {
+      this.#pass('fsync', this.#pathOf(fd));
+      fs.fsyncSync(fd);
+    },
+    rmSync: (path, options) => {
+      this.#pass('unlink', path);
+      fs.rmSync(path, options);
+    },
+  });
+  writeNew = machineDisk.writeNew;
 
   async create(path: string): Promise<number> {
     this.#pass('create', path);

@@ -1,6 +1,6 @@
 /** The store on real directories: what it promises at opening, to readers and to writers. */
 import { spawnSync } from 'node:child_process';
-import {
+import fs, {
   copyFileSync,
   cpSync,
   existsSync,
@@ -20,6 +20,7 @@ import type { Transaction } from '../../src/store/draft.ts';
 import { type ReadableStore, readSnapshot, Store } from '../../src/store/store.ts';
 import type { Change } from '../../src/store/tables.ts';
 import { temporaryDirectory } from '../support/directory.ts';
+import { publishWith } from '../support/disk.ts';
 
 function open(directory: string, disk: Disk = machineDisk, create = true): Promise<Store> {
   const unwanted = (error: unknown) => {
@@ -335,10 +336,15 @@ class Gate {
 
   readonly disk: Disk = {
     ...machineDisk,
-    fdatasync: async (fd) => {
+    publish: async (job) => {
       this.arrived += 1;
-      await this.#passing;
-      await machineDisk.fdatasync(fd);
+      try {
+        await this.#passing;
+      } catch (error) {
+        const { code, message } = error as NodeJS.ErrnoException;
+        return { code, message, named: false };
+      }
+      return machineDisk.publish(job);
     },
   };
 
@@ -438,6 +444,25 @@ test('a change set is synced before it has its name, and its directory before th
     steps.push(`${step} ${path?.endsWith('.tmp') ? 'temporary' : path}`);
   const disk: Disk = {
     ...machineDisk,
+    publish: publishWith({
+      openSync: (path, flags, mode) => opened(fs.openSync(path, flags, mode), path),
+      writeSync(fd, bytes, offset, length) {
+        note('write', paths.get(fd));
+        return fs.writeSync(fd, bytes, offset, length);
+      },
+      fdatasyncSync(fd) {
+        fs.fdatasyncSync(fd);
+        note('fdatasync', paths.get(fd));
+      },
+      renameSync(from, to) {
+        fs.renameSync(from, to);
+        note('rename', basename(to));
+      },
+      fsyncSync(fd) {
+        fs.fsyncSync(fd);
+        note('fsync', paths.get(fd));
+      },
+    }),
     create: async (path) => opened(await machineDisk.create(path), path),
     open: (path) => opened(machineDisk.open(path), path),
     write(fd, bytes) {

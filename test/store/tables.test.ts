@@ -108,7 +108,7 @@ const number = fc.constantFrom(0, 1, 9, 10, Number.MAX_SAFE_INTEGER);
 const kindName = fc.constantFrom(...KIND_NAMES, 'goods', 'goods', 'categories', 'skus', 'skus');
 const anEdit: fc.Arbitrary<Edit> = fc.record({
   action: fc.constantFrom('create', 'create', 'update', 'update', 'delete'),
-  kind: kindName as fc.Arbitrary<KindName>,
+  kind: kindName,
   picks: fc.array(fc.nat(30), { minLength: 6, maxLength: 6 }),
   text,
   number,
@@ -119,7 +119,7 @@ interface Question {
   readonly selection: Selection;
 }
 
-const aQuestion: fc.Arbitrary<Question> = (kindName as fc.Arbitrary<KindName>).chain((kind) => {
+const aQuestion: fc.Arbitrary<Question> = kindName.chain((kind) => {
   const indexed = indexedAttributes(KINDS[kind]);
   const filter = (attribute: string) =>
     fc.tuple(

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type Received, send } from './client.ts';
 import type { TestServer } from './server.ts';
+import { until } from './until.ts';
 
 type Server = Pick<TestServer, 'url'>;
 export type Fields = Readonly<Record<string, unknown>>;
@@ -131,10 +132,11 @@ export function storeFilesOf(directory: string): Readonly<Record<string, string>
 
 /** Asks for a SKU's detail page until the background task has made it say `text`. */
 export async function pageWith(server: Server, sku: number, text: string): Promise<string> {
-  const deadline = Date.now() + 10_000;
-  for (;;) {
-    const page = await send(server, 'GET', `/pages/skus/${sku}.html`, { token: null });
-    if (page.status === 200 && page.text.includes(text)) return page.text;
-    if (Date.now() > deadline) throw new Error(`page ${sku} never said ${text}: ${page.text}`);
-  }
+  let page = '';
+  await until(`page ${sku} says ${text}`, async () => {
+    const answer = await send(server, 'GET', `/pages/skus/${sku}.html`, { token: null });
+    page = answer.text;
+    return answer.status === 200 && page.includes(text);
+  });
+  return page;
 }

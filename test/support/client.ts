@@ -14,7 +14,7 @@ export interface Received {
   readonly headers: Headers;
   readonly text: string;
   /** The parsed body; undefined where it is no JSON. */
-  // biome-ignore lint: a test reads whatever shape it expects.
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test reads whatever shape it expects.
   readonly json: any;
 }
 
@@ -39,6 +39,12 @@ export function tokenFor(
 }
 
 const editor = tokenFor('admin');
+
+/** Relation and target of each link in `Link`. */
+export function linksOf({ headers }: Received): [string, string][] {
+  const found = (headers.get('link') ?? '').matchAll(/<([^>]*)>; rel="([^"]+)"/g);
+  return [...found].map(([, target = '', rel = '']) => [rel, target]);
+}
 
 /**
  * Sends one request. Without `token` the caller is an admin; `null` sends no token.

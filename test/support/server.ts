@@ -25,7 +25,7 @@ export interface RunOptions {
 
 function start(args: readonly string[], { env, cwd, binary }: RunOptions): ChildProcess {
   const [file, ...first] = binary === undefined ? [process.execPath, ENTRY] : [binary];
-  return spawn(file as string, [...first, ...args], {
+  return spawn(file, [...first, ...args], {
     cwd: cwd ?? ROOT,
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -38,7 +38,8 @@ export function runCommand(args: readonly string[], options: RunOptions = {}): P
   return collect(child);
 }
 
-function collect(child: ChildProcess): Promise<Finished> {
+/** The process to its end, and all that it says. */
+export function collect(child: ChildProcess): Promise<Finished> {
   let stdout = '';
   let stderr = '';
   child.stdout?.on('data', (chunk) => (stdout += chunk));
@@ -56,9 +57,9 @@ export interface ServerOptions extends RunOptions {
   readonly args?: readonly string[];
 }
 
-export interface TestServer {
+/** A process that serves. */
+export interface Serving {
   readonly url: string;
-  readonly data: string;
   readonly child: ChildProcess;
   /** Resolves when the process has ended. */
   readonly finished: Promise<Finished>;
@@ -68,10 +69,20 @@ export interface TestServer {
   kill(): Promise<Finished>;
 }
 
-const running = new Set<ChildProcess>();
+export interface TestServer extends Serving {
+  readonly data: string;
+}
+
+const running = new Map<ChildProcess, Promise<Finished>>();
 process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
+  for (const child of running.keys()) child.kill('SIGKILL');
 });
+
+/** Ends every server that a failed test left, which would keep this process alive. */
+export async function killServers(): Promise<void> {
+  for (const child of running.keys()) child.kill('SIGKILL');
+  await Promise.all(running.values());
+}
 
 /** Starts `serve` on a free port, and returns once it answers. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
@@ -88,15 +99,20 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     ...options,
     env,
   });
-  running.add(child);
+  return { data, ...(await serving(child)) };
+}
+
+/** Returns once the process, which runs `serve`, answers. */
+export async function serving(child: ChildProcess): Promise<Serving> {
   const finished = collect(child);
+  running.set(child, finished);
   void finished.then(() => running.delete(child));
   const url = await listening(child, finished);
   const end = (signal: NodeJS.Signals) => {
     child.kill(signal);
     return finished;
   };
-  return { url, data, child, finished, stop: () => end('SIGTERM'), kill: () => end('SIGKILL') };
+  return { url, child, finished, stop: () => end('SIGTERM'), kill: () => end('SIGKILL') };
 }
 
 function listening(child: ChildProcess, finished: Promise<Finished>): Promise<string> {

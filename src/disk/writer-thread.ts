@@ -1,0 +1,55 @@
+/**
+ * The thread that waits for the device, so that the event loop does not: one message there and one
+ * back for a whole durable write, whatever number of system calls it takes.
+ */
+import { type Failure, type Job, publish } from './publish.ts';
+
+interface Settled {
+  readonly id: number;
+  readonly failure: Failure | null;
+}
+
+/** The thread's program. A text, because a compiled executable has no file to start it from. */
+const PROGRAM = `
+const fs = require('node:fs');
+const publish = ${publish.toString()};
+onmessage = ({ data: { id, job } }) => postMessage({ id, failure: publish(fs, job) });
+`;
+
+/** What a write is worth whose thread has died: nobody can know. */
+const DIED: Failure = { code: undefined, message: "the writer's thread died", named: true };
+
+export class WriterThread {
+  readonly #waiting = new Map<number, (failure: Failure | null) => void>();
+  #worker: Worker | null = null;
+  #last = 0;
+
+  /** See {@link publish}; jobs are done one after the other, in the order of the calls. */
+  publish(job: Job): Promise<Failure | null> {
+    const worker = (this.#worker ??= this.#start());
+    const id = (this.#last += 1);
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve);
+      worker.ref();
+      worker.postMessage({ id, job });
+    });
+  }
+
+  #start(): Worker {
+    const program = URL.createObjectURL(new Blob([PROGRAM], { type: 'text/javascript' }));
+    const worker = new Worker(program);
+    worker.onmessage = ({ data }: MessageEvent<Settled>) => this.#settle(data.id, data.failure);
+    worker.onerror = () => {
+      this.#worker = null;
+      for (const id of [...this.#waiting.keys()]) this.#settle(id, DIED);
+    };
+    return worker;
+  }
+
+  #settle(id: number, failure: Failure | null): void {
+    this.#waiting.get(id)?.(failure);
+    this.#waiting.delete(id);
+    // An idle thread keeps no process alive.
+    if (this.#waiting.size === 0) this.#worker?.unref();
+  }
+}
