@@ -59,7 +59,7 @@ function conclude(error: unknown, context: Context): ExitStatus {
 }
 
 /** The program; parsing it runs the command that it names. */
-export function createProgram(context: Context): Command {
+function createProgram(context: Context): Command {
   const program = new Command('catalog-server')
     .description("A shop's catalog behind one executable: a JSON REST service over plain files.")
     .version(context.version)

@@ -38,11 +38,13 @@ export class WriterThread {
   #start(): Worker {
     const program = URL.createObjectURL(new Blob([PROGRAM], { type: 'text/javascript' }));
     const worker = new Worker(program);
-    worker.onmessage = ({ data }: MessageEvent<Settled>) => this.#settle(data.id, data.failure);
-    worker.onerror = () => {
+    worker.addEventListener('message', ({ data }: MessageEvent<Settled>) => {
+      this.#settle(data.id, data.failure);
+    });
+    worker.addEventListener('error', () => {
       this.#worker = null;
-      for (const id of [...this.#waiting.keys()]) this.#settle(id, DIED);
-    };
+      for (const id of this.#waiting.keys()) this.#settle(id, DIED);
+    });
     return worker;
   }
 

@@ -21,7 +21,7 @@ function requireJson(contentType: string | undefined): void {
 }
 
 /** @throws CatalogError `malformed_body`. */
-export function parseJson(bytes: Uint8Array): unknown {
+function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) {
     throw new CatalogError('malformed_body', 'the body is empty; send a JSON object');
   }

@@ -25,7 +25,7 @@ export interface Limits {
   readonly keepAliveTimeout: number;
 }
 
-export const LIMITS: Limits = {
+const LIMITS: Limits = {
   body: 1024 * 1024,
   headers: 16 * 1024,
   headersTimeout: 15_000,

@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 
 /** Longest name, caption, logo and option value in Unicode code points, as JSON Schema counts. */
-export const MAX_TEXT = 255;
+const MAX_TEXT = 255;
 
 export type ValueSchema = v.GenericSchema<unknown, string | number | boolean | null>;
 
@@ -70,7 +70,7 @@ export const calendarDate = v.pipe(
 );
 
 /** Whether `text` is a day of the proleptic Gregorian calendar, `YYYY-MM-DD`, year 1 or later. */
-export function isCalendarDate(text: string): boolean {
+function isCalendarDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false;
   const date = new Date(`${text}T00:00:00Z`);
   // Date rolls 30 February over to March; the way back shows it.

@@ -14,7 +14,7 @@ export interface Input {
   readonly owned: readonly OwnedInput[];
 }
 
-export interface OwnedInput {
+interface OwnedInput {
   readonly kind: KindName;
   readonly through: string;
   readonly values: Readonly<Record<string, Scalar>>;

@@ -8,7 +8,7 @@ export const DEFAULT_SIZE = 20;
 export const LARGEST_SIZE = 1000;
 
 /** How the client counts, so that links to other pages count the same way. */
-export type PagingForm = 'page' | 'offset' | 'all';
+type PagingForm = 'page' | 'offset' | 'all';
 
 export interface CollectionQuery {
   readonly selection: Selection;

@@ -12,7 +12,7 @@ import { type Input, type Mode, parseInput } from './input.ts';
 import { type Representation, represent, textOf } from './representation.ts';
 
 /** The parent that a nested path names. */
-export interface Parent {
+interface Parent {
   readonly nesting: Nesting;
   readonly id: number;
 }

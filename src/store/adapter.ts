@@ -33,7 +33,7 @@ export interface Document {
 }
 
 export const BASE = 'catalog.json';
-export const CHANGES = 'changes';
+const CHANGES = 'changes';
 
 const CHANGE_SET = /^(\d{12})\.json$/;
 

@@ -10,7 +10,7 @@ import { Committer, type CommitListener } from './commit.ts';
 import type { Transaction, View } from './draft.ts';
 import { type Page, type Selection, Tables } from './tables.ts';
 
-export const LOCK = 'lock';
+const LOCK = 'lock';
 
 /** What readers see: durable rows only. */
 export interface ReadableStore extends View {

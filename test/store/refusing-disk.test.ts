@@ -1,6 +1,6 @@
 /** A disk that refuses: the write fails, the state from before stays, the store goes on. */
 import { spawnSync } from 'node:child_process';
-import fs, { readdirSync, readFileSync, rmSync } from 'node:fs';
+import fs, { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -14,6 +14,7 @@ import { type Received, send } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { publishWith } from '../support/disk.ts';
 import { startServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
 
 type Step = 'create' | 'write' | 'fdatasync' | 'rename' | 'fsync' | 'unlink';
 
@@ -332,6 +333,9 @@ onFullDisk('a full disk refuses writes over HTTP until there is space again', as
       return Promise.all(paths.map(async (path) => (await send(server, 'GET', path)).text));
     };
     const before = await read();
+    // A page on its way would give its room back.
+    const page = join(small.directory, 'pages', 'skus', `${catalog.sku}.html`);
+    await until('the page is there', () => existsSync(page));
     const filler = join(small.directory, 'filler');
     // The write that finds no room leaves a file that has taken all of it.
     const full = spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=512', 'count=4096']);

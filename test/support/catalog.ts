@@ -113,11 +113,11 @@ export function without(fields: Fields, ...names: readonly string[]): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 }
 
-/** Every file of a data directory but the locks, by its path: the bytes, in base64. */
+/** Every file of a data directory but the locks and what is half-written, by its path, in base64. */
 export function filesOf(directory: string): Readonly<Record<string, string>> {
   const files: Record<string, string> = {};
   for (const entry of readdirSync(directory, { withFileTypes: true, recursive: true })) {
-    if (!entry.isFile() || entry.name.endsWith('lock')) continue;
+    if (!entry.isFile() || /lock$|\.tmp$/.test(entry.name)) continue;
     const path = join(entry.parentPath, entry.name);
     files[relative(directory, path)] = readFileSync(path).toString('base64');
   }
