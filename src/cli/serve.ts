@@ -16,6 +16,9 @@ import type { Context } from './context.ts';
 /** Milliseconds that requests under way have to be answered once a signal has come. */
 const GRACE = 10_000;
 
+/** Milliseconds within which a second SIGINT is the first one, passed on. */
+const PASSED_ON = 20;
+
 export interface ServeOptions {
   readonly data: string;
   readonly host: string;
@@ -69,17 +72,20 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
   await store.close();
 }
 
-/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
+/**
+ * Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. One Ctrl-C comes
+ * twice where npm or Bun passes on what the terminal has delivered already: that counts once.
+ */
 function firstSignal(): Promise<void> {
   return new Promise((resolve) => {
-    let signalled = false;
-    const status = { SIGINT: 130, SIGTERM: 143 } as const;
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.on(signal, () => {
-        if (signalled) process.exit(status[signal]);
-        signalled = true;
-        resolve();
-      });
-    }
+    let first: number | null = null;
+    const end = (status: number, same: number) => {
+      const now = performance.now();
+      if (first !== null && now - first > same) process.exit(status);
+      first ??= now;
+      resolve();
+    };
+    process.on('SIGINT', () => end(130, PASSED_ON));
+    process.on('SIGTERM', () => end(143, 0));
   });
 }

@@ -96,18 +96,19 @@ export function createApplication(services: Services): Application {
   /** Bounded by the paths that there are: a path without a route is not remembered. */
   const routes = new Map<string, Route>();
 
-  const find = async (path: string): Promise<Endpoint | undefined> => {
+  const look = async (path: string, shape: string): Promise<Endpoint | undefined> => {
+    const url = `http://catalog${shape}`;
+    const route: Route | undefined = await router.fetch({ method: 'GET', url, path: shape });
+    if (route !== undefined) routes.set(shape, route);
+    return route?.(numbersIn(path));
+  };
+
+  const find = (path: string): Endpoint | undefined | Promise<Endpoint | undefined> => {
     // Letters, digits and a few marks are all that our paths have, and no segment is empty or begins
     // with a dot: nothing is left to normalise or to decode.
     if (/[^\w./-]|\/[./]/.test(path)) return undefined;
     const shape = path.replace(/\d+/g, NUMBER);
-    let route = routes.get(shape);
-    if (route === undefined) {
-      route = await router.fetch({ method: 'GET', url: `http://catalog${shape}`, path: shape });
-      if (route === undefined) return undefined;
-      routes.set(shape, route);
-    }
-    return route(path.match(/\d+/g) ?? []);
+    return routes.get(shape)?.(numbersIn(path)) ?? look(path, shape);
   };
 
   return async (request) => {
@@ -115,7 +116,9 @@ export function createApplication(services: Services): Application {
     let endpoint: Endpoint | undefined;
     let answer: Answer;
     try {
-      endpoint = path === null ? undefined : await find(path);
+      const found = path === null ? undefined : find(path);
+      // Nothing here waits unless it has to: a turn of the microtask queue costs as much as a check.
+      endpoint = found instanceof Promise ? await found : found;
       if (endpoint === undefined) throw await noSuchPath(request.path, basePath, find);
       answer = await carryOut(endpoint, request, services.tokens);
     } catch (error) {
@@ -143,7 +146,6 @@ async function carryOut(
   }
   if (!endpoint.open) {
     const caller = tokens.verify(header(request, 'authorization'));
-    // Nothing here waits unless it has to: a turn of the microtask queue costs as much as a check.
     const { role } = caller instanceof Promise ? await caller : caller;
     if (!mayActAs(role, reads ? 'viewer' : 'editor')) {
       throw new CatalogError('forbidden', `the role ${role} may read, but not write`);
@@ -225,6 +227,10 @@ function nestedAddress({ kind: of, pk, nested }: Params): ((parent?: string) => 
   return (parent) => ({ kind, parent: { nesting, id: Number(parent) } });
 }
 
+function numbersIn(path: string): readonly string[] {
+  return path.match(/\d+/g) ?? [];
+}
+
 /** Takes the base path and the version segment off; path is null outside the base path. */
 function splitPrefix(path: string, basePath: string): { prefix: string; path: string | null } {
   if (!path.startsWith(`${basePath}/`)) return { prefix: basePath, path: null };
@@ -237,7 +243,7 @@ function splitPrefix(path: string, basePath: string): { prefix: string; path: st
 async function noSuchPath(
   path: string,
   basePath: string,
-  find: (path: string) => Promise<Endpoint | undefined>,
+  find: (path: string) => Endpoint | undefined | Promise<Endpoint | undefined>,
 ): Promise<CatalogError> {
   const slashed = path.endsWith('/') ? null : splitPrefix(`${path}/`, basePath).path;
   const meant = slashed !== null && (await find(slashed)) !== undefined;

@@ -91,15 +91,17 @@ class Exchanges {
   #active = 0;
   #idle: (() => void) | null = null;
   /** Pipelined requests by their connection: each waits until the one before it is answered. */
-  readonly #turns = new Map<object, (() => void)[]>();
+  readonly #turns = new Map<object, (() => void)[] | null>();
 
   /** @returns what to wait for, where the connection has a request under way already. */
   enter(connection: object): Promise<void> | undefined {
     this.#active += 1;
-    const turn = this.#turns.get(connection);
-    if (turn !== undefined) return new Promise((resolve) => turn.push(resolve));
-    this.#turns.set(connection, []);
-    return undefined;
+    const waiting = this.#turns.get(connection);
+    if (waiting === undefined) {
+      this.#turns.set(connection, null);
+      return undefined;
+    }
+    return new Promise((resolve) => this.#turns.set(connection, [...(waiting ?? []), resolve]));
   }
 
   leave(connection: object): void {

@@ -56,7 +56,10 @@ export const amount = v.pipe(
 );
 
 /** The id of another row. Whether the row exists is for the store to say, at commit. */
-export const identifier = v.pipe(integer, keywords({ maximum: Number.MAX_SAFE_INTEGER }));
+export const identifier = v.pipe(
+  integer,
+  keywords({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+);
 
 export const optionalIdentifier = v.nullable(identifier);
 

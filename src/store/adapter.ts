@@ -88,7 +88,14 @@ export class ChangeSetAdapter implements Adapter<Document> {
   async prepare(): Promise<void> {
     this.#disk.mkdir(join(this.#directory, CHANGES));
     await this.#disk.fsync(this.#openDirectory());
-    const parentFd = this.#disk.open(dirname(resolve(this.#directory)));
+    let parentFd: number;
+    try {
+      parentFd = this.#disk.open(dirname(resolve(this.#directory)));
+    } catch (error) {
+      // A parent that we may not even read is somebody else's, who made our directory in it.
+      if ((error as NodeJS.ErrnoException).code === 'EACCES') return;
+      throw error;
+    }
     try {
       await this.#disk.fsync(parentFd);
     } finally {
