@@ -1,6 +1,6 @@
 /** Every path, and the order of the checks (DECISIONS 3), on one screen each. */
 import { Router } from 'itty-router';
-import type { TokenVerifier } from '../auth/tokens.ts';
+import type { Caller, TokenVerifier } from '../auth/tokens.ts';
 import { mayActAs } from '../auth/roles.ts';
 import { CatalogError } from '../errors.ts';
 import type { Kind, Nesting } from '../model/kind.ts';
@@ -10,10 +10,16 @@ import { readJson } from './body.ts';
 import { indexDocument, optionsHeaders, serviceLinks } from './description.ts';
 import { type Document, DocumentEndpoint } from './documents.ts';
 import { allowed, type Endpoint, type Method, WITH_BODY } from './endpoint.ts';
-import { type Answer, header, type Request } from './exchange.ts';
+import { type Answer, header, type Request, whenReady } from './exchange.ts';
 import { JSON_TYPE, type MediaType, negotiate, VERSION } from './negotiate.ts';
 import { openApiDocument } from './openapi.ts';
-import { conditionsOf, namesCurrent, requireMatch, requireWritable } from './preconditions.ts';
+import {
+  type Conditions,
+  conditionsOf,
+  namesCurrent,
+  requireMatch,
+  requireWritable,
+} from './preconditions.ts';
 import { type FaultReporter, problem } from './problem.ts';
 import { CollectionEndpoint, ItemEndpoint } from './records.ts';
 import { viewerFile } from './viewer.ts';
@@ -48,7 +54,7 @@ const NUMBER = '0';
 type Route = (numbers: readonly string[]) => Endpoint;
 
 /** Answers one request; never rejects. */
-export type Application = (request: Request) => Promise<Answer>;
+export type Application = (request: Request) => Answer | Promise<Answer>;
 
 export function createApplication(services: Services): Application {
   const { basePath, report, records, page, version } = services;
@@ -111,62 +117,89 @@ export function createApplication(services: Services): Application {
     return routes.get(shape)?.(numbersIn(path)) ?? look(path, shape);
   };
 
-  return async (request) => {
+  return (request) => {
     const { prefix, path } = splitPrefix(request.path, basePath);
-    let endpoint: Endpoint | undefined;
-    let answer: Answer;
-    try {
-      const found = path === null ? undefined : find(path);
-      // Nothing here waits unless it has to: a turn of the microtask queue costs as much as a check.
-      endpoint = found instanceof Promise ? await found : found;
-      if (endpoint === undefined) throw await noSuchPath(request.path, basePath, find);
-      answer = await carryOut(endpoint, request, services.tokens);
-    } catch (error) {
-      answer = problem(error, endpoint?.emptyNotFound ?? false, report);
-    }
-    return complete(answer, endpoint, prefix);
+    return whenReady(path === null ? undefined : find(path), (endpoint) => {
+      const finish = (answer: Answer) => complete(answer, endpoint, prefix);
+      const refuse = (error: unknown) =>
+        finish(problem(error, endpoint?.emptyNotFound ?? false, report));
+      try {
+        const answer =
+          endpoint === undefined
+            ? noSuchPath(request.path, basePath, find)
+            : carryOut(endpoint, request, services.tokens);
+        return answer instanceof Promise ? answer.then(finish, refuse) : finish(answer);
+      } catch (error) {
+        return refuse(error);
+      }
+    });
   };
 }
 
-/** The order of the checks. What it throws becomes the answer. */
-async function carryOut(
+/**
+ * The order of the checks. What it throws becomes the answer. It waits for nothing that it need
+ * not wait for: a turn of the microtask queue costs as much as a check.
+ */
+function carryOut(
   endpoint: Endpoint,
   request: Request,
   tokens: TokenVerifier,
-): Promise<Answer> {
+): Answer | Promise<Answer> {
   const { method } = request;
   const reads = method === 'GET' || method === 'HEAD';
   requireMethod(endpoint, method);
   if (method === 'OPTIONS') {
-    return {
-      status: 200,
-      headers: optionsHeaders(endpoint),
-      body: JSON.stringify(endpoint.describe()),
-    };
+    const body = JSON.stringify(endpoint.describe());
+    return { status: 200, headers: optionsHeaders(endpoint), body };
   }
-  if (!endpoint.open) {
-    const caller = tokens.verify(header(request, 'authorization'));
-    const { role } = caller instanceof Promise ? await caller : caller;
-    if (!mayActAs(role, reads ? 'viewer' : 'editor')) {
-      throw new CatalogError('forbidden', `the role ${role} may read, but not write`);
-    }
+  return whenReady(endpoint.open ? undefined : authorize(request, tokens, reads), () =>
+    whenReady(endpoint.locate(method), () => {
+      const mediaType = endpoint.negotiates ? chooseMediaType(request, reads) : JSON_TYPE;
+      const conditions = conditionsOf(request);
+      const unchanged = conditions && judgeConditions(conditions, endpoint, reads);
+      if (unchanged) return unchanged;
+      const operation = (method === 'HEAD' ? 'GET' : method) as Method;
+      return whenReady(WITH_BODY.has(method) ? readJson(request) : undefined, (body) =>
+        endpoint.perform(operation, { request, mediaType, conditions, body }),
+      );
+    }),
+  );
+}
+
+/** @throws CatalogError `unauthorized`, `forbidden`. */
+function authorize(
+  request: Request,
+  tokens: TokenVerifier,
+  reads: boolean,
+): undefined | Promise<undefined> {
+  const permit = ({ role }: Caller) => {
+    if (mayActAs(role, reads ? 'viewer' : 'editor')) return undefined;
+    throw new CatalogError('forbidden', `the role ${role} may read, but not write`);
+  };
+  return whenReady(tokens.verify(header(request, 'authorization')), permit);
+}
+
+/**
+ * RFC 9110, section 13.2.2.
+ *
+ * @returns the answer where the client has the representation already.
+ * @throws CatalogError `precondition_failed`.
+ */
+function judgeConditions(
+  conditions: Conditions,
+  endpoint: Endpoint,
+  reads: boolean,
+): Answer | null {
+  const etag = endpoint.current()?.etag;
+  if (etag === undefined) return null;
+  if (!reads) {
+    requireWritable(conditions, etag);
+    return null;
   }
-  const located = endpoint.locate(method);
-  if (located !== undefined) await located;
-  const mediaType = endpoint.negotiates ? chooseMediaType(request, reads) : JSON_TYPE;
-  const conditions = conditionsOf(request);
-  const etag = conditions === null ? undefined : endpoint.current()?.etag;
-  if (conditions !== null && etag !== undefined) {
-    if (!reads) requireWritable(conditions, etag);
-    else {
-      requireMatch(conditions, etag);
-      if (namesCurrent(conditions, etag))
-        return { status: 304, headers: { ETag: etag }, body: null };
-    }
-  }
-  const body = WITH_BODY.has(method) ? await readJson(request) : undefined;
-  const operation = (method === 'HEAD' ? 'GET' : method) as Method;
-  return endpoint.perform(operation, { request, mediaType, conditions, body });
+  requireMatch(conditions, etag);
+  return namesCurrent(conditions, etag)
+    ? { status: 304, headers: { ETag: etag }, body: null }
+    : null;
 }
 
 function requireMethod(endpoint: Endpoint, method: string): void {
@@ -244,10 +277,10 @@ async function noSuchPath(
   path: string,
   basePath: string,
   find: (path: string) => Endpoint | undefined | Promise<Endpoint | undefined>,
-): Promise<CatalogError> {
+): Promise<never> {
   const slashed = path.endsWith('/') ? null : splitPrefix(`${path}/`, basePath).path;
   const meant = slashed !== null && (await find(slashed)) !== undefined;
-  return new CatalogError(
+  throw new CatalogError(
     'not_found',
     meant ? `there is no such path; did you mean ${path}/ ?` : 'there is no such path',
   );

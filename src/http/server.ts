@@ -136,7 +136,8 @@ async function exchange(
     const body = hasBody(incoming)
       ? new Body(incoming, limits.body, continues ? outgoing : null)
       : null;
-    const answer = await answerTo(application, incoming, body);
+    const answering = answerTo(application, incoming, body);
+    const answer = answering instanceof Promise ? await answering : answering;
     const whole = body === null || (await body.finish());
     send(outgoing, answer, incoming.method === 'HEAD', whole && !exchanges.closing);
   } catch (error) {
@@ -147,18 +148,18 @@ async function exchange(
   }
 }
 
-function refuseExpectation(): Promise<Answer> {
-  return Promise.resolve(refused(417, 'only 100-continue can be expected'));
+function refuseExpectation(): Answer {
+  return refused(417, 'only 100-continue can be expected');
 }
 
 function answerTo(
   application: Application,
   incoming: IncomingMessage,
   body: Body | null,
-): Promise<Answer> {
+): Answer | Promise<Answer> {
   // RFC 9112, section 3.2.
   if (incoming.headers.host === undefined && incoming.httpVersion === '1.1') {
-    return Promise.resolve(refused(400, 'an HTTP/1.1 request names its host'));
+    return refused(400, 'an HTTP/1.1 request names its host');
   }
   return application(requestOf(incoming, body));
 }
