@@ -9,10 +9,11 @@ import type {
   JoinedAttribute,
   Kind,
   KindName,
+  Row,
   WrittenAttribute,
 } from './kind.ts';
 import { KIND_NAMES } from './kind.ts';
-import { type Reference, referencesOf } from './rules.ts';
+import { joinOf, type Reference, referencesOf } from './rules.ts';
 import {
   atMostThreeLevels,
   categoryChain,
@@ -251,4 +252,32 @@ export function referrersOf(name: KindName): readonly Referrer[] {
 /** The attributes of a kind that rows keep in the store. */
 export function isStored(attribute: Attribute): boolean {
   return attribute.role === 'written' || attribute.role === 'assigned' || attribute.role === 'id';
+}
+
+interface Borrower {
+  readonly kind: KindName;
+  /** What it joins; null where it owns the rows and shows them as a whole. */
+  readonly attribute: string | null;
+}
+
+/** Who shows something of the rows of a kind. */
+const borrowers = new Map<KindName, readonly Borrower[]>(
+  KIND_NAMES.map((name) => [name, ALL_KINDS.flatMap((kind) => borrowedBy(kind, name))]),
+);
+
+function borrowedBy(kind: Kind, from: KindName): Borrower[] {
+  return Object.values(kind.attributes).flatMap((declared): Borrower[] => {
+    if (declared.role === 'owned' && declared.kind === from) {
+      return [{ kind: kind.name, attribute: null }];
+    }
+    if (declared.role !== 'joined' || joinOf(kind, declared).references !== from) return [];
+    return [{ kind: kind.name, attribute: declared.attribute }];
+  });
+}
+
+/** The kinds whose objects may look different after a row of another kind has changed. */
+export function borrowersOf(name: KindName, before: Row | null, after: Row | null): KindName[] {
+  return (borrowers.get(name) ?? []).flatMap(({ kind, attribute }) =>
+    attribute === null || before?.[attribute] !== after?.[attribute] ? [kind] : [],
+  );
 }

@@ -9,7 +9,8 @@ import type { Transaction, View } from '../store/draft.ts';
 import type { Store } from '../store/store.ts';
 import type { Selection } from '../store/tables.ts';
 import { type Input, type Mode, parseInput } from './input.ts';
-import { type Representation, represent, textOf } from './representation.ts';
+import { type Representation, represent } from './representation.ts';
+import { RepresentationCache } from './representation-cache.ts';
 
 /** The parent that a nested path names. */
 interface Parent {
@@ -35,9 +36,11 @@ export interface Listing {
 
 export class Records {
   readonly #store: Store;
+  readonly #representations: RepresentationCache;
 
   constructor(store: Store) {
     this.#store = store;
+    this.#representations = new RepresentationCache(store);
   }
 
   /** Ends well where the parent of a nested address is there. @throws CatalogError `not_found`. */
@@ -51,7 +54,8 @@ export class Records {
         ? selection.filters
         : [...selection.filters, [parent.nesting.through, parent.id] as const];
     const { rows, total } = this.#store.select(kind.name, { ...selection, filters });
-    return { text: `[${rows.map((row) => textOf(kind, row, this.#store)).join(',')}]`, total };
+    const texts = rows.map((row) => this.#representations.get(kind, row).text);
+    return { text: `[${texts.join(',')}]`, total };
   }
 
   /**
@@ -71,7 +75,7 @@ export class Records {
   }
 
   read({ kind }: Address, row: Row): Representation {
-    return represent(kind, row, this.#store);
+    return this.#representations.get(kind, row);
   }
 
   /**

@@ -35,7 +35,7 @@ export interface Representation {
 const plans = new Map<KindName, Plan>();
 
 /** The row's object as JSON text. */
-export function textOf(kind: Kind, row: Row, view: View): string {
+function textOf(kind: Kind, row: Row, view: View): string {
   const { names, joins, owned } = planOf(kind);
   const object: Record<string, Shown> = {};
   // First every name in its place, then what is not the row's own.

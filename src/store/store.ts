@@ -19,6 +19,8 @@ export interface ReadableStore extends View {
   /** All ids of a kind, ascending. */
   ids(kind: KindName): Iterable<number>;
   count(kind: KindName): number;
+  /** How often something has changed that rows of other kinds lend to those of this kind. */
+  lentChanges(kind: KindName): number;
   /** The last id that was handed out; every id up to it that has no row was deleted. */
   lastId(kind: KindName): number;
 }
@@ -63,6 +65,10 @@ class Snapshot implements ReadableStore {
 
   count(kind: KindName): number {
     return this.tables.count(kind);
+  }
+
+  lentChanges(kind: KindName): number {
+    return this.tables.lentChanges(kind);
   }
 
   lastId(kind: KindName): number {

@@ -4,7 +4,7 @@
  * Invariant: between two calls of {@link Tables.apply} every index holds exactly the rows of its
  * table, each at the place that its current values give.
  */
-import { ALL_KINDS, KINDS, referrersOf } from '../model/kinds.ts';
+import { ALL_KINDS, borrowersOf, KINDS, referrersOf } from '../model/kinds.ts';
 import type { Kind, KindName, Lookup, Row, Scalar } from '../model/kind.ts';
 import { referencesOf, valueOf } from '../model/rules.ts';
 import { OrderedIds } from './ordered-ids.ts';
@@ -54,6 +54,7 @@ export class Tables {
   /** The orderings by id of the indexed attributes: where every look-up by value begins. */
   readonly #indexes: Record<KindName, ReadonlyMap<string, Ordering>>;
   readonly #orderings: Record<KindName, Map<string, Ordering>>;
+  readonly #lentChanges = perKind(() => 0);
 
   constructor(rows: Record<KindName, Map<number, Row>>) {
     this.#rows = rows;
@@ -71,6 +72,11 @@ export class Tables {
 
   get(kind: KindName, id: Scalar): Row | undefined {
     return this.#rows[kind].get(id as number);
+  }
+
+  /** How often a joined attribute or an owned row of the kind has changed. */
+  lentChanges(kind: KindName): number {
+    return this.#lentChanges[kind];
   }
 
   count(kind: KindName): number {
@@ -147,6 +153,11 @@ export class Tables {
       else this.#rows[kind].set(id, after);
     }
     for (const [ordering, row] of entering) this.#enter(ordering, row);
+    for (const change of changes) this.#countLent(change);
+  }
+
+  #countLent({ kind, before, after }: Change): void {
+    for (const name of borrowersOf(kind, before, after)) this.#lentChanges[name] += 1;
   }
 
   /** Rows that show an attribute of a changed row, by joining it. */
