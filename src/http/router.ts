@@ -110,11 +110,12 @@ export function createApplication(services: Services): Application {
   };
 
   const find = (path: string): Endpoint | undefined | Promise<Endpoint | undefined> => {
+    const shape = path.replace(/\d+/g, NUMBER);
+    const known = routes.get(shape);
+    if (known !== undefined) return known(numbersIn(path));
     // Letters, digits and a few marks are all that our paths have, and no segment is empty or begins
     // with a dot: nothing is left to normalise or to decode.
-    if (/[^\w./-]|\/[./]/.test(path)) return undefined;
-    const shape = path.replace(/\d+/g, NUMBER);
-    return routes.get(shape)?.(numbersIn(path)) ?? look(path, shape);
+    return /[^\w./-]|\/[./]/.test(path) ? undefined : look(path, shape);
   };
 
   return (request) => {
