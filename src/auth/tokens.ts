@@ -51,6 +51,8 @@ export class TokenVerifier {
   readonly #keys: SigningKeys;
   readonly #now: () => number;
   readonly #verified = new Map<string, Verified>();
+  /** The header looked up last: comparing it again is cheaper than hashing it again. */
+  #latest: { readonly header: string; readonly verified: Verified } | null = null;
 
   /** @param now milliseconds since the epoch. */
   constructor(keys: SigningKeys, now: () => number = Date.now) {
@@ -67,10 +69,15 @@ export class TokenVerifier {
    */
   verify(header: string | undefined): Caller | Promise<Caller> {
     if (header === undefined) throw unauthorized('send a token: Authorization: Bearer <jwt>', '');
-    const known = this.#verified.get(header);
-    if (known === undefined) return this.#verifyAnew(header);
+    if (this.#latest?.header !== header) {
+      const verified = this.#verified.get(header);
+      if (verified === undefined) return this.#verifyAnew(header);
+      this.#latest = { header, verified };
+    }
+    const known = this.#latest.verified;
     if (known.expires + LEEWAY > this.#now() / 1000) return known;
     this.#verified.delete(header);
+    this.#latest = null;
     throw invalidToken('the token has expired; get a new one');
   }
 
