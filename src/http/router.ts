@@ -223,18 +223,15 @@ function chooseMediaType(request: Request, reads: boolean): MediaType {
   }
 }
 
-/** Headers that every answer of a path has. */
+/** Adds the headers that every answer of a path has. */
 function complete(answer: Answer, endpoint: Endpoint | undefined, prefix: string): Answer {
-  const own = answer.headers['Link'];
+  const { headers } = answer;
   const links = serviceLinks(prefix);
-  const headers: Record<string, string> = {
-    'Cache-Control': endpoint?.open === false ? 'no-store' : 'no-cache',
-    Vary: 'Accept',
-    'X-Content-Type-Options': 'nosniff',
-    ...answer.headers,
-    Link: own === undefined ? links : `${own}, ${links}`,
-  };
-  return { ...answer, headers };
+  headers['Cache-Control'] ??= endpoint?.open === false ? 'no-store' : 'no-cache';
+  headers['Vary'] = 'Accept';
+  headers['X-Content-Type-Options'] = 'nosniff';
+  headers['Link'] = headers['Link'] === undefined ? links : `${headers['Link']}, ${links}`;
+  return answer;
 }
 
 function jsonDocument(body: string): Endpoint {
