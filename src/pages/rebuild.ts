@@ -5,8 +5,8 @@ import type { ReadableStore } from '../store/store.ts';
 import type { PageFiles } from './files.ts';
 import { renderSku } from './render.ts';
 
-/** Pages between two reports of progress. */
-const REPORT_EVERY = 100;
+/** Pages that are written at the same time, between two reports of progress. */
+const AT_ONCE = 64;
 
 export interface RebuildOptions {
   /** Only pages that differ from what they would be now. */
@@ -43,13 +43,16 @@ export async function rebuildPages(
     const wanted = ids ?? [...store.ids('skus')];
     const failures = new Map<number, string>();
     const counts = { written: 0, unchanged: 0, removed: 0 };
-    for (const [index, id] of wanted.entries()) {
-      if (index % REPORT_EVERY === 0) progress(index, wanted.length);
+    const rebuild = async (id: number) => {
       try {
         counts[await rebuildPage(store, files, id, stale)] += 1;
       } catch (error) {
         failures.set(id, messageOf(error));
       }
+    };
+    for (let start = 0; start < wanted.length; start += AT_ONCE) {
+      progress(start, wanted.length);
+      await Promise.all(wanted.slice(start, start + AT_ONCE).map(rebuild));
     }
     progress(wanted.length, wanted.length);
     if (ids === null) counts.removed += await removeOrphans(store, files);
