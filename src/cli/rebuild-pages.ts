@@ -48,7 +48,10 @@ export async function rebuildPagesCommand(
 }
 
 function failure(failures: ReadonlyMap<number, string>): CatalogError {
-  const named = [...failures].slice(0, NAMED).map(([id, why]) => `SKU ${id}: ${why}`);
+  const named = [...failures]
+    .sort(([a], [b]) => a - b)
+    .slice(0, NAMED)
+    .map(([id, why]) => `SKU ${id}: ${why}`);
   const more = failures.size > NAMED ? `; and ${failures.size - NAMED} more` : '';
   return new CatalogError('page_failed', `${named.join('; ')}${more}`);
 }
