@@ -22,6 +22,7 @@ function request()
   local id = draw()
   if case == 'put' then return put(id) end
   if case == 'book' then return wrk.format('GET', '/books/' .. id % 1000 + 1 .. '/') end
+  if case == 'one' then return wrk.format('GET', '/admin/skus/17/') end
   if case == 'list' then return wrk.format('GET', '/admin/skus/?page=' .. id % 50 + 1) end
   if case == 'keyword' then return wrk.format('GET', '/admin/skus/?keyword=Benchmark+SKU+' .. id) end
   return wrk.format('GET', '/admin/skus/' .. id .. '/')

@@ -133,7 +133,8 @@ async function main(): Promise<void> {
     );
     for (const [title, name, connections] of [
       ['GET book, 64 connections', 'book', 64],
-      ['GET SKU with a token, 64', 'sku', 64],
+      ['GET one SKU with a token, 64', 'one', 64],
+      ['GET any SKU with a token, 64', 'sku', 64],
       ['GET a page of 20 SKUs, 64', 'list', 64],
       ['GET SKUs by keyword, 64', 'keyword', 64],
       ['PUT SKU, 64', 'put', 64],
