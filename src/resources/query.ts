@@ -1,7 +1,8 @@
 /** The query of a collection (SPEC 8, DECISIONS 4) as a selection of the store. */
 import { CatalogError } from '../errors.ts';
 import type { Kind, Scalar } from '../model/kind.ts';
-import type { Direction, Selection } from '../store/tables.ts';
+import type { Direction } from '../store/ordering.ts';
+import type { Selection } from '../store/tables.ts';
 import { scalarAttributes, visibleAttributes } from './representation.ts';
 
 export const DEFAULT_SIZE = 20;

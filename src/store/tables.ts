@@ -6,11 +6,11 @@
  */
 import { ALL_KINDS, borrowersOf, KINDS, referrersOf } from '../model/kinds.ts';
 import type { Kind, KindName, Lookup, Row, Scalar } from '../model/kind.ts';
-import { referencesOf, valueOf } from '../model/rules.ts';
-import { OrderedIds } from './ordered-ids.ts';
-import { sortKey } from './sort-key.ts';
-
-export type Direction = 'asc' | 'desc';
+import { referencesOf } from '../model/rules.ts';
+import type { OrderedIds } from './ordered-ids.ts';
+import { type Direction, Ordering } from './ordering.ts';
+import { perKind } from './per-kind.ts';
+import type { RowTable } from './row-table.ts';
 
 /** What a page of a collection asks for. */
 export interface Selection {
@@ -38,25 +38,14 @@ export interface Change {
   readonly after: Row | null;
 }
 
-/** A sort order of a table, whole or partitioned by the values of one attribute. */
-interface Ordering {
-  readonly kind: Kind;
-  readonly partition: string | null;
-  readonly sortby: string;
-  readonly order: Direction;
-  readonly lists: Map<Scalar, OrderedIds>;
-}
-
-const NONE = new OrderedIds();
-
 export class Tables {
-  readonly #rows: Record<KindName, Map<number, Row>>;
+  readonly #rows: Record<KindName, RowTable>;
   /** The orderings by id of the indexed attributes: where every look-up by value begins. */
   readonly #indexes: Record<KindName, ReadonlyMap<string, Ordering>>;
   readonly #orderings: Record<KindName, Map<string, Ordering>>;
   readonly #lentChanges = perKind(() => 0);
 
-  constructor(rows: Record<KindName, Map<number, Row>>) {
+  constructor(rows: Record<KindName, RowTable>) {
     this.#rows = rows;
     this.#orderings = perKind(() => new Map());
     for (const kind of ALL_KINDS) {
@@ -71,7 +60,7 @@ export class Tables {
   }
 
   get(kind: KindName, id: Scalar): Row | undefined {
-    return this.#rows[kind].get(id as number);
+    return this.#rows[kind].get(id);
   }
 
   /** How often a joined attribute or an owned row of the kind has changed. */
@@ -85,12 +74,14 @@ export class Tables {
 
   /** Ids of the rows whose indexed attribute has the value, ascending. */
   matching(kind: KindName, attribute: string, value: Scalar): OrderedIds {
-    return this.#indexes[kind].get(attribute)?.lists.get(value) ?? NONE;
+    const index = this.#indexes[kind].get(attribute);
+    if (index === undefined) throw new Error(`${kind} has no index by ${attribute}`);
+    return index.list(value);
   }
 
   /** All ids of a table, ascending. */
   ids(kind: KindName): OrderedIds {
-    return this.#ordering(KINDS[kind], null, 'id', 'asc').lists.get(null) ?? NONE;
+    return this.#ordering(KINDS[kind], null, 'id', 'asc').list(null);
   }
 
   select(name: KindName, { filters, sortby, order, offset, limit }: Selection): Page {
@@ -106,7 +97,7 @@ export class Tables {
       sortby,
       backwards ? 'asc' : order,
     );
-    const list = ordering.lists.get(narrowest?.[1] ?? null) ?? NONE;
+    const list = ordering.list(narrowest?.[1] ?? null);
     const row = (id: number) => this.get(name, id) as Row;
 
     if (others.length > 0) {
@@ -150,10 +141,17 @@ export class Tables {
     const entering = [...changed.values()].flatMap((move) => this.#leave(move, next));
     for (const { kind, id, after } of changes) {
       if (after === null) this.#rows[kind].delete(id);
-      else this.#rows[kind].set(id, after);
+      else this.#rows[kind].set(after);
     }
-    for (const [ordering, row] of entering) this.#enter(ordering, row);
+    for (const [ordering, row] of entering) ordering.enter(row);
     for (const change of changes) this.#countLent(change);
+  }
+
+  /** What in the indexes contradicts the rows, a sentence each; empty where all is well. */
+  faults(): string[] {
+    return ALL_KINDS.flatMap(({ name }) =>
+      [...this.#orderings[name].values()].flatMap((ordering) => ordering.faults(this.#rows[name])),
+    );
   }
 
   #countLent({ kind, before, after }: Change): void {
@@ -190,94 +188,29 @@ export class Tables {
   #leave({ kind, before, after }: Change, next: Lookup): (readonly [Ordering, Row])[] {
     const entering: (readonly [Ordering, Row])[] = [];
     for (const ordering of this.#orderings[kind].values()) {
-      if (before !== null && after !== null && this.#stays(ordering, before, after, next)) continue;
-      if (before !== null) {
-        const list = ordering.lists.get(partitionOf(ordering, before));
-        list?.remove(before.id, this.#before(ordering, before));
-        if (list?.length === 0) ordering.lists.delete(partitionOf(ordering, before));
-      }
+      if (before !== null && after !== null && ordering.stays(before, after, next)) continue;
+      if (before !== null) ordering.leave(before);
       if (after !== null) entering.push([ordering, after]);
     }
     return entering;
   }
 
-  #stays(ordering: Ordering, before: Row, after: Row, next: Lookup): boolean {
-    const { kind, sortby } = ordering;
-    if (partitionOf(ordering, before) !== partitionOf(ordering, after)) return false;
-    const current: Lookup = (name, id) => this.get(name, id);
-    return valueOf(kind, sortby, before, current) === valueOf(kind, sortby, after, next);
-  }
-
-  #enter(ordering: Ordering, row: Row): void {
-    const key = partitionOf(ordering, row);
-    let list = ordering.lists.get(key);
-    if (list === undefined) {
-      list = new OrderedIds();
-      ordering.lists.set(key, list);
-    }
-    list.insert(row.id, this.#before(ordering, row));
-  }
-
-  #before({ kind, sortby, order }: Ordering, row: Row): (other: number) => boolean {
-    if (sortby === 'id') return (other) => other < row.id;
-    const own = this.#key(kind, sortby, row);
-    return (other) => {
-      const key = this.#key(kind, sortby, this.get(kind.name, other) as Row);
-      if (key === own) return other < row.id;
-      return order === 'asc' ? key < own : key > own;
-    };
-  }
-
-  #key(kind: Kind, sortby: string, row: Row): string | number {
-    return sortKey(valueOf(kind, sortby, row, (name, id) => this.get(name, id)));
-  }
-
   /** An ordering, built from the whole table the first time it is asked for and kept from then on. */
   #ordering(kind: Kind, partition: string | null, sortby: string, order: Direction): Ordering {
     const name = `${partition ?? ''} ${sortby} ${order}`;
-    const known = this.#orderings[kind.name].get(name);
-    if (known !== undefined) return known;
-
-    const members = new Map<Scalar, Row[]>();
-    for (const row of this.#rows[kind.name].values()) {
-      const key = partition === null ? null : (row[partition] ?? null);
-      const list = members.get(key);
-      if (list === undefined) members.set(key, [row]);
-      else list.push(row);
+    let ordering = this.#orderings[kind.name].get(name);
+    if (ordering === undefined) {
+      const lookup: Lookup = (other, id) => this.get(other, id);
+      const rows = this.#rows[kind.name].values();
+      ordering = new Ordering(kind, { partition, sortby, order }, rows, lookup);
+      this.#orderings[kind.name].set(name, ordering);
     }
-    const lists = new Map<Scalar, OrderedIds>();
-    for (const [key, rows] of members) {
-      lists.set(key, new OrderedIds(this.#sorted(kind, rows, sortby, order)));
-    }
-    const ordering: Ordering = { kind, partition, sortby, order, lists };
-    this.#orderings[kind.name].set(name, ordering);
     return ordering;
   }
-
-  /** @param rows by ascending id, as a table keeps them: new ids are the highest so far. */
-  #sorted(kind: Kind, rows: readonly Row[], sortby: string, order: Direction): number[] {
-    if (sortby === 'id') return rows.map(({ id }) => id);
-    const sign = order === 'asc' ? 1 : -1;
-    // The sort is stable, so that equal values keep the ascending id.
-    return rows
-      .map((row) => ({ id: row.id, key: this.#key(kind, sortby, row) }))
-      .sort((a, b) => (a.key === b.key ? 0 : a.key < b.key ? -sign : sign))
-      .map(({ id }) => id);
-  }
-}
-
-/** A record with one value for each kind. */
-export function perKind<T>(make: (kind: Kind) => T): Record<KindName, T> {
-  const entries = ALL_KINDS.map((kind) => [kind.name, make(kind)] as const);
-  return Object.fromEntries(entries) as Record<KindName, T>;
 }
 
 /** Attributes by whose value rows are found: the references and the keyword. */
 export function indexedAttributes(kind: Kind): string[] {
   const attributes = referencesOf(kind).map(({ attribute }) => attribute);
   return kind.keyword === undefined ? attributes : [...attributes, kind.keyword];
-}
-
-function partitionOf({ partition }: Ordering, row: Row): Scalar {
-  return partition === null ? null : (row[partition] ?? null);
 }

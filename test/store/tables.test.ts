@@ -6,11 +6,12 @@ import { KIND_NAMES, type KindName, type Row, type Scalar } from '../../src/mode
 import { ALL_KINDS, KINDS, referrersOf } from '../../src/model/kinds.ts';
 import { referencesOf, valueOf } from '../../src/model/rules.ts';
 import { scalarAttributes } from '../../src/resources/representation.ts';
+import { perKind } from '../../src/store/per-kind.ts';
+import { RowTable } from '../../src/store/row-table.ts';
 import {
   type Change,
   indexedAttributes,
   type Page,
-  perKind,
   type Selection,
   Tables,
 } from '../../src/store/tables.ts';
@@ -19,6 +20,7 @@ type Rows = Record<KindName, Map<number, Row>>;
 
 const noRows = (): Rows => perKind(() => new Map());
 const copy = (rows: Rows): Rows => perKind(({ name }) => new Map(rows[name]));
+const rowTables = (rows: Rows) => perKind(({ name }) => new RowTable(rows[name].values()));
 
 /** The order of DECISIONS 4, written anew: null, false, true, numbers, strings by code point. */
 function compare(a: Scalar, b: Scalar): number {
@@ -161,7 +163,7 @@ test('every page is what a filter and a sort over all rows give, after any chang
     fc.property(fc.array(aStep, { minLength: 1, maxLength: 12 }), (steps) => {
       const { rows: first, last } = populated();
       let rows = first;
-      const tables = new Tables(copy(rows));
+      const tables = new Tables(rowTables(rows));
       const asked: Question[] = [];
       for (const { questions, edits } of steps) {
         for (const question of questions) {
@@ -179,6 +181,7 @@ test('every page is what a filter and a sort over all rows give, after any chang
             `${kind} ${JSON.stringify(selection)}`,
           );
         }
+        assert.equal(tables.faults(), []);
       }
       for (const kind of ALL_KINDS) {
         const ids = [...rows[kind.name].keys()].sort((a, b) => a - b);
@@ -227,7 +230,7 @@ function renamed(rows: Rows, kind: KindName, id: number, name: string): Change {
 
 test('SKUs sorted by their SPU move when the SPU is renamed', () => {
   const rows = crosswise();
-  const tables = new Tables(copy(rows));
+  const tables = new Tables(rowTables(rows));
   assert.equal(idsOf(tables, 'goods'), [2, 4, 1, 3]);
   tables.apply([renamed(rows, 'goods', 2, 'A')]);
   assert.equal(idsOf(tables, 'goods'), [1, 3, 2, 4]);
@@ -235,7 +238,7 @@ test('SKUs sorted by their SPU move when the SPU is renamed', () => {
 
 test('one change list renames an SPU and moves one of its SKUs elsewhere', () => {
   const rows = crosswise();
-  const tables = new Tables(copy(rows));
+  const tables = new Tables(rowTables(rows));
   idsOf(tables, 'goods');
   const before = rows.skus.get(1) as Row;
   const moved: Change = { kind: 'skus', id: 1, before, after: { ...before, goods_id: 1 } };
@@ -245,7 +248,7 @@ test('one change list renames an SPU and moves one of its SKUs elsewhere', () =>
 
 test('one change list renames an SPU and a category that the same SKUs are sorted by', () => {
   const rows = crosswise();
-  const tables = new Tables(copy(rows));
+  const tables = new Tables(rowTables(rows));
   assert.equal(idsOf(tables, 'category'), [1, 2, 3, 4]);
   assert.equal(idsOf(tables, 'goods'), [2, 4, 1, 3]);
   tables.apply([renamed(rows, 'categories', 2, 'A'), renamed(rows, 'goods', 2, 'A')]);
@@ -255,9 +258,37 @@ test('one change list renames an SPU and a category that the same SKUs are sorte
 
 test('an index that contradicts its table is an error, not a wrong page', () => {
   const rows = crosswise();
-  const tables = new Tables(copy(rows));
+  const tables = new Tables(rowTables(rows));
   const before = { ...(rows.skus.get(1) as Row), id: 9 };
   assert.throws(() => tables.apply([{ kind: 'skus', id: 9, before, after: null }]), /lost row 9/);
+});
+
+test('indexes that contradict the rows are found, and named', () => {
+  const rows = rowTables(crosswise());
+  const tables = new Tables(rows);
+  idsOf(tables, 'goods');
+  tables.select('categories', { ...sorted('name'), order: 'desc' });
+  assert.equal(tables.faults(), []);
+  // Behind the back of the indexes.
+  rows.skus.delete(3);
+  rows.categories.set({ id: 1, name: 'Z', parent_id: null });
+  rows.brands.set({ id: 1, name: 'Brand' });
+  assert.equal(tables.faults(), [
+    'the index of brands by id has 0 of 1 rows',
+    'the index of categories by name has 1 behind 2',
+    ...(
+      [
+        ['id', null],
+        ['goods_id and id', 2],
+        ['category_id and id', 2],
+        ['name and id', 'Same'],
+        ['goods', null],
+      ] as const
+    ).flatMap(([order, key]) => [
+      `the index of skus by ${order} has 3 under ${key}, where it does not belong`,
+      `the index of skus by ${order} has 4 of 3 rows`,
+    ]),
+  ]);
 });
 
 test.run();
