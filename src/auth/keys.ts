@@ -10,6 +10,8 @@ import { CatalogError, messageOf } from '../errors.ts';
 /** HS256 wants a key as long as its hash, 256 bits (RFC 7518, section 3.2). */
 const SECRET_BYTES = 32;
 
+const KEYS = 'keys.json';
+
 export interface SigningKey {
   readonly kid: string;
   readonly secret: Uint8Array;
@@ -45,12 +47,30 @@ export async function loadKeys(
       `CATALOG_JWT_SECRET has ${bytes.length} bytes, at least ${SECRET_BYTES} are needed; make one with: openssl rand -base64 32`,
     );
   }
-  const path = join(directory, 'keys.json');
+  const path = join(directory, KEYS);
   return readKeys(path) ?? (await makeKeys(path));
 }
 
+/**
+ * Judges the key file of a data directory, where there is one.
+ *
+ * @throws CatalogError `key_file`.
+ */
+export function checkKeys(directory: string): void {
+  readKeys(join(directory, KEYS));
+}
+
 function readKeys(path: string): SigningKeys | null {
-  const bytes = machineDisk.read(path);
+  let bytes: Buffer | null;
+  try {
+    bytes = machineDisk.read(path);
+  } catch (cause) {
+    throw new CatalogError(
+      'key_file',
+      `${path} cannot be read (${messageOf(cause)}); make it readable for the user that runs catalog-server`,
+      { cause },
+    );
+  }
   if (bytes === null) return null;
   if ((statSync(path).mode & 0o077) !== 0) {
     throw new CatalogError('key_file', `${path} may be read by others; run: chmod 600 ${path}`);

@@ -1,11 +1,12 @@
 /** `migrate`: creates a store, or brings it to the current schema version. */
 import demo from '../../data/demo.json' with { type: 'json' };
-import { machineDisk } from '../disk/disk.ts';
+import type { Disk } from '../disk/disk.ts';
 import { CatalogError, messageOf } from '../errors.ts';
 import { KIND_NAMES, type KindName, type Row } from '../model/kind.ts';
-import { SCHEMA_VERSION } from '../store/base.ts';
-import { load } from '../store/adapter.ts';
-import { type ReadableStore, readSnapshot, Store } from '../store/store.ts';
+import { load } from '../store/load.ts';
+import { type Migrated, migrateStore, planMigration } from '../store/migration.ts';
+import { SCHEMA_VERSION } from '../store/schema.ts';
+import { Store } from '../store/store.ts';
 import type { Context } from './context.ts';
 
 export interface MigrateOptions {
@@ -15,38 +16,19 @@ export interface MigrateOptions {
 }
 
 export async function migrate(options: MigrateOptions, context: Context): Promise<void> {
-  const { data, dryRun } = options;
+  const { data, demo: wantsDemo, dryRun } = options;
+  if (wantsDemo) requireUnused(context.disk, data);
   if (dryRun) {
-    const exists = load(machineDisk, data) !== null;
-    if (exists && options.demo) requireUnused(data, readSnapshot(data));
-    context.print(
-      exists
-        ? `${data} is at schema version ${SCHEMA_VERSION}; no migration would run`
-        : `would create ${data} at schema version ${SCHEMA_VERSION}`,
-    );
-    if (options.demo) context.print(`would add the demo catalog: ${describeDemo()}`);
+    sayPlan(data, planMigration(data, context.disk), context);
+    if (wantsDemo) context.print(`would add the demo catalog: ${describeDemo()}`);
     return;
   }
-  const give = (what: string) => (error: unknown) =>
-    context.warn(`${what}: ${messageOf(error)}`, error);
-  const store = await Store.open({
-    directory: data,
-    command: 'migrate',
-    create: true,
-    failed: give('the store goes on, but'),
-    fatal(error) {
-      give('the store cannot go on')(error);
-      process.exit(1);
-    },
-  });
+  const migrated = await migrateStore(data, 'migrate', context.disk);
+  const store = await openStore(data, context);
   try {
-    if (options.demo) requireUnused(data, store);
-    context.print(
-      store.created
-        ? `created ${data} at schema version ${SCHEMA_VERSION}`
-        : `${data} is at schema version ${SCHEMA_VERSION}; nothing to do`,
-    );
-    if (options.demo) {
+    if (wantsDemo) requireUnused(context.disk, data);
+    sayDone(data, migrated, context);
+    if (wantsDemo) {
       await fill(store);
       context.print(`added the demo catalog: ${describeDemo()}`);
     }
@@ -55,11 +37,56 @@ export async function migrate(options: MigrateOptions, context: Context): Promis
   }
 }
 
+function openStore(data: string, context: Context): Promise<Store> {
+  const give = (what: string) => (error: unknown) =>
+    context.warn(`${what}: ${messageOf(error)}`, error);
+  return Store.open({
+    directory: data,
+    command: 'migrate',
+    create: true,
+    disk: context.disk,
+    failed: give('the store goes on, but'),
+    fatal(error) {
+      give('the store cannot go on')(error);
+      process.exit(1);
+    },
+  });
+}
+
+function sayPlan(data: string, plan: Migrated | null, { print }: Context): void {
+  if (plan === null) {
+    print(`would create ${data} at schema version ${SCHEMA_VERSION}`);
+    return;
+  }
+  const { steps, kept } = plan;
+  for (const { to, what } of steps) print(`would migrate ${data} to schema version ${to}: ${what}`);
+  print(
+    steps.length === 0
+      ? `${data} is at schema version ${SCHEMA_VERSION}; no migration would run`
+      : `would keep the files as they are in ${kept} until the next checkpoint`,
+  );
+}
+
+function sayDone(data: string, done: Migrated | null, { print }: Context): void {
+  if (done === null) {
+    print(`created ${data} at schema version ${SCHEMA_VERSION}`);
+    return;
+  }
+  const { steps, kept } = done;
+  for (const { to, what } of steps) print(`migrated ${data} to schema version ${to}: ${what}`);
+  print(
+    steps.length === 0
+      ? `${data} is at schema version ${SCHEMA_VERSION}; nothing to do`
+      : `the files as they were are in ${kept} until the next checkpoint`,
+  );
+}
+
 const TABLES = demo as unknown as Readonly<Record<KindName, readonly Row[]>>;
 
 /** The demo's ids begin at 1, and an id that was used once is never used again. */
-function requireUnused(directory: string, store: ReadableStore): void {
-  if (KIND_NAMES.every((kind) => store.lastId(kind) === 0)) return;
+function requireUnused(disk: Disk, directory: string): void {
+  const lastIds = load(disk, directory, 'older')?.document.lastIds;
+  if (lastIds === undefined || KIND_NAMES.every((kind) => lastIds[kind] === 0)) return;
   throw new CatalogError(
     'store_not_empty',
     `${directory} is not empty; name an unused directory with --data for the demo catalog`,

@@ -2,7 +2,10 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../auth/duration.ts';
 import { ROLES, type Role } from '../auth/roles.ts';
+import { type Disk, machineDisk } from '../disk/disk.ts';
 import { CatalogError, messageOf } from '../errors.ts';
+import { backup, restore } from './backup.ts';
+import { check } from './check.ts';
 import { completionScript, SHELLS, type Shell } from './completion.ts';
 import type { Context } from './context.ts';
 import { issueTokenCommand } from './issue-token.ts';
@@ -27,23 +30,46 @@ export async function run(
   argv: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
   version: string,
+  disk: Disk = machineDisk,
 ): Promise<ExitStatus> {
   const verbose = argv.includes('--verbose');
   const context: Context = {
     env: environment,
     version,
+    disk,
+    input: () => process.stdin,
     print: (line) => process.stdout.write(`${line}\n`),
+    write: toStandardOutput,
     warn(line, error) {
       process.stderr.write(`catalog-server: ${line}\n`);
       if (verbose && error instanceof Error) process.stderr.write(`${error.stack}\n`);
     },
   };
+  let status: ExitStatus = 0;
   try {
     await createProgram(context).parseAsync([...argv], { from: 'user' });
-    return 0;
   } catch (error) {
-    return conclude(error, context);
+    status = conclude(error, context);
   }
+  await printed();
+  return status;
+}
+
+/** A pipe takes what is printed bit by bit, and an exit would cut it off. */
+function printed(): Promise<void> {
+  return new Promise((resolve) => {
+    // Nobody is left to tell of a reader that has gone.
+    process.stdout.once('error', () => resolve());
+    process.stdout.end(() => resolve());
+  });
+}
+
+function toStandardOutput(bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // A reader that has gone is an error event; the callback alone would leave it unhandled.
+    process.stdout.once('error', reject);
+    process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
+  });
 }
 
 function conclude(error: unknown, context: Context): ExitStatus {
@@ -99,6 +125,20 @@ function createProgram(context: Context): Command {
         context,
       ),
     );
+
+  command(program, 'check', 'verify every file, row and reference of the store').action(
+    (options: Common) => check(options, context),
+  );
+
+  command(program, 'backup', 'write the whole catalog to one file')
+    .argument('[file]', '"-" for standard output; catalog-<time>.json where none is named')
+    .action((file: string | undefined, options: Common) =>
+      backup({ data: options.data, file: file ?? null }, context),
+    );
+
+  command(program, 'restore', 'make a store of a backup, in an empty directory')
+    .argument('<file>', '"-" for standard input')
+    .action((file: string, options: Common) => restore({ data: options.data, file }, context));
 
   command(program, 'issue-token', 'print a token for the admin paths')
     .requiredOption('--subject <name>', 'whom the token is for', parseSubject)

@@ -1,6 +1,5 @@
 /** `rebuild-pages`: renders detail pages, beside a running server too. */
 import { SingleBar } from 'cli-progress';
-import { machineDisk } from '../disk/disk.ts';
 import { FileLock } from '../disk/lock.ts';
 import { CatalogError } from '../errors.ts';
 import { PageFiles } from '../pages/files.ts';
@@ -24,17 +23,22 @@ export async function rebuildPagesCommand(
   context: Context,
 ): Promise<void> {
   // Before a lock file is made in what is no data directory.
-  readSnapshot(data);
+  readSnapshot(data, context.disk);
   const lock = new FileLock(pagesLockPath(data));
   const bar = process.stderr.isTTY ? new ProgressBar() : null;
   const started = performance.now();
   let result: RebuildResult;
   try {
-    result = await rebuildPages(lock, () => readSnapshot(data), new PageFiles(machineDisk, data), {
-      stale,
-      ids,
-      progress: (done, total) => bar?.show(done, total),
-    });
+    result = await rebuildPages(
+      lock,
+      () => readSnapshot(data, context.disk),
+      new PageFiles(context.disk, data),
+      {
+        stale,
+        ids,
+        progress: (done, total) => bar?.show(done, total),
+      },
+    );
   } finally {
     bar?.stop();
     lock.close();

@@ -1,7 +1,6 @@
 /** `serve`: the composition root, from start to the last answer. */
 import { loadKeys } from '../auth/keys.ts';
 import { TokenVerifier } from '../auth/tokens.ts';
-import { machineDisk } from '../disk/disk.ts';
 import { FileLock } from '../disk/lock.ts';
 import { messageOf } from '../errors.ts';
 import { createApplication } from '../http/router.ts';
@@ -36,6 +35,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     directory: data,
     command: 'serve',
     create: true,
+    disk: context.disk,
     failed: failed('the store goes on, but'),
     fatal(error) {
       context.warn(`the store cannot go on: ${messageOf(error)}; start again`, error);
@@ -43,7 +43,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     },
   });
   const keys = await loadKeys(data, context.env['CATALOG_JWT_SECRET']);
-  const files = new PageFiles(machineDisk, data);
+  const files = new PageFiles(context.disk, data);
   files.prepare();
   const pages = new PageQueue(
     store,

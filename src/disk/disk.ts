@@ -21,6 +21,8 @@ export interface Disk {
   create(path: string): Promise<number>;
   /** Opens a file or directory for reading, to be synced. */
   open(path: string): number;
+  /** Opens a file that is there, to be overwritten in place. */
+  openRecord(path: string): number;
   /** Writes the whole of `bytes` at the end. */
   write(fd: number, bytes: Uint8Array): void;
   fdatasync(fd: number): Promise<void>;
@@ -33,6 +35,8 @@ export interface Disk {
   unlink(path: string): Promise<void>;
   /** Creates a directory and its parents, mode 0700 less the umask; one that is there stays. */
   mkdir(path: string): void;
+  /** Removes an empty directory; one that is not there is no failure. */
+  rmdir(path: string): void;
   /** Names in a directory; empty where there is none. */
   list(path: string): string[];
   /** The bytes of a file, or null where there is none. */
@@ -57,6 +61,7 @@ export const machineDisk: Disk = {
     fsp.writeFile(path, bytes, { flag: 'wx', mode: 0o600, flush: synced }),
   create: (path) => open(path, 'wx', 0o600),
   open: (path) => fs.openSync(path, 'r'),
+  openRecord: (path) => fs.openSync(path, 'r+'),
   write(fd, bytes) {
     for (let offset = 0; offset < bytes.length; ) {
       offset += fs.writeSync(fd, bytes, offset, bytes.length - offset);
@@ -69,6 +74,7 @@ export const machineDisk: Disk = {
   link: (from, to) => fs.linkSync(from, to),
   unlink: (path) => fsp.rm(path, { force: true }),
   mkdir: (path) => void fs.mkdirSync(path, { recursive: true, mode: 0o700 }),
+  rmdir: (path) => absentAs(undefined, () => fs.rmdirSync(path)),
   list: (path) => absentAs([], () => fs.readdirSync(path)),
   read: (path) => absentAs(null, () => fs.readFileSync(path)),
 };

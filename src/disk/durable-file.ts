@@ -7,21 +7,30 @@ import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { CatalogError, messageOf } from '../errors.ts';
 import type { Disk } from './disk.ts';
+import type { Record } from './publish.ts';
 
 const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
 
-/** Writes `bytes` to `path` whole or not at all; see publish.ts. */
+/**
+ * Writes `bytes` to `path` whole or not at all; see publish.ts.
+ *
+ * @param record that tells of the file once it is durable.
+ * @returns why the record is old, where it is; the file is durable all the same.
+ * @throws what the disk throws; CatalogError `durability_unknown`.
+ */
 export async function writeDurably(
   disk: Disk,
   path: string,
   bytes: Uint8Array,
   directoryFd: number,
-): Promise<void> {
+  record?: Record,
+): Promise<Error | null> {
   const temporary = temporaryPath(dirname(path));
-  const failure = await disk.publish({ temporary, path, bytes, directoryFd });
-  if (failure === null) return;
+  const failure = await disk.publish({ temporary, path, bytes, directoryFd, record });
+  if (failure === null) return null;
   const cause = Object.assign(new Error(failure.message), { code: failure.code });
-  throw failure.named ? unknownDurability(path, cause) : cause;
+  if (failure.reached === 'durability') return cause;
+  throw failure.reached === 'name' ? unknownDurability(path, cause) : cause;
 }
 
 /**
@@ -58,12 +67,12 @@ export async function writeVolatile(disk: Disk, path: string, bytes: Uint8Array)
 /** A large file that is written piece by piece under a temporary name beside its final one. */
 export class DurableFile {
   readonly #disk: Disk;
-  readonly #temporary: string;
+  readonly temporary: string;
   #fd: number | null;
 
   private constructor(disk: Disk, temporary: string, fd: number) {
     this.#disk = disk;
-    this.#temporary = temporary;
+    this.temporary = temporary;
     this.#fd = fd;
   }
 
@@ -82,16 +91,20 @@ export class DurableFile {
     return this.#disk.fdatasync(this.#open());
   }
 
+  /** Ends the writing: all of it is on the device, under the temporary name. */
+  async finish(): Promise<void> {
+    await this.#disk.fdatasync(this.#open());
+    this.#close();
+  }
+
   /**
-   * Gives the file its final name and returns once both survive power loss.
+   * Gives the finished file its final name and returns once that survives power loss too.
    *
    * @param path final path, in the directory of the constructor; a file there is replaced.
    * @param directoryFd the directory, open.
    */
   async publish(path: string, directoryFd: number): Promise<void> {
-    await this.#disk.fdatasync(this.#open());
-    this.#close();
-    await this.#disk.rename(this.#temporary, path);
+    await this.#disk.rename(this.temporary, path);
     await syncDirectory(this.#disk, directoryFd, path);
   }
 
@@ -100,7 +113,7 @@ export class DurableFile {
     try {
       this.#close();
     } finally {
-      await discard(this.#disk, this.#temporary);
+      await discard(this.#disk, this.temporary);
     }
   }
 
@@ -115,6 +128,20 @@ export class DurableFile {
     // Closed even where closing fails: the number may be another file's by then.
     this.#fd = null;
     this.#disk.close(fd);
+  }
+}
+
+/** Opens a directory, to be synced, for as long as `use` takes. */
+export async function withOpen<T>(
+  disk: Disk,
+  directory: string,
+  use: (fd: number) => Promise<T>,
+): Promise<T> {
+  const fd = disk.open(directory);
+  try {
+    return await use(fd);
+  } finally {
+    disk.close(fd);
   }
 }
 

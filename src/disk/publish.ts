@@ -1,13 +1,14 @@
 /**
  * The durable write, step by step: create under a temporary name, write, sync, close, rename, sync
- * the directory.
+ * the directory; then overwrite the record that tells of it, where there is one.
  *
  * Invariants:
  * 1. A file under its final name is whole: its data was synced before the rename gave it the name.
  * 2. Where {@link publish} returns null, name and data survive power loss.
  * 3. Where a step up to the rename fails, the final name is as before and the temporary file is
- *    gone. Where the last step fails, nobody can know whether the name survives: only a fresh read
- *    of the disk is the truth.
+ *    gone. Where syncing the directory fails, nobody can know whether the name survives: only a
+ *    fresh read of the disk is the truth.
+ * 4. The record is written only when the file is durable, and is itself not synced.
  */
 export interface Job {
   /** A name that nobody else has, in the directory of `path`. */
@@ -17,20 +18,37 @@ export interface Job {
   readonly bytes: Uint8Array;
   /** The directory of both, open. */
   readonly directoryFd: number;
+  readonly record?: Record | undefined;
+}
+
+/** What is overwritten from its beginning in a file that stays where it is. */
+export interface Record {
+  /** Open for writing. */
+  readonly fd: number;
+  readonly bytes: Uint8Array;
 }
 
 export interface Failure {
   /** The system's name for it, such as ENOSPC. */
   readonly code: string | undefined;
   readonly message: string;
-  /** The file has its final name, but whether that survives is not known. */
-  readonly named: boolean;
+  /**
+   * How far the write came: the final name is as before; the file has it, but whether that
+   * survives is not known; all is durable, and only the record is old.
+   */
+  readonly reached: 'nothing' | 'name' | 'durability';
 }
 
 /** The system calls, under the names that they have in `node:fs`. */
 export interface Steps {
   openSync(path: string, flags: string, mode: number): number;
-  writeSync(fd: number, bytes: Uint8Array, offset: number, length: number): number;
+  writeSync(
+    fd: number,
+    bytes: Uint8Array,
+    offset: number,
+    length: number,
+    position?: number | null,
+  ): number;
   fdatasyncSync(fd: number): void;
   closeSync(fd: number): void;
   renameSync(from: string, to: string): void;
@@ -47,9 +65,9 @@ export interface Steps {
  */
 export function publish(
   steps: Steps,
-  { temporary, path, bytes, directoryFd }: Job,
+  { temporary, path, bytes, directoryFd, record }: Job,
 ): Failure | null {
-  let named = false;
+  let reached: Failure['reached'] = 'nothing';
   try {
     const fd = steps.openSync(temporary, 'wx', 0o600);
     try {
@@ -61,16 +79,19 @@ export function publish(
       steps.closeSync(fd);
     }
     steps.renameSync(temporary, path);
-    named = true;
+    reached = 'name';
     steps.fsyncSync(directoryFd);
+    reached = 'durability';
+    // One call: a reader or a crash between two of them would find half of it.
+    if (record) steps.writeSync(record.fd, record.bytes, 0, record.bytes.length, 0);
     return null;
   } catch (error) {
     try {
-      if (!named) steps.rmSync(temporary, { force: true });
+      if (reached === 'nothing') steps.rmSync(temporary, { force: true });
     } catch {
       // A refusing disk may refuse this as well; the next start removes what is left.
     }
     const { code, message } = error as NodeJS.ErrnoException;
-    return { code, message, named };
+    return { code, message, reached };
   }
 }

@@ -17,7 +17,7 @@ onmessage = ({ data: { id, job } }) => postMessage({ id, failure: publish(fs, jo
 `;
 
 /** What a write is worth whose thread has died: nobody can know. */
-const DIED: Failure = { code: undefined, message: "the writer's thread died", named: true };
+const DIED: Failure = { code: undefined, message: "the writer's thread died", reached: 'name' };
 
 export class WriterThread {
   readonly #waiting = new Map<number, (failure: Failure | null) => void>();

@@ -45,7 +45,7 @@ export const longText = v.pipe(string, wellFormed);
 
 const integer = v.pipe(
   v.number((issue) => `must be an integer, not ${describe(issue.input)}`),
-  v.safeInteger((issue) => `must be an integer, not ${describe(issue.input)}`),
+  v.safeInteger((issue) => `must be an integer, not ${describeNumber(issue.input)}`),
 );
 
 /** An amount of the smallest currency unit, or a count: an integer of 0 or more. */
@@ -84,11 +84,11 @@ function isCalendarDate(text: string): boolean {
 function describe(input: unknown): string {
   if (input === null) return 'null';
   if (Array.isArray(input)) return 'an array';
-  if (typeof input === 'number') {
-    return Number.isInteger(input) || !Number.isFinite(input)
-      ? 'one beyond 2^53 - 1'
-      : 'a fraction';
-  }
   if (typeof input === 'object') return 'an object';
   return `a ${typeof input}`;
+}
+
+function describeNumber(input: number): string {
+  const beyond = Number.isInteger(input) || !Number.isFinite(input);
+  return beyond ? 'one beyond 2^53 - 1' : 'a fraction';
 }

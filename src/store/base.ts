@@ -4,50 +4,53 @@ import { dirname } from 'node:path';
 import * as v from 'valibot';
 import { CatalogError } from '../errors.ts';
 import { ALL_KINDS } from '../model/kinds.ts';
-import type { KindName, Row } from '../model/kind.ts';
-import { damaged, seal, shapes, unseal } from './change-set.ts';
-
-/** The version of the files' form that this program reads and writes. */
-export const SCHEMA_VERSION = 1;
+import type { Row } from '../model/kind.ts';
+import { shapes } from './change-set.ts';
+import type { Document, Snapshot } from './document.ts';
+import { damaged, parseShape, seal, unseal } from './files.ts';
+import { perKind } from './per-kind.ts';
+import { RowTable } from './row-table.ts';
+import { type BaseDocument, migrated, SCHEMA_VERSION, shapeOf } from './schema.ts';
 
 /** Rows between two pauses of {@link baseSlices}: well under a millisecond of work. */
 const SLICE = 400;
 
-export interface Snapshot {
-  /** Of the last change set that is contained. */
-  readonly sequence: number;
-  /** The digest of that change set; before the first, what tells this history from others. */
-  readonly previous: string;
-  readonly lastIds: Readonly<Record<KindName, number>>;
-  readonly rows: Readonly<Record<KindName, readonly Row[]>>;
+export interface Base {
+  /** The version that the file has; the document is in the form of the current one. */
+  readonly schema: number;
+  readonly document: Document;
 }
 
-const baseShape = v.object({
-  schema: shapes.count,
-  sequence: shapes.count,
-  previous: shapes.digest,
-  last_ids: shapes.lastIds,
-  tables: shapes.rows,
-});
-
-export interface Base extends Omit<Snapshot, 'rows' | 'lastIds'> {
-  readonly lastIds: Readonly<Partial<Record<KindName, number>>>;
-  readonly rows: Readonly<Partial<Record<KindName, readonly Row[]>>>;
-  readonly digest: string;
+/**
+ * Reads a base of this version or an earlier one.
+ *
+ * @throws CatalogError `store_damaged`; `schema_version` where a later program has written it.
+ */
+export function decodeBase(path: string, bytes: Buffer): Base {
+  const { value } = unseal(path, bytes);
+  const { schema } = parseShape(path, v.looseObject({ schema: shapes.count }), value);
+  if (schema > SCHEMA_VERSION) throw otherSchema(dirname(path), schema);
+  const shape = shapeOf(schema);
+  if (shape === undefined) throw damaged(path, `there has never been a schema version ${schema}`);
+  return { schema, document: documentOf(path, migrated(schema, parseShape(path, shape, value))) };
 }
 
-/** @throws CatalogError `store_damaged`, `schema_version`. */
-export function decodeBase(name: string, bytes: Buffer): Base {
-  const { value, digest } = unseal(name, bytes);
-  // A later version may have another shape: it is to be told from damage.
-  const version = v.safeParse(v.looseObject({ schema: shapes.count }), value);
-  if (version.success && version.output.schema !== SCHEMA_VERSION) {
-    throw otherSchema(dirname(name), version.output.schema);
+function documentOf(path: string, base: BaseDocument): Document {
+  const { sequence, previous, time, last_ids, tables } = base;
+  const document: Document = {
+    sequence,
+    previous,
+    time,
+    lastIds: perKind(({ name }) => last_ids[name] ?? 0),
+    rows: perKind(({ name }) => new RowTable(tables[name])),
+    staged: null,
+  };
+  for (const { name } of ALL_KINDS) {
+    if (document.rows[name].size !== (tables[name]?.length ?? 0)) {
+      throw damaged(path, `${name} has two rows with one id`);
+    }
   }
-  const parsed = v.safeParse(baseShape, value);
-  if (!parsed.success) throw damaged(name, v.summarize(parsed.issues).split('\n')[0] ?? '');
-  const { sequence, previous, last_ids, tables } = parsed.output;
-  return { sequence, previous, lastIds: last_ids, rows: tables, digest };
+  return document;
 }
 
 /** The file in slices, one row a line; the last slice seals it. */
@@ -58,15 +61,15 @@ export function* baseSlices(snapshot: Snapshot): Generator<Uint8Array> {
     hash.update(bytes);
     return bytes;
   };
-  const { sequence, previous, lastIds } = snapshot;
-  const head = JSON.stringify({ schema: SCHEMA_VERSION, sequence, previous, last_ids: lastIds });
-  yield slice(`${head.slice(0, -1)},"tables":{`);
+  const { sequence, previous, time, lastIds } = snapshot;
+  const head = { schema: SCHEMA_VERSION, sequence, previous, time, last_ids: lastIds };
+  yield slice(`${JSON.stringify(head).slice(0, -1)},"tables":{`);
   for (const [index, { name }] of ALL_KINDS.entries()) {
     yield slice(`${index === 0 ? '' : ','}\n"${name}":[`);
-    const rows = snapshot.rows[name];
-    for (let start = 0; start < rows.length; start += SLICE) {
-      const lines = rows.slice(start, start + SLICE).map((row) => `\n${JSON.stringify(row)}`);
-      yield slice((start === 0 ? '' : ',') + lines.join(','));
+    let separator = '';
+    for (const lines of sliced(snapshot.rows[name])) {
+      yield slice(separator + lines.join(','));
+      separator = ',';
     }
     yield slice(']');
   }
@@ -74,7 +77,20 @@ export function* baseSlices(snapshot: Snapshot): Generator<Uint8Array> {
   yield Buffer.from(seal(hash.digest('hex')));
 }
 
-function otherSchema(directory: string, found: number): CatalogError {
+function* sliced(rows: Iterable<Row>): Generator<string[]> {
+  let lines: string[] = [];
+  for (const row of rows) {
+    lines.push(`\n${JSON.stringify(row)}`);
+    if (lines.length === SLICE) {
+      yield lines;
+      lines = [];
+    }
+  }
+  if (lines.length > 0) yield lines;
+}
+
+/** @returns the refusal of a store that another version of the program has written. */
+export function otherSchema(directory: string, found: number): CatalogError {
   const what = `${directory} has schema version ${found}, this program has ${SCHEMA_VERSION}`;
   return new CatalogError(
     'schema_version',

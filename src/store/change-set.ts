@@ -1,15 +1,8 @@
-/**
- * The change set: what one group of commits put and deleted, and its form in a file.
- *
- * A file of the store is one JSON object whose last member is `sha256`, the digest of every byte
- * before `,"sha256"`. The digest is over bytes, not over values, so that a person checks it with
- * `head -c` and `sha256sum` alone.
- */
-import { createHash } from 'node:crypto';
+/** The change set: what one group of commits put and deleted, and its form in a file. */
 import * as v from 'valibot';
-import { CatalogError, messageOf } from '../errors.ts';
 import type { KindName, Row } from '../model/kind.ts';
 import { KIND_NAMES } from '../model/kind.ts';
+import { parseShape, type Sealed, sealed, unseal } from './files.ts';
 
 export type LastIds = Readonly<Partial<Record<KindName, number>>>;
 
@@ -26,27 +19,30 @@ export interface ChangeSet {
   readonly delete: Readonly<Partial<Record<KindName, readonly number[]>>>;
 }
 
-const SEAL = /^,"sha256":"([0-9a-f]{64})"\}\n$/;
-const SEAL_LENGTH = ',"sha256":""}\n'.length + 64;
-
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const id = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 const row = v.custom<Row>(
   (input) =>
     typeof input === 'object' &&
     input !== null &&
     !Array.isArray(input) &&
-    v.is(count, (input as Row).id),
+    v.is(id, (input as Row).id),
   'must be a row with an id',
 );
-const kindName = v.picklist(KIND_NAMES);
+/** A record by table. A list is none, though to valibot it is a record without members. */
+const byKind = <const S extends v.GenericSchema>(shape: S) =>
+  v.pipe(
+    v.custom<object>((input) => !Array.isArray(input), 'must be an object, not a list'),
+    v.record(v.picklist(KIND_NAMES), shape),
+  );
 
-/** Checks of a file's shape; its values were checked before they were written. */
+/** Checks of a file's shape; `check` looks at the values too (check.ts). */
 export const shapes = {
   count,
   digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
-  lastIds: v.record(kindName, count),
-  rows: v.record(kindName, v.array(row)),
-  ids: v.record(kindName, v.array(count)),
+  lastIds: byKind(count),
+  rows: byKind(v.array(row)),
+  ids: byKind(v.array(id)),
 };
 
 const changeSetShape = v.object({
@@ -58,56 +54,16 @@ const changeSetShape = v.object({
   delete: shapes.ids,
 });
 
-export interface Encoded {
-  readonly bytes: Uint8Array;
-  readonly digest: string;
-}
-
 /** @returns the file's bytes and the digest that the next change set names as `previous`. */
-export function encodeChangeSet(changes: ChangeSet): Encoded {
-  const text = JSON.stringify(changes).slice(0, -1);
-  const digest = createHash('sha256').update(text).digest('hex');
-  return { bytes: Buffer.from(text + seal(digest)), digest };
-}
-
-/** The end of a file whose bytes before it have this digest. */
-export function seal(digest: string): string {
-  return `,"sha256":"${digest}"}\n`;
+export function encodeChangeSet(changes: ChangeSet): Sealed {
+  return sealed(changes);
 }
 
 /**
- * @param name of the file, for the message.
+ * @param path of the file, for the message.
  * @throws CatalogError `store_damaged`.
  */
-export function decodeChangeSet(name: string, bytes: Buffer): ChangeSet & { digest: string } {
-  const { value, digest } = unseal(name, bytes);
-  const parsed = v.safeParse(changeSetShape, value);
-  if (!parsed.success) throw damaged(name, v.summarize(parsed.issues).split('\n')[0] ?? '');
-  return { ...(parsed.output as ChangeSet), digest };
-}
-
-/**
- * Verifies the digest of a file of the store and parses it.
- *
- * @throws CatalogError `store_damaged` where it is not what was written.
- */
-export function unseal(name: string, bytes: Buffer): { value: unknown; digest: string } {
-  const end = Math.max(bytes.length - SEAL_LENGTH, 0);
-  const stated = SEAL.exec(bytes.toString('latin1', end))?.[1];
-  if (stated === undefined) throw damaged(name, 'it is cut off, or not a file of the store');
-  const digest = createHash('sha256').update(bytes.subarray(0, end)).digest('hex');
-  if (digest !== stated) throw damaged(name, 'its checksum does not match its content');
-  try {
-    return { value: JSON.parse(`${bytes.toString('utf8', 0, end)}}`), digest };
-  } catch (error) {
-    throw damaged(name, messageOf(error));
-  }
-}
-
-/** What to do about a damaged file is the same for all of them. */
-export function damaged(name: string, what: string): CatalogError {
-  return new CatalogError(
-    'store_damaged',
-    `${name} is damaged: ${what}; restore the directory from a backup, or see "Damage" in docs/storage.md`,
-  );
+export function decodeChangeSet(path: string, bytes: Buffer): ChangeSet & { digest: string } {
+  const { value, digest } = unseal(path, bytes);
+  return { ...(parseShape(path, changeSetShape, value) as ChangeSet), digest };
 }

@@ -6,34 +6,36 @@
  * any two leaves either the old base with every change set, or the new base with some change sets
  * too many, which the next start removes.
  */
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Disk } from '../disk/disk.ts';
 import { DurableFile } from '../disk/durable-file.ts';
-import { baseSlices, type Snapshot } from './base.ts';
+import { baseSlices } from './base.ts';
+import type { Snapshot } from './document.ts';
+import { BASE } from './files.ts';
 
 /** Bytes handed to the device at once, so that one long sync does not hold up the commits' own. */
 const FLUSH_EVERY = 4 * 1024 * 1024;
 
 /**
- * @param path of the base.
- * @param covered paths of the change sets that the snapshot contains.
+ * @param covered names of the change sets that the snapshot contains.
  * @returns the size of the new base in bytes; rejects where the old one stays.
  */
 export async function checkpoint(
   disk: Disk,
-  path: string,
+  directory: string,
   directoryFd: number,
   snapshot: Snapshot,
   covered: readonly string[],
 ): Promise<number> {
-  const bytes = await writeBase(disk, path, directoryFd, snapshot);
-  for (const name of covered) await disk.unlink(name);
+  const bytes = await writeBase(disk, join(directory, BASE), directoryFd, snapshot);
+  for (const name of covered) await disk.unlink(join(directory, name));
   return bytes;
 }
 
 /**
  * Writes a base document, whole or not at all, yielding to the event loop between slices.
  *
+ * @param verify judges the synced file under its temporary name, and throws to have it removed.
  * @returns its size in bytes.
  */
 export async function writeBase(
@@ -41,6 +43,7 @@ export async function writeBase(
   path: string,
   directoryFd: number,
   snapshot: Snapshot,
+  verify?: (temporary: string) => void,
 ): Promise<number> {
   const file = await DurableFile.create(disk, dirname(path));
   try {
@@ -57,6 +60,8 @@ export async function writeBase(
         await new Promise((resolve) => setImmediate(resolve));
       }
     }
+    await file.finish();
+    verify?.(file.temporary);
     await file.publish(path, directoryFd);
     return size;
   } catch (error) {

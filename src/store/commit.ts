@@ -12,8 +12,8 @@
 import type { Low } from 'lowdb';
 import { CatalogError, messageOf } from '../errors.ts';
 import type { KindName } from '../model/kind.ts';
-import type { Document } from './adapter.ts';
 import type { ChangeSet } from './change-set.ts';
+import type { Document } from './document.ts';
 import { Draft, type Transaction } from './draft.ts';
 import type { Change, Tables } from './tables.ts';
 
@@ -124,6 +124,7 @@ export class Committer {
     }
     Object.assign(document.lastIds, staged.last_ids);
     document.sequence = staged.sequence;
+    document.time = staged.time;
     this.#notify(changes);
   }
 

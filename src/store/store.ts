@@ -5,12 +5,13 @@ import { type Disk, machineDisk } from '../disk/disk.ts';
 import { acquireOwnership, type FileLock } from '../disk/lock.ts';
 import { CatalogError } from '../errors.ts';
 import type { KindName, Row, Scalar } from '../model/kind.ts';
-import { ChangeSetAdapter, type Document, emptyDocument, load } from './adapter.ts';
+import { ChangeSetAdapter } from './adapter.ts';
 import { Committer, type CommitListener } from './commit.ts';
+import { type Document, emptyDocument } from './document.ts';
 import type { Transaction, View } from './draft.ts';
+import { LOCK } from './files.ts';
+import { load } from './load.ts';
 import { type Page, type Selection, Tables } from './tables.ts';
-
-const LOCK = 'lock';
 
 /** What readers see: durable rows only. */
 export interface ReadableStore extends View {
@@ -32,13 +33,15 @@ interface Options {
   /** Creates an empty store where there is none; otherwise that is `store_missing`. */
   readonly create: boolean;
   readonly disk?: Disk;
+  /** Bytes that change sets may have together beside a small base; 4 MiB otherwise. */
+  readonly smallestCheckpoint?: number;
   /** Told of what fails in the background; the store goes on. */
   readonly failed: (error: unknown) => void;
   /** Told when memory or disk can no longer be known; the process has to end. */
   readonly fatal: (error: unknown) => void;
 }
 
-class Snapshot implements ReadableStore {
+class Reader implements ReadableStore {
   protected readonly tables: Tables;
   protected readonly document: Document;
 
@@ -84,11 +87,11 @@ class Snapshot implements ReadableStore {
 export function readSnapshot(directory: string, disk: Disk = machineDisk): ReadableStore {
   const loaded = load(disk, directory);
   if (loaded === null) throw missing(directory);
-  return new Snapshot(loaded.document);
+  return new Reader(loaded.document);
 }
 
 /** An open store; one process owns its directory. */
-export class Store extends Snapshot {
+export class Store extends Reader {
   readonly #committer: Committer;
   readonly #adapter: ChangeSetAdapter;
   readonly #lock: FileLock;
@@ -114,9 +117,14 @@ export class Store extends Snapshot {
     const { directory, command, create, failed, fatal } = options;
     const disk = options.disk ?? machineDisk;
     const lock = acquireOwnership(join(directory, LOCK), command);
-    const adapter = new ChangeSetAdapter(disk, directory, (error) => {
-      const unknown = error instanceof CatalogError && error.code === 'durability_unknown';
-      (unknown ? fatal : failed)(error);
+    const adapter = new ChangeSetAdapter({
+      disk,
+      directory,
+      smallestCheckpoint: options.smallestCheckpoint,
+      failed(error) {
+        const unknown = error instanceof CatalogError && error.code === 'durability_unknown';
+        (unknown ? fatal : failed)(error);
+      },
     });
     try {
       const low = new Low<Document>(adapter, emptyDocument());
@@ -124,7 +132,6 @@ export class Store extends Snapshot {
       await low.read();
       const created = low.data === empty;
       if (created && !create) throw missing(directory);
-      await adapter.prepare();
       if (created) await low.write();
       return new Store(low, adapter, lock, created, fatal);
     } catch (error) {
@@ -152,7 +159,8 @@ export class Store extends Snapshot {
   }
 }
 
-function missing(directory: string): CatalogError {
+/** @returns the refusal of a directory without a store. */
+export function missing(directory: string): CatalogError {
   return new CatalogError(
     'store_missing',
     `${directory} holds no store; run: catalog-server migrate --data ${directory}`,

@@ -9,7 +9,9 @@ import { CatalogError } from '../../src/errors.ts';
 import { KIND_NAMES, type KindName, type Row, type Scalar } from '../../src/model/kind.ts';
 import { baseSlices, decodeBase } from '../../src/store/base.ts';
 import { type ChangeSet, decodeChangeSet, encodeChangeSet } from '../../src/store/change-set.ts';
-import { perKind } from '../../src/store/tables.ts';
+import { sealed } from '../../src/store/files.ts';
+import { perKind } from '../../src/store/per-kind.ts';
+import { SCHEMA_VERSION } from '../../src/store/schema.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 
 const SMALL: ChangeSet = {
@@ -32,14 +34,15 @@ const scalar: fc.Arbitrary<Scalar> = fc.oneof(
   fc.boolean(),
   fc.constant(null),
 );
+const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 const row: fc.Arbitrary<Row> = fc
   .tuple(
-    fc.maxSafeNat(),
+    id,
     fc.dictionary(fc.constantFrom('name', 'image', 'price', 'stock'), scalar, {
       noNullPrototype: true,
     }),
   )
-  .map(([id, values]) => ({ id, ...values }));
+  .map(([own, values]) => ({ id: own, ...values }));
 /** A value for some of the kinds. */
 const some = <T>(value: fc.Arbitrary<T>) =>
   fc
@@ -61,8 +64,8 @@ const changeSet: fc.Arbitrary<ChangeSet> = fc.record(
     previous: digest,
     time: fc.constant('2024-02-29T12:00:00.000Z'),
     last_ids: some(fc.maxSafeNat()),
-    put: some(fc.array(row, { maxLength: 4 })),
-    delete: some(fc.array(fc.maxSafeNat(), { maxLength: 4 })),
+    put: some(fc.uniqueArray(row, { maxLength: 4, selector: (one) => one.id })),
+    delete: some(fc.array(id, { maxLength: 4 })),
   },
   { noNullPrototype: true },
 );
@@ -85,6 +88,7 @@ const smallBase = () =>
     ...baseSlices({
       sequence: 124,
       previous: 'a'.repeat(64),
+      time: SMALL.time,
       lastIds: perKind(() => 7),
       rows: perKind(({ name }) => (name === 'books' ? (SMALL.put.books ?? []) : [])),
     }),
@@ -102,14 +106,25 @@ test('a change set is read as it was written, whatever its values', () => {
   );
 });
 
-test('a base is read as it was written, whatever its values', () => {
+const time = fc.constantFrom('2024-02-29T12:00:00.000Z', null);
+
+test('a base is read as it was written, whatever its values, with rows by ascending id', () => {
   fc.assert(
-    fc.property(changeSet, ({ sequence, previous, put }) => {
+    fc.property(changeSet, time, ({ sequence, previous, put }, when) => {
       const lastIds = perKind(() => sequence);
       const rows = perKind(({ name }) => put[name] ?? []);
-      const bytes = Buffer.concat([...baseSlices({ sequence, previous, lastIds, rows })]);
-      const { digest: _, ...decoded } = decodeBase('name', bytes);
-      assert.equal(decoded, { sequence, previous, lastIds, rows });
+      const snapshot = { sequence, previous, time: when, lastIds, rows };
+      const base = decodeBase('name', Buffer.concat([...baseSlices(snapshot)]));
+      assert.is(base.schema, SCHEMA_VERSION);
+      const read = perKind(({ name }) => [...base.document.rows[name].values()]);
+      assert.equal(
+        { ...base.document, rows: read },
+        {
+          ...snapshot,
+          rows: perKind(({ name }) => rows[name].toSorted((a, b) => a.id - b.id)),
+          staged: null,
+        },
+      );
     }),
   );
 });
@@ -117,9 +132,16 @@ test('a base is read as it was written, whatever its values', () => {
 test('a base of more rows than one slice holds has all of them', () => {
   const books = Array.from({ length: 1201 }, (_, i) => ({ id: i + 1, name: `${i}` }));
   const rows = perKind(({ name }) => (name === 'books' ? books : []));
-  const snapshot = { sequence: 1, previous: 'a'.repeat(64), lastIds: perKind(() => 0), rows };
-  const bytes = Buffer.concat([...baseSlices(snapshot)]);
-  assert.equal(decodeBase('name', bytes).rows.books, books);
+  const bytes = Buffer.concat([
+    ...baseSlices({
+      sequence: 1,
+      previous: 'a'.repeat(64),
+      time: null,
+      lastIds: perKind(() => 0),
+      rows,
+    }),
+  ]);
+  assert.equal([...decodeBase('name', bytes).document.rows.books.values()], books);
 });
 
 const forms = {
@@ -161,12 +183,55 @@ test('what has a fitting checksum and another shape is refused', () => {
     { ...SMALL, put: { books: [{ name: 'no id' }] } },
     { ...SMALL, put: { strangers: [{ id: 1 }] } },
     { ...SMALL, put: { books: [[1]] } },
+    { ...SMALL, put: { books: [{ id: 0 }] } },
+    { ...SMALL, put: { books: [{ id: 1.5 }] } },
     { ...SMALL, delete: { books: ['1'] } },
+    { ...SMALL, delete: { books: [0] } },
+    { ...SMALL, time: 1 },
     { sequence: 1 },
   ];
   for (const shape of shapes) {
     const { bytes } = encodeChangeSet(shape as ChangeSet);
     assert.ok(isRefused(decodeChangeSet, Buffer.from(bytes)), JSON.stringify(shape));
+  }
+});
+
+test('a base with a fitting checksum and another shape is refused', () => {
+  const base = JSON.parse(smallBase().toString());
+  delete base.sha256;
+  const refused: readonly object[] = [
+    { ...base, schema: '2' },
+    { ...base, schema: 0 },
+    { ...base, schema: undefined },
+    { ...base, sequence: -1 },
+    { ...base, previous: 'abc' },
+    { ...base, time: 1 },
+    { ...base, time: undefined },
+    { ...base, last_ids: { strangers: 1 } },
+    { ...base, last_ids: { books: 1.5 } },
+    { ...base, tables: { strangers: [] } },
+    { ...base, tables: { books: {} } },
+    { ...base, tables: { books: [{ name: 'no id' }] } },
+    { ...base, tables: { books: [{ id: 7 }, { id: 7 }] } },
+    { ...base, tables: undefined },
+    [],
+  ];
+  for (const shape of refused) {
+    const { bytes } = sealed(shape);
+    assert.ok(isRefused(decodeBase, Buffer.from(bytes)), JSON.stringify(shape));
+  }
+  assert.not(isRefused(decodeBase, Buffer.from(sealed(base).bytes)));
+});
+
+test('a list in the place of an object is refused', () => {
+  for (const member of ['last_ids', 'put', 'delete']) {
+    const { bytes } = encodeChangeSet({ ...SMALL, [member]: [] });
+    assert.ok(isRefused(decodeChangeSet, Buffer.from(bytes)), member);
+  }
+  const base = JSON.parse(smallBase().toString());
+  for (const member of ['last_ids', 'tables']) {
+    const { bytes } = sealed({ ...base, [member]: [], sha256: undefined });
+    assert.ok(isRefused(decodeBase, Buffer.from(bytes)), member);
   }
 });
 

@@ -1,30 +1,26 @@
 /** Checkpoints: a new base in the background, and the change sets that it contains go. */
 import { spawn } from 'node:child_process';
-import fs, { cpSync, readdirSync, rmSync } from 'node:fs';
+import fs, { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Disk, machineDisk } from '../../src/disk/disk.ts';
+import type { Disk } from '../../src/disk/disk.ts';
 import { KIND_NAMES, type Row } from '../../src/model/kind.ts';
-import { BASE } from '../../src/store/adapter.ts';
 import { decodeBase } from '../../src/store/base.ts';
+import type { Document } from '../../src/store/document.ts';
 import type { Transaction } from '../../src/store/draft.ts';
-import { type ReadableStore, readSnapshot, Store } from '../../src/store/store.ts';
-import { temporaryDirectory } from '../support/directory.ts';
+import { BASE, HEAD } from '../../src/store/files.ts';
+import { type ReadableStore, readSnapshot, type Store } from '../../src/store/store.ts';
+import { findingsOf, openStore, storeDirectory } from '../support/checked.ts';
 import { publishWith, quickDisk, turn } from '../support/disk.ts';
+import { until } from '../support/until.ts';
 
-function open(directory: string, disk: Disk = quickDisk): Promise<Store> {
-  const unwanted = (error: unknown) => {
-    throw error;
-  };
-  return Store.open({
-    directory,
-    command: 'test',
-    create: true,
-    disk,
-    failed: unwanted,
-    fatal: unwanted,
-  });
+function open(
+  directory: string,
+  disk: Disk = quickDisk,
+  more: { smallestCheckpoint?: number } = {},
+): Promise<Store> {
+  return openStore(directory, { disk, ...more });
 }
 
 const bookRow = (id: number, readcount: number, image = ''): Row => ({
@@ -44,6 +40,9 @@ const addBook =
     return id;
   };
 
+/** What a change set counts at least. */
+const BLOCK = 4096;
+
 /** Four of these are more than change sets may have together beside a small base. */
 const LARGE = 'x'.repeat(1_100_000);
 
@@ -54,14 +53,15 @@ const stateOf = (store: ReadableStore) =>
   }));
 
 const changeSets = (directory: string) => readdirSync(join(directory, 'changes')).sort();
-const sequenceOfBase = (directory: string) => {
+const baseOf = (directory: string): Document => {
   const path = join(directory, BASE);
-  return decodeBase(path, machineDisk.read(path) ?? Buffer.alloc(0)).sequence;
+  return decodeBase(path, readFileSync(path)).document;
 };
+const sequenceOfBase = (directory: string) => baseOf(directory).sequence;
 const numbered = (sequence: number) => `${String(sequence).padStart(12, '0')}.json`;
 
 test('many small commits are gathered into a base, and nothing is lost on the way', async () => {
-  const directory = temporaryDirectory();
+  const directory = storeDirectory();
   const store = await open(directory);
   const commits = 1200;
   for (let nth = 1; nth <= commits; nth += 1) {
@@ -86,7 +86,7 @@ test('many small commits are gathered into a base, and nothing is lost on the wa
 });
 
 test('an id stays used when its row is gone and only the base remembers it', async () => {
-  const directory = temporaryDirectory();
+  const directory = storeDirectory();
   const store = await open(directory);
   const id = await store.transact((transaction) => {
     const next = transaction.nextId('brands');
@@ -104,7 +104,7 @@ test('an id stays used when its row is gone and only the base remembers it', asy
 });
 
 test('no base is written while the change sets are small', async () => {
-  const directory = temporaryDirectory();
+  const directory = storeDirectory();
   const store = await open(directory);
   for (let nth = 1; nth <= 100; nth += 1) await store.transact(addBook());
   await store.close();
@@ -112,51 +112,65 @@ test('no base is written while the change sets are small', async () => {
   assert.is(changeSets(directory).length, 100);
 });
 
-test('commits that come during a checkpoint are behind its base, and stay', async () => {
-  const directory = temporaryDirectory();
-  let letThrough: () => void = () => {};
-  const held = new Promise<void>((resolve) => {
-    letThrough = resolve;
+for (const [step, where] of [
+  ['create', 'before its first row'],
+  ['fdatasync', 'behind its last row'],
+] as const) {
+  test(`commits that come while a checkpoint is ${where} are behind its base, and stay`, async () => {
+    const directory = storeDirectory();
+    let letThrough: () => void = () => {};
+    const held = new Promise<void>((resolve) => {
+      letThrough = resolve;
+    });
+    const bases = new Set<number>();
+    let holding = false;
+    const disk: Disk = {
+      ...quickDisk,
+      async create(path) {
+        const ofBase = dirname(path) === directory;
+        if (holding && step === 'create' && ofBase) await held;
+        const fd = await quickDisk.create(path);
+        if (ofBase) bases.add(fd);
+        else bases.delete(fd);
+        return fd;
+      },
+      fdatasync: async (fd) => {
+        await (holding && step === 'fdatasync' && bases.has(fd) ? held : turn());
+      },
+    };
+    const store = await open(directory, disk);
+    holding = true;
+    for (let nth = 1; nth <= 5; nth += 1) await store.transact(addBook(LARGE));
+    // The checkpoint waits; commits go on, ids, changes and deletes included.
+    for (let nth = 1; nth <= 30; nth += 1) await store.transact(addBook());
+    await store.transact((transaction) => transaction.put('books', bookRow(2, 7)));
+    await store.transact((transaction) => transaction.delete('books', 1));
+    assert.is(sequenceOfBase(directory), 0);
+    letThrough();
+    const before = stateOf(store);
+    await store.close();
+    const base = baseOf(directory);
+    assert.is(base.sequence, 4);
+    assert.is(base.lastIds.books, 4);
+    assert.equal(
+      [...base.rows.books.values()],
+      [1, 2, 3, 4].map((id) => bookRow(id, 0, LARGE)),
+    );
+    assert.equal(changeSets(directory)[0], numbered(5));
+    assert.is(changeSets(directory).length, 33);
+    const again = await open(directory);
+    assert.equal(stateOf(again), before);
+    await again.close();
   });
-  const bases = new Set<number>();
-  let holding = false;
-  const disk: Disk = {
-    ...quickDisk,
-    async create(path) {
-      const fd = await quickDisk.create(path);
-      if (dirname(path) === directory) bases.add(fd);
-      else bases.delete(fd);
-      return fd;
-    },
-    fdatasync: async (fd) => {
-      await (holding && bases.has(fd) ? held : turn());
-    },
-  };
-  const store = await open(directory, disk);
-  holding = true;
-  for (let nth = 1; nth <= 5; nth += 1) await store.transact(addBook(LARGE));
-  // The checkpoint waits at its sync; commits go on, ids and deletes included.
-  for (let nth = 1; nth <= 30; nth += 1) await store.transact(addBook());
-  await store.transact((transaction) => transaction.delete('books', 1));
-  assert.is(sequenceOfBase(directory), 0);
-  letThrough();
-  const before = stateOf(store);
-  await store.close();
-  assert.is(sequenceOfBase(directory), 4);
-  assert.equal(changeSets(directory)[0], numbered(5));
-  assert.is(changeSets(directory).length, 32);
-  const again = await open(directory);
-  assert.equal(stateOf(again), before);
-  await again.close();
-});
+}
 
 test('a crash at any step of a commit or a checkpoint leaves what was answered, and no half', async () => {
-  const directory = temporaryDirectory();
+  const directory = storeDirectory();
   const copies: { readonly step: string; readonly copy: string; readonly answered: number }[] = [];
   let answered = 0;
   /** What a crash right after the step leaves. */
   const crash = (step: string) => {
-    const copy = temporaryDirectory();
+    const copy = storeDirectory();
     cpSync(directory, copy, { recursive: true });
     copies.push({ step, copy, answered });
   };
@@ -169,7 +183,13 @@ test('a crash at any step of a commit or a checkpoint leaves what was answered, 
         if (watching) crash('create');
         return fd;
       },
-      writeSync(fd, bytes, offset, length) {
+      writeSync(fd, bytes, offset, length, position) {
+        if (typeof position === 'number') {
+          // The head: a crash leaves it whole or untouched, since it is one call.
+          const all = fs.writeSync(fd, bytes, offset, length, position);
+          if (watching) crash(`overwrite ${HEAD}`);
+          return all;
+        }
         const half = fs.writeSync(fd, bytes, offset, length / 2);
         if (watching) crash('half a write');
         const rest = fs.writeSync(fd, bytes, offset + half, length - half);
@@ -203,21 +223,23 @@ test('a crash at any step of a commit or a checkpoint leaves what was answered, 
       if (watching) crash(`unlink ${basename(path)}`);
     },
   };
-  const store = await open(directory, disk);
-  const commit = async (image: string) => {
-    await store.transact(addBook(image));
+  const store = await open(directory, disk, { smallestCheckpoint: 3 * BLOCK });
+  const commit = async () => {
+    await store.transact(addBook());
     answered += 1;
   };
-  for (let nth = 1; nth <= 4; nth += 1) await commit(LARGE);
+  for (let nth = 1; nth <= 4; nth += 1) await commit();
   watching = true;
-  for (let nth = 1; nth <= 2; nth += 1) await commit('');
+  for (let nth = 1; nth <= 2; nth += 1) await commit();
   await store.close();
   watching = false;
 
   const steps = new Set(copies.map(({ step }) => step));
   assert.ok(steps.has(`rename ${BASE}`), 'there was no checkpoint');
   assert.ok(steps.has(`unlink ${numbered(1)}`), 'nothing was removed');
+  assert.ok(steps.has(`overwrite ${HEAD}`), 'there was no head');
   for (const { step, copy, answered: least } of copies) {
+    assert.equal(findingsOf(copy), [], step);
     const found = readSnapshot(copy).count('books');
     assert.ok(found === least || found === least + 1, `${step}: ${found} books, answered ${least}`);
     const again = await open(copy);
@@ -228,11 +250,95 @@ test('a crash at any step of a commit or a checkpoint leaves what was answered, 
       kept.every((name) => name > numbered(sequenceOfBase(copy))),
       `${step}: ${kept.join(' ')}`,
     );
+    const hidden = readdirSync(copy, { recursive: true, encoding: 'utf8' });
+    assert.equal(
+      hidden.filter((name) => basename(name).startsWith('.')),
+      [],
+      step,
+    );
     assert.is(await again.transact(addBook()), found + 1);
     await again.close();
     assert.is(readSnapshot(copy).count('books'), found + 1);
-    rmSync(copy, { recursive: true });
   }
+});
+
+test('a checkpoint begins when the change sets outgrow both the limit and the base', async () => {
+  const directory = storeDirectory();
+  const bases: string[] = [];
+  const disk: Disk = {
+    ...quickDisk,
+    create(path) {
+      if (dirname(path) === directory) bases.push(path);
+      return quickDisk.create(path);
+    },
+  };
+  /** The number of the commit that finds a checkpoint due. */
+  const due = async (image: string) => {
+    const store = await open(directory, disk, { smallestCheckpoint: 3 * BLOCK });
+    bases.length = 0;
+    let id = await store.transact(addBook(image));
+    while (bases.length === 0 && id < 100) id = await store.transact(addBook());
+    await store.close();
+    return id;
+  };
+  // Three blocks are not more than three.
+  assert.is(await due(''), 5);
+  assert.is(sequenceOfBase(directory), 4);
+  // The fifth and the large one are.
+  assert.is(await due('x'.repeat(20 * BLOCK)), 7);
+  assert.is(sequenceOfBase(directory), 6);
+  // The base has 20 blocks and a bit now, and only what is larger is more.
+  assert.is(await due(''), 6 + 21 + 1);
+  assert.is(sequenceOfBase(directory), 27);
+});
+
+test('the base of the last checkpoint is what the next one is measured by', async () => {
+  const directory = storeDirectory();
+  const bases: string[] = [];
+  let ended = 0;
+  const disk: Disk = {
+    ...quickDisk,
+    create(path) {
+      if (dirname(path) === directory) bases.push(path);
+      return quickDisk.create(path);
+    },
+    list(path) {
+      // What a checkpoint does last is to look for what a migration has kept.
+      if (path === directory) ended += 1;
+      return quickDisk.list(path);
+    },
+  };
+  const store = await open(directory, disk, { smallestCheckpoint: 3 * BLOCK });
+  bases.length = 0;
+  const opened = ended;
+  await store.transact(addBook('x'.repeat(20 * BLOCK)));
+  let id = await store.transact(addBook());
+  assert.is(bases.length, 1);
+  await until('the checkpoint has ended', () => ended > opened);
+  while (bases.length === 1 && id < 100) id = await store.transact(addBook());
+  // 20 blocks and a bit are in the base: 21 change sets of a block each are more.
+  assert.is(id, 1 + 21 + 1);
+  await store.close();
+  assert.is(sequenceOfBase(directory), 22);
+});
+
+test('a base says when its last change set was written', async () => {
+  const directory = storeDirectory();
+  const store = await open(directory, quickDisk, { smallestCheckpoint: 3 * BLOCK });
+  assert.is(baseOf(directory).time, null);
+  const times: string[] = [];
+  for (let nth = 1; nth <= 5; nth += 1) {
+    await store.transact(addBook());
+    // Read at once: the checkpoint may be removing them.
+    const path = join(directory, 'changes', numbered(nth));
+    times.push(JSON.parse(readFileSync(path, 'utf8')).time);
+    const now = Date.now();
+    await until('the clock goes on', () => Date.now() > now);
+  }
+  await store.close();
+  assert.is(sequenceOfBase(directory), 4);
+  assert.is(baseOf(directory).time, times[3]);
+  assert.ok(new Set(times).size > 1, 'the times are all the same');
 });
 
 /** Reads snapshots until it is told to end; prints how many, and the first that is wrong. */
@@ -287,7 +393,7 @@ function startReader(directory: string, sum: number) {
 }
 
 test('another process always reads a consistent state, during commits and checkpoints', async () => {
-  const directory = temporaryDirectory();
+  const directory = storeDirectory();
   const store = await open(directory);
   // Every transaction moves a reader from one book to another: the sum stays.
   const books = 10;

@@ -6,9 +6,10 @@ import { CatalogError } from '../../src/errors.ts';
 import { KIND_NAMES, type KindName, type Row, type Scalar } from '../../src/model/kind.ts';
 import { ALL_KINDS, KINDS, referrersOf } from '../../src/model/kinds.ts';
 import { judge } from '../../src/model/rules.ts';
-import { emptyDocument } from '../../src/store/adapter.ts';
 import { Draft } from '../../src/store/draft.ts';
-import { indexedAttributes, perKind, Tables } from '../../src/store/tables.ts';
+import { perKind } from '../../src/store/per-kind.ts';
+import { RowTable } from '../../src/store/row-table.ts';
+import { indexedAttributes, Tables } from '../../src/store/tables.ts';
 
 type Rows = Record<KindName, Map<number, Row>>;
 type LastIds = Record<KindName, number>;
@@ -18,7 +19,8 @@ type LastIds = Record<KindName, number>;
  * for each SPU, a SKU of each SPU, one specification record.
  */
 function catalog(): { readonly rows: Rows; readonly lastIds: LastIds } {
-  const { rows, lastIds } = emptyDocument();
+  const rows: Rows = perKind(() => new Map());
+  const lastIds = perKind(() => 0);
   const add = (kind: KindName, values: Readonly<Record<string, Scalar>>) => {
     lastIds[kind] += 1;
     rows[kind].set(lastIds[kind], { id: lastIds[kind], ...values });
@@ -40,9 +42,11 @@ function catalog(): { readonly rows: Rows; readonly lastIds: LastIds } {
 }
 
 const copy = (rows: Rows): Rows => perKind(({ name }) => new Map(rows[name]));
+const tablesOf = (rows: Rows) =>
+  new Tables(perKind(({ name }) => new RowTable(rows[name].values())));
 
 function draftOver({ rows, lastIds }: { rows: Rows; lastIds: LastIds }): Draft {
-  return new Draft(new Tables(copy(rows)), lastIds);
+  return new Draft(tablesOf(rows), lastIds);
 }
 
 /** The code and message of what a transaction throws. */
@@ -315,7 +319,7 @@ test('a draft shows what plain maps show, and refuses exactly what breaks a rule
   fc.assert(
     fc.property(attempts, (all) => {
       const base = catalog();
-      const tables = new Tables(copy(base.rows));
+      const tables = tablesOf(base.rows);
       const draft = new Draft(tables, base.lastIds);
       let rows = base.rows;
       for (const { edits: some, throws } of all) {
@@ -338,7 +342,7 @@ test('a draft shows what plain maps show, and refuses exactly what breaks a rule
         else refused += 1;
         if (keeps) rows = next;
       }
-      const plain = new Draft(new Tables(copy(rows)), base.lastIds);
+      const plain = new Draft(tablesOf(rows), base.lastIds);
       assert.equal(viewOf(draft, 9), viewOf(plain, 9));
       tables.apply(draft.changes());
       assert.equal(viewOf(new Draft(tables, base.lastIds), 9), viewOf(plain, 9));

@@ -15,25 +15,16 @@ import * as assert from 'uvu/assert';
 import { type Disk, machineDisk } from '../../src/disk/disk.ts';
 import { CatalogError } from '../../src/errors.ts';
 import { KIND_NAMES, type Row } from '../../src/model/kind.ts';
-import { seal } from '../../src/store/change-set.ts';
 import type { Transaction } from '../../src/store/draft.ts';
-import { type ReadableStore, readSnapshot, Store } from '../../src/store/store.ts';
+import { HEAD } from '../../src/store/files.ts';
+import { type ReadableStore, readSnapshot, type Store } from '../../src/store/store.ts';
 import type { Change } from '../../src/store/tables.ts';
-import { temporaryDirectory } from '../support/directory.ts';
+import { leftInDisorder, openStore, storeDirectory } from '../support/checked.ts';
 import { publishWith } from '../support/disk.ts';
+import { digestOf, reseal } from '../support/reseal.ts';
 
 function open(directory: string, disk: Disk = machineDisk, create = true): Promise<Store> {
-  const unwanted = (error: unknown) => {
-    throw error;
-  };
-  return Store.open({
-    directory,
-    command: 'test',
-    create,
-    disk,
-    failed: unwanted,
-    fatal: unwanted,
-  });
+  return openStore(directory, { disk, create });
 }
 
 const addBook =
@@ -85,22 +76,15 @@ const changeSets = (directory: string) => readdirSync(join(directory, 'changes')
 
 /** A directory with a closed store: one change set for each transaction. */
 async function written(...transactions: ((transaction: Transaction) => unknown)[]) {
-  const directory = temporaryDirectory();
+  const directory = storeDirectory();
   const store = await open(directory);
   for (const transaction of transactions) await store.transact(transaction);
   await store.close();
   return directory;
 }
 
-/** Writes a file of the store with other text, its checksum made to fit. */
-function reseal(path: string, edit: (text: string) => string): void {
-  const text = edit(readFileSync(path, 'utf8').replace(/,"sha256":"[0-9a-f]{64}"\}\n$/, ''));
-  const digest = new Bun.CryptoHasher('sha256').update(text).digest('hex');
-  writeFileSync(path, text + seal(digest));
-}
-
 test('a store is created where there is none, and only when that is asked for', async () => {
-  const directory = join(temporaryDirectory(), 'deep', 'er');
+  const directory = join(storeDirectory(), 'deep', 'er');
   const { code, message } = await failureOf(open(directory, machineDisk, false));
   assert.is(code, 'store_missing');
   assert.ok(message.includes(`catalog-server migrate --data ${directory}`), message);
@@ -114,14 +98,15 @@ test('a store is created where there is none, and only when that is asked for', 
 });
 
 test('what was committed is there after reopening, value for value', async () => {
-  const directory = temporaryDirectory();
+  const directory = storeDirectory();
   const store = await open(directory);
-  const strings = ['__proto__', '\u{1f600}\uffff\u0000\u2028', '"\\\n', 'constructor', '\ud800'];
+  const strings = ['__proto__', '\u{1f600}\uffff\u0000\u2028', '"\\\n', 'constructor'];
   for (const name of strings) await store.transact(addBook(name));
   await store.transact((transaction) => {
     const id = transaction.nextId('brands');
     transaction.put('brands', { id, name: 'Brand', logo: '', first_letter: '' });
     transaction.put('books', { ...bookRow(1, '__proto__'), readcount: Number.MAX_SAFE_INTEGER });
+    transaction.put('books', { ...bookRow(2, strings[1] ?? ''), image: '\ud800' });
   });
   await store.transact(remove(3));
   const before = stateOf(store);
@@ -144,7 +129,7 @@ test('an id is never used again, not after a delete and not after reopening', as
 
 test('an id that was answered is not used again, though its row went in the same group', async () => {
   const gate = new Gate();
-  const directory = temporaryDirectory();
+  const directory = storeDirectory();
   const store = await open(directory, gate.disk);
   gate.close();
   const first = store.transact(addBook('First'));
@@ -172,18 +157,34 @@ test('what a killed run left half-written is swept away, and is no damage', asyn
   await store.close();
 });
 
-test('files that are none of the store are left alone', async () => {
+test('files in the data directory that are none of the store are left alone', async () => {
   const directory = await written(addBook('First'));
-  const strangers = ['notes.txt', join('changes', 'README'), join('changes', '7.json')];
+  const strangers = ['notes.txt', '7.json', join('changes', '.hidden')];
   for (const name of strangers) writeFileSync(join(directory, name), 'mine');
   const store = await open(directory);
+  await store.transact(addBook('Second'));
   await store.close();
   for (const name of strangers) assert.is(readFileSync(join(directory, name), 'utf8'), 'mine');
 });
 
+test('among the change sets, what is none of them is refused by name and left alone', async () => {
+  // The last has a number, but not as the store writes it.
+  for (const name of ['README', '7.json', '000000000001.json.bak', '0000000000001.json']) {
+    const directory = await written(addBook('First'));
+    const path = join(leftInDisorder(directory), 'changes', name);
+    writeFileSync(path, 'mine');
+    for (const attempt of [() => open(directory), () => readAsync(directory)]) {
+      const { code, message } = await failureOf(attempt());
+      assert.is(code, 'store_damaged', name);
+      assert.ok(message.startsWith(`${path} is not a file of the store: `), message);
+    }
+    assert.is(readFileSync(path, 'utf8'), 'mine');
+  }
+});
+
 test('a missing change set is damage, and the message names it', async () => {
   const directory = await written(addBook('1'), addBook('2'), addBook('3'));
-  rmSync(changeSet(directory, 2));
+  rmSync(changeSet(leftInDisorder(directory), 2));
   for (const attempt of [() => open(directory), () => readAsync(directory)]) {
     const { code, message } = await failureOf(attempt());
     assert.is(code, 'store_damaged');
@@ -193,9 +194,26 @@ test('a missing change set is damage, and the message names it', async () => {
 
 const readAsync = async (directory: string) => readSnapshot(directory);
 
+test('lost change sets are damage though no later one shows the gap', async () => {
+  for (const [lost, first] of [
+    [[3], 3],
+    [[2, 3], 2],
+    [[1, 2, 3], 1],
+  ] as const) {
+    const directory = await written(addBook('1'), addBook('2'), addBook('3'));
+    for (const sequence of lost) rmSync(changeSet(leftInDisorder(directory), sequence));
+    for (const attempt of [() => open(directory), () => readAsync(directory)]) {
+      const { code, message } = await failureOf(attempt());
+      assert.is(code, 'store_damaged');
+      assert.ok(message.startsWith(`${changeSet(directory, first)} is damaged: `), message);
+      assert.match(message, /head\.json says that change set 3 was answered/);
+    }
+  }
+});
+
 test('a missing base is damage where change sets are there', async () => {
   const directory = await written(addBook('1'));
-  rmSync(join(directory, 'catalog.json'));
+  rmSync(join(leftInDisorder(directory), 'catalog.json'));
   for (const attempt of [() => open(directory), () => readAsync(directory)]) {
     const { code, message } = await failureOf(attempt());
     assert.is(code, 'store_damaged');
@@ -207,7 +225,7 @@ test('a change set of another history is damage, the first one too', async () =>
   for (const sequence of [1, 2]) {
     const directory = await written(addBook('1'), addBook('2'));
     const other = await written(addBook('other 1'), addBook('other 2'));
-    copyFileSync(changeSet(other, sequence), changeSet(directory, sequence));
+    copyFileSync(changeSet(other, sequence), changeSet(leftInDisorder(directory), sequence));
     const { code, message } = await failureOf(open(directory));
     assert.is(code, 'store_damaged');
     assert.ok(message.startsWith(changeSet(directory, sequence)), message);
@@ -217,7 +235,7 @@ test('a change set of another history is damage, the first one too', async () =>
 
 test('a change set under the number of another is damage', async () => {
   const directory = await written(addBook('1'), addBook('2'));
-  copyFileSync(changeSet(directory, 1), changeSet(directory, 2));
+  copyFileSync(changeSet(directory, 1), changeSet(leftInDisorder(directory), 2));
   const { code, message } = await failureOf(open(directory));
   assert.is(code, 'store_damaged');
   assert.ok(message.startsWith(changeSet(directory, 2)), message);
@@ -225,7 +243,11 @@ test('a change set under the number of another is damage', async () => {
 
 test('a changed byte in any file is damage, named by file, and nothing is removed', async () => {
   const directory = await written(addBook('First'), addBook('Second'));
-  const files = ['catalog.json', ...changeSets(directory).map((name) => join('changes', name))];
+  const files = [
+    'catalog.json',
+    HEAD,
+    ...changeSets(directory).map((name) => join('changes', name)),
+  ];
   for (const name of files) {
     const path = join(directory, name);
     const bytes = readFileSync(path);
@@ -257,29 +279,56 @@ test('an opening that fails gives the directory free again', async () => {
 });
 
 test('another schema version is refused, and the message names the migrate call', async () => {
-  for (const schema of [0, 2]) {
+  for (const [schema, wayOut] of [
+    [1, /; run: catalog-server migrate --data \//],
+    [3, /; use a newer catalog-server \(catalog-server migrate only goes forward\)$/],
+  ] as const) {
     const directory = await written(addBook('1'));
-    reseal(join(directory, 'catalog.json'), (text) =>
-      text.replace('"schema":1', `"schema":${schema}`),
+    reseal(join(leftInDisorder(directory), 'catalog.json'), (text) =>
+      text.replace('"schema":2', `"schema":${schema}`),
     );
-    const { code, message } = await failureOf(open(directory));
-    assert.is(code, 'schema_version');
-    assert.match(message, /catalog-server migrate/);
-    assert.match(message, new RegExp(`schema version ${schema}`));
+    for (const attempt of [() => open(directory), () => readAsync(directory)]) {
+      const { code, message } = await failureOf(attempt());
+      assert.is(code, 'schema_version');
+      assert.match(message, new RegExp(`schema version ${schema}, this program has 2`));
+      assert.match(message, wayOut);
+    }
   }
 });
 
-test('a newer schema version is told from damage, though it has a table that we do not know', async () => {
-  const directory = await written();
-  reseal(join(directory, 'catalog.json'), (text) =>
-    text.replace('"schema":1', '"schema":2').replace('"tables":{', '"tables":{"suppliers":[],'),
-  );
-  assert.is((await failureOf(open(directory))).code, 'schema_version');
+test('a schema version that there never was is damage', async () => {
+  const directory = await written(addBook('1'));
+  const base = join(leftInDisorder(directory), 'catalog.json');
+  reseal(base, (text) => text.replace('"schema":2', '"schema":0'));
+  const { code, message } = await failureOf(open(directory));
+  assert.is(code, 'store_damaged');
+  assert.ok(message.startsWith(base), message);
+});
+
+test('a newer schema version is told from damage, whatever else we do not know of it', async () => {
+  const unknown: readonly ((directory: string) => void)[] = [
+    (directory) =>
+      reseal(join(directory, 'catalog.json'), (text) =>
+        text.replace('"tables":{', '"tables":{"suppliers":[],'),
+      ),
+    (directory) => writeFileSync(join(directory, 'changes', 'index'), 'of a later version'),
+    (directory) => reseal(changeSet(directory, 1), (text) => text.replace('"put"', '"set"')),
+    (directory) => reseal(join(directory, HEAD), (text) => text.replace('"digest"', '"sha3"')),
+    (directory) => rmSync(join(directory, HEAD)),
+  ];
+  for (const [nth, change] of unknown.entries()) {
+    const directory = await written(addBook('1'));
+    reseal(join(leftInDisorder(directory), 'catalog.json'), (text) =>
+      text.replace('"schema":2', '"schema":3'),
+    );
+    change(directory);
+    assert.is((await failureOf(open(directory))).code, 'schema_version', `${nth}`);
+  }
 });
 
 test('the directory moves and is copied file by file', async () => {
   const directory = await written(addBook('1'), addBook('2'));
-  const copied = temporaryDirectory();
+  const copied = storeDirectory();
   cpSync(directory, copied, { recursive: true });
   const store = await open(copied);
   assert.equal(names(store), ['1', '2']);
@@ -287,7 +336,7 @@ test('the directory moves and is copied file by file', async () => {
 });
 
 test('one process opens a directory once; a snapshot may be read beside it', async () => {
-  const directory = temporaryDirectory();
+  const directory = storeDirectory();
   const store = await open(directory);
   await store.transact(addBook('1'));
   const { code, message } = await failureOf(open(directory));
@@ -309,7 +358,8 @@ jq('the files are JSON that jq reads, and the base has one row a line', async ()
 
   const base = join(await withBaseOf(directory), 'catalog.json');
   assert.is(query('[.tables.books[].name]', base), '["__proto__","Emma \u{1f600}"]');
-  assert.is(query('.schema', base), '1');
+  assert.is(query('.schema', base), '2');
+  assert.is(query('.sequence', join(directory, HEAD)), '2');
   const lines = readFileSync(base, 'utf8').split('\n');
   for (const id of [1, 2]) {
     const line = lines.find((text) => text.startsWith(`{"id":${id},`)) ?? '';
@@ -322,7 +372,9 @@ async function withBaseOf(source: string): Promise<string> {
   const rows = stateOf(readSnapshot(source)).find(({ kind }) => kind === 'books')?.rows ?? [];
   const directory = await written();
   reseal(join(directory, 'catalog.json'), (text) =>
-    text.replace('"books":[', `"books":[\n${rows.map((row) => JSON.stringify(row)).join(',\n')}`),
+    text
+      .replace('"books":0', `"books":${rows.length}`)
+      .replace('"books":[', `"books":[\n${rows.map((row) => JSON.stringify(row)).join(',\n')}`),
   );
   return directory;
 }
@@ -342,7 +394,7 @@ class Gate {
         await this.#passing;
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
-        return { code, message, named: false };
+        return { code, message, reached: 'nothing' };
       }
       return machineDisk.publish(job);
     },
@@ -391,7 +443,7 @@ function watch(promise: Promise<unknown>): { readonly answer: () => string } {
 
 test('readers see a row, and its writer an answer, only when it is durable', async () => {
   const gate = new Gate();
-  const directory = temporaryDirectory();
+  const directory = storeDirectory();
   const store = await open(directory, gate.disk);
   await store.transact(addBook('Old'));
   const heard: Change[] = [];
@@ -425,7 +477,7 @@ test('readers see a row, and its writer an answer, only when it is durable', asy
 });
 
 test('a row is visible to readers as soon as its write is answered', async () => {
-  const store = await open(temporaryDirectory());
+  const store = await open(storeDirectory());
   for (let id = 1; id <= 20; id += 1) {
     assert.is(await store.transact(addBook(`${id}`)), id);
     assert.is(store.get('books', id)?.['name'], `${id}`);
@@ -446,9 +498,9 @@ test('a change set is synced before it has its name, and its directory before th
     ...machineDisk,
     publish: publishWith({
       openSync: (path, flags, mode) => opened(fs.openSync(path, flags, mode), path),
-      writeSync(fd, bytes, offset, length) {
+      writeSync(fd, bytes, offset, length, position) {
         note('write', paths.get(fd));
-        return fs.writeSync(fd, bytes, offset, length);
+        return fs.writeSync(fd, bytes, offset, length, position);
       },
       fdatasyncSync(fd) {
         fs.fdatasyncSync(fd);
@@ -465,6 +517,7 @@ test('a change set is synced before it has its name, and its directory before th
     }),
     create: async (path) => opened(await machineDisk.create(path), path),
     open: (path) => opened(machineDisk.open(path), path),
+    openRecord: (path) => opened(machineDisk.openRecord(path), path),
     write(fd, bytes) {
       note('write', paths.get(fd));
       machineDisk.write(fd, bytes);
@@ -482,13 +535,19 @@ test('a change set is synced before it has its name, and its directory before th
       note('rename', basename(to));
     },
   };
-  const directory = temporaryDirectory();
+  const directory = storeDirectory();
   const store = await open(directory, disk);
-  assert.equal(steps.slice(-3), [
+  const whole = (name: string) => [
     'fdatasync temporary',
-    'rename catalog.json',
+    `rename ${name}`,
     `fsync ${basename(directory)}`,
-  ]);
+  ];
+  // The base makes it a store, so it comes last.
+  assert.equal(
+    steps.filter((step) => !step.startsWith('write')).slice(-6),
+    [HEAD, 'catalog.json'].flatMap(whole),
+  );
+  assert.equal(steps.slice(-3), whole('catalog.json'));
   steps.length = 0;
   await store.transact(addBook('First'));
   steps.push('answer');
@@ -497,6 +556,7 @@ test('a change set is synced before it has its name, and its directory before th
     'fdatasync temporary',
     'rename 000000000001.json',
     'fsync changes',
+    'write head.json',
     'answer',
   ]);
   await store.close();
@@ -538,7 +598,7 @@ test('a folder for change sets that was not there is synced into its parent befo
 
 test('transactions that arrive during a sync share the next change set', async () => {
   const gate = new Gate();
-  const directory = temporaryDirectory();
+  const directory = storeDirectory();
   const store = await open(directory, gate.disk);
   gate.close();
   const waiting = gate.arrived;
@@ -558,7 +618,7 @@ test('transactions that arrive during a sync share the next change set', async (
 
 test('writers see everything before them in the queue, durable or not', async () => {
   const gate = new Gate();
-  const store = await open(temporaryDirectory(), gate.disk);
+  const store = await open(storeDirectory(), gate.disk);
   await store.transact(addBook('Old'));
   gate.close();
   const seen: unknown[] = [];
@@ -578,7 +638,7 @@ test('writers see everything before them in the queue, durable or not', async ()
 
 test('a group that fails takes its own members along and nobody queued behind it', async () => {
   const gate = new Gate();
-  const directory = temporaryDirectory();
+  const directory = storeDirectory();
   const store = await open(directory, gate.disk);
   await store.transact(addBook('Kept'));
   gate.close();
@@ -614,7 +674,7 @@ test('a group that fails takes its own members along and nobody queued behind it
 
 test('in a group that fails, who saw nothing of it is answered, and who saw it fails with it', async () => {
   const gate = new Gate();
-  const store = await open(temporaryDirectory(), gate.disk);
+  const store = await open(storeDirectory(), gate.disk);
   await store.transact(addBook('Kept'));
   gate.close();
   const waiting = gate.arrived;
@@ -649,7 +709,7 @@ test('in a group that fails, who saw nothing of it is answered, and who saw it f
 
 test('a transaction that throws does not spoil its group', async () => {
   const gate = new Gate();
-  const directory = temporaryDirectory();
+  const directory = storeDirectory();
   const store = await open(directory, gate.disk);
   gate.close();
   const waiting = gate.arrived;
@@ -680,7 +740,7 @@ test('a transaction that throws does not spoil its group', async () => {
 });
 
 test('a transaction that changes nothing writes nothing', async () => {
-  const directory = temporaryDirectory();
+  const directory = storeDirectory();
   const store = await open(directory);
   assert.is(await store.transact((transaction) => transaction.get('books', 1)), undefined);
   await store.transact(remove(1));
@@ -690,7 +750,7 @@ test('a transaction that changes nothing writes nothing', async () => {
 
 test('close waits for the transactions under way; after it the store takes none', async () => {
   const gate = new Gate();
-  const directory = temporaryDirectory();
+  const directory = storeDirectory();
   const store = await open(directory, gate.disk);
   gate.close();
   const waiting = gate.arrived;
@@ -710,7 +770,7 @@ test('close waits for the transactions under way; after it the store takes none'
 
 test('what a listing of the folder missed while it ran is no damage', async () => {
   // A listing may show a file that came while it ran, and not the one that came before that.
-  const directory = temporaryDirectory();
+  const directory = storeDirectory();
   const store = await open(directory);
   for (const name of ['1', '2', '3']) await store.transact(addBook(name));
   let listings = 0;
@@ -726,13 +786,32 @@ test('what a listing of the folder missed while it ran is no damage', async () =
   await store.close();
 });
 
+test('a change set that came while the folder was read is no gap', async () => {
+  // It was not there when it was looked for; a later one is when the folder is listed.
+  const directory = storeDirectory();
+  const store = await open(directory);
+  for (const name of ['1', '2', '3']) await store.transact(addBook(name));
+  let looks = 0;
+  const disk: Disk = {
+    ...machineDisk,
+    read(path) {
+      if (path !== changeSet(directory, 2)) return machineDisk.read(path);
+      looks += 1;
+      return looks === 1 ? null : machineDisk.read(path);
+    },
+  };
+  assert.equal(names(readSnapshot(directory, disk)), ['1', '2', '3']);
+  assert.is(looks, 2);
+  await store.close();
+});
+
 test('change sets that the base contains are removed at opening', async () => {
   const directory = await written(addBook('1'), addBook('2'));
   const path = join(directory, 'catalog.json');
-  const { sha256 } = JSON.parse(readFileSync(changeSet(directory, 1), 'utf8'));
+  const digest = digestOf(changeSet(directory, 1));
   reseal(path, (text) =>
     text
-      .replace(/"sequence":0,"previous":"[0-9a-f]+"/, `"sequence":1,"previous":"${sha256}"`)
+      .replace(/"sequence":0,"previous":"[0-9a-f]+"/, `"sequence":1,"previous":"${digest}"`)
       .replace('"books":0', '"books":1')
       .replace('"books":[', `"books":[\n${JSON.stringify(bookRow(1, '1'))}`),
   );

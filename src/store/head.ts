@@ -1,0 +1,43 @@
+/**
+ * `head.json`: the last change set that was answered. Without it nobody could tell that the last
+ * change sets are gone, since nothing behind them is there to show the gap.
+ *
+ * Invariant: the change set that it names is durable. It is overwritten in place, after the change
+ * set is durable and before the answer, and it is not synced: power loss may leave an older head,
+ * never a newer one than the history. It is smaller than a sector, which a device writes whole.
+ */
+import * as v from 'valibot';
+import type { Disk } from '../disk/disk.ts';
+import { shapes } from './change-set.ts';
+import { parseShape, readFile, sealed, unseal } from './files.ts';
+
+/** How often a reader looks again at a head that is being overwritten under its eyes. */
+const READ_ATTEMPTS = 10;
+
+export interface Head {
+  readonly sequence: number;
+  /** The digest of that change set; before the first, what tells this history from others. */
+  readonly digest: string;
+}
+
+const headShape = v.object({ sequence: shapes.count, digest: shapes.digest });
+
+export function encodeHead({ sequence, digest }: Head): Uint8Array {
+  return sealed({ sequence, digest }).bytes;
+}
+
+/**
+ * @returns null where there is none.
+ * @throws CatalogError `store_damaged`, `store_unreadable`.
+ */
+export function readHead(disk: Disk, path: string): Head | null {
+  for (let attempt = 1; ; attempt += 1) {
+    const bytes = readFile(disk, path);
+    if (bytes === null) return null;
+    try {
+      return parseShape(path, headShape, unseal(path, bytes).value);
+    } catch (error) {
+      if (attempt === READ_ATTEMPTS) throw error;
+    }
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * The versions of the files' form. A migration makes of a base of one version one of the next;
+ * change sets have had one form in all of them.
+ */
+import * as v from 'valibot';
+import { shapes } from './change-set.ts';
+
+const version1 = v.object({
+  schema: v.literal(1),
+  sequence: shapes.count,
+  previous: shapes.digest,
+  last_ids: shapes.lastIds,
+  tables: shapes.rows,
+});
+
+const version2 = v.object({
+  ...version1.entries,
+  schema: v.literal(2),
+  time: v.nullable(v.string()),
+});
+
+/** The base document in the version that this program reads and writes. */
+export type BaseDocument = v.InferOutput<typeof version2>;
+
+/** The version of the files' form that this program reads and writes. */
+export const SCHEMA_VERSION = 2;
+
+/** The first version that keeps `head.json`. */
+export const HEAD_SINCE = 2;
+
+interface Version {
+  readonly shape: v.GenericSchema;
+  /** What the migration to the next version does, for the operator; and does it. */
+  readonly next?: { readonly what: string; migrate(base: never): unknown };
+}
+
+const VERSIONS: Readonly<Record<number, Version>> = {
+  1: {
+    shape: version1,
+    next: {
+      what: 'head.json is added, which shows when the last change sets are lost, and catalog.json gets the time of its last change set',
+      migrate: (base: v.InferOutput<typeof version1>): BaseDocument => ({
+        ...base,
+        schema: 2,
+        time: null,
+      }),
+    },
+  },
+  2: { shape: version2 },
+};
+
+/** The shape of a base of a version that is known. */
+export function shapeOf(schema: number): v.GenericSchema | undefined {
+  return VERSIONS[schema]?.shape;
+}
+
+/** A base of any known version in the form of the current one. */
+export function migrated(schema: number, base: unknown): BaseDocument {
+  let document = base;
+  for (const { next } of stepsFrom(schema)) document = next.migrate(document as never);
+  return document as BaseDocument;
+}
+
+/** What each migration from a version to the current one does, in their order. */
+export function migrationsFrom(schema: number): { to: number; what: string }[] {
+  return stepsFrom(schema).map(({ to, next }) => ({ to, what: next.what }));
+}
+
+function stepsFrom(schema: number) {
+  const steps: { to: number; next: NonNullable<Version['next']> }[] = [];
+  for (let from = schema; from < SCHEMA_VERSION; from += 1) {
+    const next = VERSIONS[from]?.next;
+    if (next === undefined) throw new Error(`there is no migration from schema version ${from}`);
+    steps.push({ to: from + 1, next });
+  }
+  return steps;
+}

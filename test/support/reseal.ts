@@ -1,0 +1,80 @@
+/** Files of the store with other content and a checksum that fits: what only a program can do. */
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { KindName, Scalar } from '../../src/model/kind.ts';
+import { machineDisk } from '../../src/disk/disk.ts';
+import { BASE, changeSetName, HEAD, listChanges, seal, sealed } from '../../src/store/files.ts';
+import { encodeHead } from '../../src/store/head.ts';
+
+const SEAL = /,"sha256":"([0-9a-f]{64})"\}\n$/;
+
+/** A row as a file may have it, whatever it should be. */
+type FileRow = Record<string, Scalar | readonly Scalar[]>;
+
+export interface BaseFile {
+  schema: number;
+  sequence: number;
+  previous: string;
+  time: string | null;
+  last_ids: Partial<Record<KindName, number>>;
+  tables: Record<KindName, FileRow[]>;
+}
+
+export interface ChangeSetFile {
+  sequence: number;
+  previous: string;
+  time: string;
+  last_ids: Partial<Record<KindName, number>>;
+  put: Partial<Record<KindName, FileRow[]>>;
+  delete: Partial<Record<KindName, number[]>>;
+}
+
+/** Changes a value in place. */
+export type Edit<T> = (value: T) => void;
+
+/** Writes a file with other text, its checksum made to fit; what names its digest is left alone. */
+export function reseal(path: string, edit: (text: string) => string): void {
+  const text = edit(readFileSync(path, 'utf8').replace(SEAL, ''));
+  const digest = createHash('sha256').update(text).digest('hex');
+  writeFileSync(path, text + seal(digest));
+}
+
+/** The digest that a file is sealed with. */
+export function digestOf(path: string): string {
+  return SEAL.exec(readFileSync(path, 'utf8'))?.[1] ?? '';
+}
+
+/**
+ * Writes another history: edits files, seals them anew, and makes every change set and the head
+ * name the digest before it. So nothing but the content can be found wrong.
+ *
+ * @param changes edits of change sets by their number.
+ */
+export function forge(
+  directory: string,
+  edits: { base?: Edit<BaseFile>; changes?: Readonly<Record<number, Edit<ChangeSetFile>>> },
+): void {
+  const base = join(directory, BASE);
+  let { sequence, previous: digest } = rewrite<BaseFile>(base, edits.base).value;
+  for (const number of listChanges(machineDisk, directory).sequences) {
+    const path = join(directory, changeSetName(number));
+    const previous = digest;
+    digest = rewrite<ChangeSetFile>(path, (value) => {
+      value.previous = previous;
+      edits.changes?.[number]?.(value);
+    }).digest;
+    sequence = number;
+  }
+  writeFileSync(join(directory, HEAD), encodeHead({ sequence, digest }));
+}
+
+function rewrite<T extends object>(path: string, edit: Edit<T> | undefined) {
+  const value = JSON.parse(readFileSync(path, 'utf8').replace(SEAL, '}')) as T;
+  // Written by us it would lose the form that has one row a line.
+  if (edit === undefined) return { value, digest: digestOf(path) };
+  edit(value);
+  const { bytes, digest } = sealed(value);
+  writeFileSync(path, bytes);
+  return { value, digest };
+}
