@@ -4,38 +4,25 @@
  * Load comes from wrk (Debian: `apt-get install wrk`). The machine is shared with it, and noisy:
  * every case alternates between the two servers, and the medians and their ratio are what counts.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import {
+  build,
+  EXECUTABLE,
+  fill,
+  inDirectory,
+  issueToken,
+  need,
+  pagesMade,
+  quantile,
+  ROOT,
+  start,
+} from './server.ts';
 
-const ROOT = join(import.meta.dir, '..');
 const SKUS = Number(process.argv[2] ?? 100_000);
 const SECONDS = Number(process.argv[3] ?? 4);
 const ROUNDS = 5;
 const FEW_SKUS = 1000;
-
-interface Running {
-  readonly url: string;
-  readonly child: ChildProcess;
-}
-
-function start(command: string, ...args: string[]): Promise<Running> {
-  const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
-  return new Promise((resolve, reject) => {
-    child.stdout.on('data', (chunk: Buffer) => {
-      const url = /listening on (http:\S+)/.exec(chunk.toString())?.[1];
-      if (url !== undefined) resolve({ url, child });
-    });
-    child.on('exit', (status) => reject(new Error(`${command} ended with ${status}`)));
-  });
-}
-
-function output(command: string, ...args: string[]): string {
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd: ROOT, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stderr}`);
-  return stdout.trim();
-}
 
 interface Load {
   readonly name: string;
@@ -66,7 +53,10 @@ async function load(url: string, { name, connections, skus, token }: Load): Prom
 }
 
 function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+  return quantile(
+    values.toSorted((a, b) => a - b),
+    0.5,
+  );
 }
 
 /** Runs both in turn and prints one line. */
@@ -88,33 +78,15 @@ async function compare(
   );
 }
 
-/** At the start every page is made; measuring begins when that is done. */
-async function pagesMade(data: string, skus: number): Promise<void> {
-  while (readdirSync(join(data, 'pages', 'skus')).length < skus) await Bun.sleep(500);
-  await Bun.sleep(1000);
-}
-
 async function main(): Promise<void> {
-  if (Bun.which('wrk') === null) {
-    process.stderr.write('wrk is missing; on Debian: apt-get install wrk\n');
-    process.exit(1);
-  }
-  output(process.execPath, 'run', 'build');
-  const directory = mkdtempSync(join(tmpdir(), 'catalog-server-bench-'));
-  const children: ChildProcess[] = [];
-  try {
+  need('wrk');
+  build();
+  await inDirectory(async (directory, children) => {
     const serve = async (skus: number) => {
       const data = join(directory, String(skus));
-      output(process.execPath, 'bench/fill.ts', data, String(skus));
-      const token = output(
-        'dist/catalog-server',
-        'issue-token',
-        '--subject',
-        'bench',
-        '--data',
-        data,
-      );
-      const server = await start('dist/catalog-server', 'serve', '--port', '0', '--data', data);
+      fill(data, skus);
+      const token = issueToken(data);
+      const server = await start(EXECUTABLE, 'serve', '--port', '0', '--data', data);
       children.push(server.child);
       await pagesMade(data, skus);
       return (name: string, connections: number) =>
@@ -157,10 +129,7 @@ async function main(): Promise<void> {
       () => many('put', 1),
       () => few('put', 1),
     );
-  } finally {
-    for (const child of children) child.kill('SIGKILL');
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
-void main().then(() => process.exit(0));
+void main();

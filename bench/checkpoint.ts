@@ -1,0 +1,124 @@
+/**
+ * What a checkpoint costs those who wait: `bun bench/checkpoint.ts [SKUS] [SECONDS]`.
+ *
+ * wrk keeps writing, which makes a checkpoint due again and again, and a client beside it asks one
+ * thing at a time (probe.ts). Its latencies are told apart by whether a checkpoint was under way:
+ * the load is the same, so the difference is what the checkpoint costs.
+ */
+import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Sample } from './probe.ts';
+import {
+  build,
+  EXECUTABLE,
+  fill,
+  inDirectory,
+  issueToken,
+  need,
+  pagesMade,
+  quantile,
+  ROOT,
+  start,
+} from './server.ts';
+
+const SKUS = Number(process.argv[2] ?? 100_000);
+const SECONDS = Number(process.argv[3] ?? 60);
+const WRITERS = 16;
+
+/** Milliseconds between two looks at the directory. */
+const LOOK_EVERY = 10;
+
+const now = () => performance.timeOrigin + performance.now();
+
+interface Span {
+  readonly from: number;
+  to: number;
+}
+
+/** Tells when checkpoints ran: from a base's temporary file to the last covered change set. */
+class Checkpoints {
+  readonly spans: Span[] = [];
+  readonly #data: string;
+  /** The newest change set when the one under way began; null while none is. */
+  #covers: string | null = null;
+
+  constructor(data: string) {
+    this.#data = data;
+  }
+
+  look(): void {
+    const writing = readdirSync(this.#data).some((name) => name.endsWith('.tmp'));
+    if (this.#covers === null && !writing) return;
+    const changes = readdirSync(join(this.#data, 'changes')).filter(
+      (name) => !name.startsWith('.'),
+    );
+    changes.sort();
+    if (this.#covers === null) {
+      this.#covers = changes.at(-2) ?? '';
+      this.spans.push({ from: now() - LOOK_EVERY, to: Number.POSITIVE_INFINITY });
+    } else if (!writing && (changes[0] ?? '') > this.#covers) {
+      this.#covers = null;
+      (this.spans.at(-1) as Span).to = now();
+    }
+  }
+}
+
+function probe(url: string, token: string): Promise<Sample[]> {
+  const worker = new Worker(new URL('./probe.ts', import.meta.url));
+  return new Promise((resolve, reject) => {
+    worker.addEventListener('message', ({ data }: MessageEvent<Sample[]>) => resolve(data));
+    worker.addEventListener('error', ({ message }) => reject(new Error(message)));
+    worker.postMessage({ url, token, skus: SKUS, seconds: SECONDS });
+  });
+}
+
+function line(title: string, samples: readonly Sample[]): string {
+  const sorted = samples.map(({ latency }) => latency).sort((a, b) => a - b);
+  const figures = [0.5, 0.99, 0.999, 1].map((share) => quantile(sorted, share).toFixed(1));
+  return `${title.padEnd(32)}${[sorted.length, ...figures].map((n) => String(n).padStart(10)).join('')}\n`;
+}
+
+void inDirectory(async (directory, children) => {
+  need('wrk');
+  build();
+  const data = join(directory, 'data');
+  fill(data, SKUS);
+  const token = issueToken(data);
+  const server = await start(EXECUTABLE, 'serve', '--port', '0', '--data', data);
+  children.push(server.child);
+  await pagesMade(data, SKUS);
+  // biome-ignore format: one option a line says less than one group a line.
+  const load = spawn(
+    'wrk',
+    [
+      '-t', '1', '-c', String(WRITERS), '-d', `${SECONDS + 2}s`,
+      '-s', 'bench/requests.lua', '-H', `Authorization: Bearer ${token}`, server.url,
+      '--', 'put', String(SKUS),
+    ],
+    { cwd: ROOT, stdio: 'ignore' },
+  );
+  children.push(load);
+  const checkpoints = new Checkpoints(data);
+  const timer = setInterval(() => checkpoints.look(), LOOK_EVERY);
+  const samples = await probe(server.url, token);
+  clearInterval(timer);
+
+  const during = ({ at, latency }: Sample) =>
+    checkpoints.spans.some(({ from, to }) => at + latency >= from && at <= to);
+  const lengths = checkpoints.spans.map(({ from, to }) => ((to - from) / 1000).toFixed(1));
+  process.stdout.write(
+    `${SKUS} SKUs, ${WRITERS} connections writing; ${lengths.length} checkpoints of ${lengths.join(', ')} s\n\n` +
+      `${'latency of one client, ms'.padEnd(32)}${['requests', 'p50', 'p99', 'p99.9', 'max'].map((n) => n.padStart(10)).join('')}\n`,
+  );
+  for (const method of ['GET', 'PATCH'] as const) {
+    const own = samples.filter((sample) => sample.method === method);
+    process.stdout.write(
+      line(
+        `${method} without a checkpoint`,
+        own.filter((s) => !during(s)),
+      ),
+    );
+    process.stdout.write(line(`${method} during a checkpoint`, own.filter(during)));
+  }
+});

@@ -1,0 +1,78 @@
+/** What the benchmarks share: a built server over a filled store, and what was measured in words. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export const ROOT = join(import.meta.dir, '..');
+export const EXECUTABLE = join(ROOT, 'dist', 'catalog-server');
+
+export interface Running {
+  readonly url: string;
+  readonly child: ChildProcess;
+}
+
+/** Starts a server, and returns once it says where it listens. */
+export function start(command: string, ...args: string[]): Promise<Running> {
+  const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
+  return new Promise((resolve, reject) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      const url = /listening on (http:\S+)/.exec(chunk.toString())?.[1];
+      if (url !== undefined) resolve({ url, child });
+    });
+    child.on('exit', (status) => reject(new Error(`${command} ended with ${status}`)));
+  });
+}
+
+/** Runs a command to its end. @returns what it printed. */
+export function output(command: string, ...args: string[]): string {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: ROOT, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stderr}`);
+  return stdout.trim();
+}
+
+export function build(): void {
+  output(process.execPath, 'run', 'build');
+}
+
+/** Fills a directory with a store of as many SKUs. */
+export function fill(data: string, skus: number): void {
+  output(process.execPath, 'bench/fill.ts', data, String(skus));
+}
+
+export function issueToken(data: string): string {
+  return output(EXECUTABLE, 'issue-token', '--subject', 'bench', '--data', data);
+}
+
+/** At the start every page is made; measuring begins when that is done. */
+export async function pagesMade(data: string, skus: number): Promise<void> {
+  while (readdirSync(join(data, 'pages', 'skus')).length < skus) await Bun.sleep(500);
+  await Bun.sleep(1000);
+}
+
+/** Requires a program of the system, or ends with a note on how to get it. */
+export function need(program: string): void {
+  if (Bun.which(program) !== null) return;
+  process.stderr.write(`${program} is missing; on Debian: apt-get install ${program}\n`);
+  process.exit(1);
+}
+
+/** Runs a benchmark in a directory of its own, which goes at the end with all its servers. */
+export async function inDirectory(
+  run: (directory: string, children: ChildProcess[]) => Promise<void>,
+): Promise<never> {
+  const directory = mkdtempSync(join(tmpdir(), 'catalog-server-bench-'));
+  const children: ChildProcess[] = [];
+  try {
+    await run(directory, children);
+  } finally {
+    for (const child of children) child.kill('SIGKILL');
+    rmSync(directory, { recursive: true, force: true });
+  }
+  process.exit(0);
+}
+
+/** The value below which a share of the sorted values lies. */
+export function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
