@@ -30,8 +30,8 @@ export async function backup({ data, file }: BackupOptions, context: Context): P
     return;
   }
   const path = file ?? `catalog-${timestamp(new Date())}.json`;
-  const into = targetDirectory(path, data);
-  await refusing(path, () => writeBackup(context.disk, document, into, join(into, basename(path))));
+  const target = targetOf(path, data);
+  await refusing(path, () => writeBackup(context.disk, document, target));
   context.print(`backed up ${data} to ${path}: ${describeState(document)}`);
 }
 
@@ -78,24 +78,24 @@ function timestamp(time: Date): string {
   return time.toISOString().replace(/[-:]|\.\d+/g, '');
 }
 
-/** @returns where the file goes, without symbolic links. */
-function targetDirectory(path: string, data: string): string {
-  let into: string;
+/** @returns where the file goes, without symbolic links. @throws CatalogError `backup_failed`. */
+function targetOf(file: string, data: string): string {
+  const refuse = (why: string, cause?: unknown) =>
+    new CatalogError('backup_failed', `${file} ${why}`, { cause });
+  let path: string;
   try {
-    into = fs.realpathSync(dirname(resolve(path)));
+    path = fs.existsSync(file)
+      ? fs.realpathSync(file)
+      : join(fs.realpathSync(dirname(resolve(file))), basename(file));
   } catch (cause) {
-    throw new CatalogError(
-      'backup_failed',
-      `${dirname(path)} is no directory that can be used (${messageOf(cause)})`,
-      { cause },
-    );
+    throw refuse(`is in no directory that can be used: ${messageOf(cause)}`, cause);
+  }
+  if (fs.existsSync(path) && !fs.statSync(path).isFile()) {
+    throw refuse('is no ordinary file; name another, or "-" for standard output');
   }
   const owned = fs.realpathSync(data);
-  if (into === owned || into.startsWith(owned + sep)) {
-    throw new CatalogError(
-      'backup_failed',
-      `${path} is in the data directory; name a file outside of ${data}`,
-    );
+  if (path.startsWith(owned + sep)) {
+    throw refuse(`is in the data directory; name a file outside of ${data}`);
   }
-  return into;
+  return path;
 }

@@ -2,7 +2,7 @@
  * A backup is one base document: the whole catalog as of one change set, plain JSON, sealed. It
  * holds no keys and no pages.
  */
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Disk } from '../disk/disk.ts';
 import { withOpen } from '../disk/durable-file.ts';
 import { acquireOwnership } from '../disk/lock.ts';
@@ -21,16 +21,10 @@ const NO_STORE = new Set([LOCK, 'pages.lock', 'keys.json', 'lost+found', CHANGES
  * Writes a backup to a file, which appears whole or not at all, and only once it has been read
  * back and verified. A file that is there is replaced.
  *
- * @param into the directory of `path`.
  * @throws CatalogError `store_damaged` where the state itself would not pass; what the disk throws.
  */
-export async function writeBackup(
-  disk: Disk,
-  document: Document,
-  into: string,
-  path: string,
-): Promise<void> {
-  await withOpen(disk, into, (fd) =>
+export async function writeBackup(disk: Disk, document: Document, path: string): Promise<void> {
+  await withOpen(disk, dirname(path), (fd) =>
     writeBase(disk, path, fd, snapshotOf(document), (temporary) => {
       verifyBackup(path, readFile(disk, temporary) ?? Buffer.alloc(0));
     }),
@@ -69,6 +63,8 @@ export async function restoreBackup(
   directory: string,
   command: string,
 ): Promise<void> {
+  // Before a lock file is made in what is somebody else's, and again once we hold the lock.
+  requireNoStore(disk, directory);
   const lock = acquireOwnership(join(directory, LOCK), command);
   try {
     requireNoStore(disk, directory);

@@ -1,6 +1,5 @@
 /** The base document: the whole catalog as of one change set, in a file that a person can read. */
 import { createHash } from 'node:crypto';
-import { dirname } from 'node:path';
 import * as v from 'valibot';
 import { CatalogError } from '../errors.ts';
 import { ALL_KINDS } from '../model/kinds.ts';
@@ -29,7 +28,7 @@ export interface Base {
 export function decodeBase(path: string, bytes: Buffer): Base {
   const { value } = unseal(path, bytes);
   const { schema } = parseShape(path, v.looseObject({ schema: shapes.count }), value);
-  if (schema > SCHEMA_VERSION) throw otherSchema(dirname(path), schema);
+  if (schema > SCHEMA_VERSION) throw laterSchema(path, schema);
   const shape = shapeOf(schema);
   if (shape === undefined) throw damaged(path, `there has never been a schema version ${schema}`);
   return { schema, document: documentOf(path, migrated(schema, parseShape(path, shape, value))) };
@@ -89,13 +88,17 @@ function* sliced(rows: Iterable<Row>): Generator<string[]> {
   if (lines.length > 0) yield lines;
 }
 
-/** @returns the refusal of a store that another version of the program has written. */
-export function otherSchema(directory: string, found: number): CatalogError {
-  const what = `${directory} has schema version ${found}, this program has ${SCHEMA_VERSION}`;
+/** @returns the refusal of a store that an earlier version of the program has written. */
+export function earlierSchema(directory: string, found: number): CatalogError {
   return new CatalogError(
     'schema_version',
-    found < SCHEMA_VERSION
-      ? `${what}; run: catalog-server migrate --data ${directory}`
-      : `${what}; use a newer catalog-server (catalog-server migrate only goes forward)`,
+    `${directory} has schema version ${found}, this program has ${SCHEMA_VERSION}; run: catalog-server migrate --data ${directory}`,
+  );
+}
+
+function laterSchema(path: string, found: number): CatalogError {
+  return new CatalogError(
+    'schema_version',
+    `${path} has schema version ${found}, this program has ${SCHEMA_VERSION}; use a newer catalog-server (catalog-server migrate only goes forward)`,
   );
 }

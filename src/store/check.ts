@@ -9,7 +9,7 @@ import { messageOf } from '../errors.ts';
 import type { Attribute, Kind, Lookup, Row, Scalar } from '../model/kind.ts';
 import { ALL_KINDS, isStored, KINDS } from '../model/kinds.ts';
 import { judge } from '../model/rules.ts';
-import { otherSchema } from './base.ts';
+import { earlierSchema } from './base.ts';
 import type { ChangeSet } from './change-set.ts';
 import type { Document } from './document.ts';
 import { changeSetName } from './files.ts';
@@ -42,7 +42,7 @@ export function checkStore(disk: Disk, directory: string): CheckReport {
     changeSets: files.length,
   });
   if (findings.length > 0) return report([]);
-  if (schema !== SCHEMA_VERSION) return report([otherSchema(directory, schema).message]);
+  if (schema !== SCHEMA_VERSION) return report([earlierSchema(directory, schema).message]);
   return report([...replay.judge(document), ...checkDocument(document)]);
 }
 

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import type { Disk } from '../disk/disk.ts';
 import { CatalogError } from '../errors.ts';
-import { type Base, decodeBase, otherSchema } from './base.ts';
+import { type Base, decodeBase, earlierSchema } from './base.ts';
 import { type ChangeSet, decodeChangeSet } from './change-set.ts';
 import { type Document, replay } from './document.ts';
 import {
@@ -67,7 +67,7 @@ export function load(
   const { loaded, problems } = inspect(disk, directory);
   if (problems[0] !== undefined) throw problems[0];
   if (loaded !== null && loaded.schema !== SCHEMA_VERSION && versions === 'current') {
-    throw otherSchema(directory, loaded.schema);
+    throw earlierSchema(directory, loaded.schema);
   }
   return loaded;
 }

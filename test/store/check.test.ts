@@ -593,7 +593,7 @@ test('an older version and a newer one are findings, with what to do', async () 
   flip(join(newer, changeSetName(3)));
   writeFileSync(join(newer, CHANGES, 'index'), '');
   assert.equal(foundIn(newer), [
-    'DIR has schema version 3, this program has 2; use a newer catalog-server (catalog-server migrate only goes forward)',
+    'DIR/catalog.json has schema version 3, this program has 2; use a newer catalog-server (catalog-server migrate only goes forward)',
   ]);
 });
 
