@@ -1,5 +1,5 @@
 /** `backup` and `restore`: the whole catalog as one file, beside a running server too. */
-import fs from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { CatalogError, messageOf } from '../errors.ts';
@@ -84,16 +84,16 @@ function targetOf(file: string, data: string): string {
     new CatalogError('backup_failed', `${file} ${why}`, { cause });
   let path: string;
   try {
-    path = fs.existsSync(file)
-      ? fs.realpathSync(file)
-      : join(fs.realpathSync(dirname(resolve(file))), basename(file));
+    path = existsSync(file)
+      ? realpathSync(file)
+      : join(realpathSync(dirname(resolve(file))), basename(file));
   } catch (cause) {
     throw refuse(`is in no directory that can be used: ${messageOf(cause)}`, cause);
   }
-  if (fs.existsSync(path) && !fs.statSync(path).isFile()) {
+  if (existsSync(path) && !statSync(path).isFile()) {
     throw refuse('is no ordinary file; name another, or "-" for standard output');
   }
-  const owned = fs.realpathSync(data);
+  const owned = realpathSync(data);
   if (path.startsWith(owned + sep)) {
     throw refuse(`is in the data directory; name a file outside of ${data}`);
   }

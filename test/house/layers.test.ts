@@ -27,6 +27,10 @@ const READERS: Readonly<Record<string, { reason: string; names: RegExp }>> = {
     reason: 'asks for the mode of the key file',
     names: /^import \{ statSync \} from 'node:fs';$/m,
   },
+  'cli/backup.ts': {
+    reason: 'asks where a backup really goes, and what is there',
+    names: /^import \{ existsSync, realpathSync, statSync \} from 'node:fs';$/m,
+  },
   'pages/files.ts': {
     reason: 'serves a page: body and time from one open file',
     names: /^import fsp from 'node:fs\/promises';$/m,
