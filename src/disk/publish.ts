@@ -83,7 +83,11 @@ export function publish(
     steps.fsyncSync(directoryFd);
     reached = 'durability';
     // One call: a reader or a crash between two of them would find half of it.
-    if (record) steps.writeSync(record.fd, record.bytes, 0, record.bytes.length, 0);
+    if (record) {
+      const { length } = record.bytes;
+      const written = steps.writeSync(record.fd, record.bytes, 0, length, 0);
+      if (written < length) throw new Error('the record was written in part');
+    }
     return null;
   } catch (error) {
     try {

@@ -12,6 +12,9 @@ export type FaultReporter = (requestId: string, error: unknown) => void;
  */
 export function problem(error: unknown, emptyNotFound: boolean, report: FaultReporter): Answer {
   if (!(error instanceof CatalogError) || error.status >= 500) return fault(error, report);
+  const { cause } = error;
+  // To the client of an SKU it is a validation error; the operator has to hear of the disk.
+  if (cause instanceof CatalogError && cause.status >= 500) report(randomUUID(), cause);
   const body =
     emptyNotFound && error.code === 'not_found'
       ? {}

@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import type { Adapter } from 'lowdb';
 import type { Disk } from '../disk/disk.ts';
 import { removeTemporaries, writeDurably } from '../disk/durable-file.ts';
+import { CatalogError, messageOf } from '../errors.ts';
 import { encodeChangeSet } from './change-set.ts';
 import { checkpoint } from './checkpoint.ts';
 import { createStore, makeDirectories, writeHead } from './create.ts';
@@ -72,9 +73,7 @@ export class ChangeSetAdapter implements Adapter<Document> {
     await removeTemporaries(this.#disk, this.#directory);
     await removeTemporaries(this.#disk, join(this.#directory, CHANGES));
     for (const name of loaded.covered) await this.#disk.unlink(join(this.#directory, name));
-    if (loaded.head !== loaded.document.sequence) {
-      await writeHead(this.#disk, this.#directory, loaded.document);
-    }
+    await this.#bringHeadForward(loaded.document);
     this.#open();
     this.#baseBytes = loaded.baseBytes;
     this.#changeBytes = loaded.changeBytes;
@@ -111,15 +110,31 @@ export class ChangeSetAdapter implements Adapter<Document> {
     try {
       await this.#disk.fdatasync(descriptors[2]);
     } catch (error) {
-      this.#failed(error);
+      this.#tell(`${HEAD} could not be synced`, error);
     }
     for (const fd of descriptors) this.#disk.close(fd);
   }
 
-  /** An old head is no harm, so the commit stands; the operator hears of the first failure. */
-  #tellOfHead(failure: Error | null): void {
-    if (failure !== null && !this.#headFails) this.#failed(failure);
-    this.#headFails = failure !== null;
+  /** An old head is no harm: a full disk can still be read. */
+  async #bringHeadForward(document: Document): Promise<void> {
+    try {
+      await writeHead(this.#disk, this.#directory, document);
+    } catch (error) {
+      if (error instanceof CatalogError) throw error;
+      this.#tellOfHead(error);
+    }
+  }
+
+  /** The commit stands; the operator hears of the first failure. */
+  #tellOfHead(failure: unknown): void {
+    const fails = failure !== null;
+    if (fails && !this.#headFails) this.#tell(`${HEAD} could not be written`, failure);
+    this.#headFails = fails;
+  }
+
+  #tell(what: string, cause: unknown): void {
+    if (cause instanceof CatalogError) this.#failed(cause);
+    else this.#failed(new Error(`${what}: ${messageOf(cause)}`, { cause }));
   }
 
   /** The document is as of the change set before the one that is being written. */
@@ -145,7 +160,7 @@ export class ChangeSetAdapter implements Adapter<Document> {
           throw error;
         },
       )
-      .catch(this.#failed)
+      .catch((error: unknown) => this.#tell('a checkpoint failed and is tried again', error))
       .finally(() => {
         this.#checkpoint = null;
       });

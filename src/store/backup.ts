@@ -12,7 +12,7 @@ import { checkDocument } from './check.ts';
 import { writeBase } from './checkpoint.ts';
 import { createStore } from './create.ts';
 import { type Document, snapshotOf } from './document.ts';
-import { CHANGES, damaged, HEAD, listChanges, LOCK, readFile } from './files.ts';
+import { CHANGES, damaged, HEAD, listChanges, LOCK, readFile, unwritable } from './files.ts';
 
 /** What may lie in a directory into which a backup is restored. */
 const NO_STORE = new Set([LOCK, 'pages.lock', 'keys.json', 'lost+found', CHANGES, HEAD]);
@@ -51,11 +51,11 @@ export function verifyBackup(name: string, bytes: Buffer): Document {
 }
 
 /**
- * Makes a store of a backup in a directory that holds none. A crash leaves the directory as it
- * was or the store whole; the restore may be run again.
+ * Makes a store of a backup in a directory that holds none. A crash leaves the store whole, or
+ * none; the restore may be run again.
  *
  * @param command that runs it, for whoever finds the directory locked.
- * @throws CatalogError `store_locked`, `store_not_empty`, `durability_unknown`; what the disk throws.
+ * @throws CatalogError `store_locked`, `store_not_empty`, `durability_unknown`, `write_refused`.
  */
 export async function restoreBackup(
   disk: Disk,
@@ -69,6 +69,8 @@ export async function restoreBackup(
   try {
     requireNoStore(disk, directory);
     await createStore(disk, directory, document);
+  } catch (error) {
+    throw unwritable(directory, error);
   } finally {
     lock.close();
   }

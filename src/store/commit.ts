@@ -10,11 +10,12 @@
  * 3. A transaction is settled after its group is: what it saw of the group is then durable.
  */
 import type { Low } from 'lowdb';
-import { CatalogError, messageOf } from '../errors.ts';
+import { CatalogError } from '../errors.ts';
 import type { KindName } from '../model/kind.ts';
 import type { ChangeSet } from './change-set.ts';
 import type { Document } from './document.ts';
 import { Draft, type Transaction } from './draft.ts';
+import { reasonOf } from './files.ts';
 import type { Change, Tables } from './tables.ts';
 
 /** Transactions in one group at most; the rest waits for the next. */
@@ -142,7 +143,7 @@ export class Committer {
     }
     return new CatalogError(
       'write_refused',
-      `the disk refused the write (${messageOf(cause)}); nothing was changed`,
+      `the disk refused the write (${reasonOf(cause)}); nothing was changed`,
       { cause },
     );
   }

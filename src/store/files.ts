@@ -84,9 +84,12 @@ export interface Sealed {
   readonly digest: string;
 }
 
-/** The bytes of a small file, and the digest that they are sealed with. */
-export function sealed(value: object): Sealed {
-  const text = JSON.stringify(value).slice(0, -1);
+/**
+ * @param length of the text before the seal at least; spaces fill it up.
+ * @returns the bytes of a small file, and the digest that they are sealed with.
+ */
+export function sealed(value: object, length = 0): Sealed {
+  const text = JSON.stringify(value).slice(0, -1).padEnd(length);
   const digest = createHash('sha256').update(text).digest('hex');
   return { bytes: Buffer.from(text + seal(digest)), digest };
 }
@@ -125,6 +128,21 @@ export function damaged(path: string, what: string): CatalogError {
   return new CatalogError(
     'store_damaged',
     `${path} is damaged: ${what}; restore the directory from a backup, or see "Damage" in docs/storage.md`,
+  );
+}
+
+/** What the system says of a refusal, such as "ENOSPC: no space left on device": without a path. */
+export function reasonOf(error: unknown): string {
+  return messageOf(error).replace(/, \w+(?: '.*)?$/s, '');
+}
+
+/** @returns the error with the directory that could not be written, where it does not say so itself. */
+export function unwritable(directory: string, cause: unknown): unknown {
+  if (cause instanceof CatalogError) return cause;
+  return new CatalogError(
+    'write_refused',
+    `${directory} cannot be written (${messageOf(cause)}); see to the disk, and try again`,
+    { cause },
   );
 }
 

@@ -4,7 +4,8 @@
  *
  * Invariant: the change set that it names is durable. It is overwritten in place, after the change
  * set is durable and before the answer, and it is not synced: power loss may leave an older head,
- * never a newer one than the history. It is smaller than a sector, which a device writes whole.
+ * never a newer one than the history. It is smaller than a sector, which a device writes whole, and
+ * always of one length: a file system may record a new length without the bytes that belong to it.
  */
 import * as v from 'valibot';
 import type { Disk } from '../disk/disk.ts';
@@ -22,8 +23,11 @@ export interface Head {
 
 const headShape = v.object({ sequence: shapes.count, digest: shapes.digest });
 
+/** Characters before the seal, whatever the sequence. */
+const LENGTH = JSON.stringify({ sequence: Number.MAX_SAFE_INTEGER, digest: 'f'.repeat(64) }).length;
+
 export function encodeHead({ sequence, digest }: Head): Uint8Array {
-  return sealed({ sequence, digest }).bytes;
+  return sealed({ sequence, digest }, LENGTH).bytes;
 }
 
 /**

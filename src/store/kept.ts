@@ -46,8 +46,9 @@ export async function removeKept(disk: Disk, directory: string): Promise<void> {
 
 async function remove(disk: Disk, kept: string): Promise<void> {
   const changes = join(kept, CHANGES);
-  for (const name of disk.list(changes)) await disk.unlink(join(changes, name));
+  // First, so that what an interruption leaves is not taken for a whole store.
   await disk.unlink(join(kept, BASE));
+  for (const name of disk.list(changes)) await disk.unlink(join(changes, name));
   for (const path of [changes, kept]) disk.rmdir(path);
 }
 

@@ -31,8 +31,6 @@ export interface Loaded {
   /** The version that the files have; the document is in the form of the current one. */
   readonly schema: number;
   readonly document: Document;
-  /** The change set that the head names; null where there is none. */
-  readonly head: number | null;
   readonly baseBytes: number;
   /** See {@link occupied}. */
   readonly changeBytes: number;
@@ -113,8 +111,7 @@ class Inspector {
     if (schema >= HEAD_SINCE) this.#judgeHead(document.sequence);
     const covered = sequences.filter((sequence) => sequence <= from).map(changeSetName);
     const baseBytes = this.#base?.length ?? 0;
-    const head = this.#head?.sequence ?? null;
-    const loaded = { schema, document, head, baseBytes, changeBytes, files, covered };
+    const loaded = { schema, document, baseBytes, changeBytes, files, covered };
     return { loaded, problems: this.#problems };
   }
 

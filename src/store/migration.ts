@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { type Disk, machineDisk } from '../disk/disk.ts';
 import { acquireOwnership } from '../disk/lock.ts';
 import { createStore } from './create.ts';
-import { LOCK } from './files.ts';
+import { LOCK, unwritable } from './files.ts';
 import { keep, keptDirectory } from './kept.ts';
 import { load, type Loaded } from './load.ts';
 import { migrationsFrom, SCHEMA_VERSION } from './schema.ts';
@@ -42,7 +42,7 @@ function planFor(directory: string, { schema }: Loaded): Migrated {
  * @param command that runs it, for whoever finds the directory locked.
  * @returns as {@link planMigration}.
  * @throws CatalogError `store_locked`, `store_damaged`, `store_unreadable`, `schema_version`,
- *   `durability_unknown`; what the disk throws.
+ *   `durability_unknown`, `write_refused`.
  */
 export async function migrateStore(
   directory: string,
@@ -59,6 +59,8 @@ export async function migrateStore(
       for (const name of loaded.files) await disk.unlink(join(directory, name));
     }
     return planFor(directory, loaded);
+  } catch (error) {
+    throw unwritable(directory, error);
   } finally {
     lock.close();
   }

@@ -9,7 +9,7 @@ import { ChangeSetAdapter } from './adapter.ts';
 import { Committer, type CommitListener } from './commit.ts';
 import { type Document, emptyDocument } from './document.ts';
 import type { Transaction, View } from './draft.ts';
-import { LOCK } from './files.ts';
+import { LOCK, unwritable } from './files.ts';
 import { load } from './load.ts';
 import { type Page, type Selection, Tables } from './tables.ts';
 
@@ -137,7 +137,7 @@ export class Store extends Reader {
     } catch (error) {
       await adapter.close();
       lock.close();
-      throw error;
+      throw unwritable(directory, error);
     }
   }
 
@@ -154,8 +154,11 @@ export class Store extends Reader {
   /** Waits for the transactions under way, then gives the directory free. */
   async close(): Promise<void> {
     await this.#committer.close();
-    await this.#adapter.close();
-    this.#lock.close();
+    try {
+      await this.#adapter.close();
+    } finally {
+      this.#lock.close();
+    }
   }
 }
 

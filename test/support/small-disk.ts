@@ -1,0 +1,143 @@
+/** File systems of a test's own, where the machine lets it mount them: full, or read-only. */
+import { spawnSync } from 'node:child_process';
+import fs, { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { temporaryDirectory } from './directory.ts';
+
+/** Where something is mounted, once for each mount. */
+const mounted: string[] = [];
+// Before the directories themselves are removed.
+process.prependListener('exit', unmountAll);
+
+function mount(directory: string, ...args: readonly string[]): void {
+  command('mount', ...args, directory);
+  mounted.push(directory);
+}
+
+function unmount(directory: string, ...args: readonly string[]): void {
+  command('umount', ...args, directory);
+  mounted.splice(mounted.lastIndexOf(directory), 1);
+}
+
+/** Unmounts whatever a test has mounted. */
+export function unmountAll(): void {
+  for (const directory of [...mounted].reverse()) unmount(directory, '-l');
+}
+
+/** @throws where it ends with another status than 0. */
+function command(file: string, ...args: readonly string[]): string {
+  const { status, stdout, stderr, error } = spawnSync(file, args, { encoding: 'utf8' });
+  if (status === 0) return stdout.trim();
+  throw new Error(`${file} ${args.join(' ')}: ${error?.message ?? stderr}`);
+}
+
+/** A small file system in memory. */
+export class SmallDisk {
+  readonly directory = temporaryDirectory();
+  readonly #filler = join(this.directory, 'filler');
+
+  /** @param options of tmpfs, such as `size=1m`. */
+  constructor(options: string) {
+    mount(this.directory, '-t', 'tmpfs', '-o', options, 'tmpfs');
+  }
+
+  /** Takes all the room. @param but bytes that stay free, in whole blocks of 4 KiB. */
+  fill(but = 0): void {
+    // The write that finds no room leaves a file that has taken all of it.
+    const fd = fs.openSync(this.#filler, 'w');
+    try {
+      for (;;) fs.writeSync(fd, Buffer.alloc(4096));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    } finally {
+      fs.closeSync(fd);
+    }
+    truncateSync(this.#filler, fs.statSync(this.#filler).size - but);
+  }
+
+  /** Takes all the names that the file system can give: there is room, but for no more files. */
+  fillWithNames(): void {
+    fs.mkdirSync(this.#filler);
+    for (let nth = 1; ; nth += 1) {
+      try {
+        writeFileSync(join(this.#filler, `${nth}`), '');
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+        return;
+      }
+    }
+  }
+
+  /** Gives the room back. */
+  empty(): void {
+    rmSync(this.#filler, { recursive: true });
+  }
+}
+
+/**
+ * Makes a directory read-only for whoever looks a path up. The kernel refuses to remount a file
+ * system while a process has a file of it open for writing, as a server has; so a second mount of
+ * the same directory, which is read-only, is laid over it.
+ *
+ * @returns what takes it away.
+ */
+export function readOnly(directory: string): () => void {
+  mount(directory, '--bind', directory);
+  command('mount', '-o', 'remount,bind,ro', directory);
+  return () => unmount(directory, '-l');
+}
+
+/** A file system on a device, which turns read-only when it finds an error on the device. */
+export class FailingDisk {
+  readonly directory = temporaryDirectory();
+  readonly #image = join(temporaryDirectory(), 'image');
+
+  constructor() {
+    writeFileSync(this.#image, '');
+    truncateSync(this.#image, 16 * 1024 * 1024);
+    command('mkfs.ext4', '-q', this.#image);
+    this.mount();
+  }
+
+  mount(): void {
+    mount(this.directory, '-o', 'loop,errors=remount-ro', this.#image);
+  }
+
+  /** The file system finds an error. */
+  fail(): void {
+    const device = basename(command('findmnt', '-n', '-o', 'SOURCE', this.directory));
+    writeFileSync(`/sys/fs/ext4/${device}/trigger_fs_error`, 'test');
+  }
+
+  unmount(): void {
+    unmount(this.directory);
+  }
+}
+
+/** Whether the machine lets us do all that `attempt` does. */
+function possible(attempt: () => void): boolean {
+  try {
+    attempt();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const canMount = possible(() => {
+  const disk = new SmallDisk('size=1m');
+  readOnly(disk.directory)();
+  unmountAll();
+});
+
+export const canMountDevices = possible(() => {
+  const disk = new FailingDisk();
+  disk.fail();
+  disk.unmount();
+});
+
+/** Half-written files below a directory. */
+export function temporariesBelow(directory: string): string[] {
+  const names = readdirSync(directory, { recursive: true }) as string[];
+  return names.filter((name) => name.endsWith('.tmp'));
+}
