@@ -101,15 +101,6 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
   }
 }
 
-async function messageOf(promise: Promise<unknown>): Promise<string> {
-  try {
-    await promise;
-    return 'done';
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
-
 const codesOf = (errors: readonly Error[]) =>
   errors.map((error) => (error instanceof CatalogError ? error.code : error.message));
 
