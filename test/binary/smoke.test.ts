@@ -1,12 +1,20 @@
 /** The executable: alone in an empty folder, with an empty environment, between hostile files. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import demo from '../../data/demo.json' with { type: 'json' };
 import { version } from '../../package.json' with { type: 'json' };
-import { pageWith } from '../support/catalog.ts';
+import { filesOf, pageWith } from '../support/catalog.ts';
 import { send } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { collect, type Finished, killServers, type Serving, serving } from '../support/server.ts';
@@ -70,7 +78,11 @@ test('wrong usage exits 2 with one line, a failure 1, and neither shows a stack'
   for (const [status, ...args] of [
     [2, 'frobnicate'],
     [2, 'serve', '--port', 'x'],
+    [2, 'restore'],
     [1, 'rebuild-pages'],
+    [1, 'check'],
+    [1, 'backup', '-'],
+    [1, 'restore', 'none.json'],
   ] as const) {
     const finished = await run(cwd, ...args);
     assert.is(finished.status, status);
@@ -114,6 +126,68 @@ test('it migrates, issues a token, serves every collection, writes, renders and 
   assert.is(stderr, '');
   assert.match(await succeed(cwd, 'rebuild-pages', '--stale'), /^0 pages written, \d+ unchanged/);
   assert.equal(readdirSync(cwd), ['data']);
+});
+
+/** Runs it to its end with bytes on its standard input. */
+function feed(cwd: string, input: Buffer, ...args: readonly string[]) {
+  return spawnSync('/usr/bin/env', ['-i', BINARY, ...args], { cwd, input });
+}
+
+test('it checks a store, backs it up to a file and to a pipe, and restores both', async () => {
+  const cwd = temporaryDirectory();
+  await succeed(cwd, 'migrate', '--demo');
+  assert.match(await succeed(cwd, 'check'), /^\.\/data is in order: \d+ rows as of change set 1, /);
+  assert.match(await succeed(cwd, 'backup', 'one.json'), /^backed up \.\/data to one\.json: /);
+  assert.match(await succeed(cwd, 'backup'), /^backed up \.\/data to catalog-\d{8}T\d{6}Z\.json: /);
+  const file = readFileSync(join(cwd, 'one.json'));
+  const piped = feed(cwd, Buffer.alloc(0), 'backup', '-');
+  assert.is(piped.status, 0, piped.stderr.toString());
+  assert.ok(piped.stdout.equals(file));
+  assert.is(JSON.parse(file.toString()).tables.skus.length, demo.skus.length);
+
+  assert.match(await succeed(cwd, 'restore', 'one.json', '--data', 'two'), /^restored two: /);
+  const fed = feed(cwd, file, 'restore', '-', '--data', 'three');
+  assert.is(fed.status, 0, fed.stderr.toString());
+  for (const data of ['two', 'three']) {
+    assert.match(await succeed(cwd, 'check', '--data', data), `${data} is in order: `);
+    assert.ok(readFileSync(join(cwd, data, 'catalog.json')).equals(file));
+  }
+  const again = await run(cwd, 'restore', 'one.json', '--data', 'two');
+  assert.is(again.status, 1);
+  assert.match(again.stderr, /^catalog-server: two is not empty, [^\n]+\n$/);
+
+  const server = await serve(cwd, '--data', 'two');
+  const books = (await send(server, 'GET', '/books/', { token: null })).json;
+  assert.equal(books, demo.books);
+  assert.match(await succeed(cwd, 'check', '--data', 'two'), 'two is in order: ');
+  assert.is((await server.stop()).status, 0);
+
+  writeFileSync(join(cwd, 'three', 'head.json'), '{}');
+  const damaged = await run(cwd, 'check', '--data', 'three');
+  assert.is(damaged.status, 1);
+  assert.match(damaged.stdout, /^three\/head\.json is damaged: [^\n]+\n$/);
+  assert.match(damaged.stderr, /^catalog-server: [^\n]+\n$/);
+});
+
+test('it migrates a store of version 1, and refuses to serve it before', async () => {
+  const cwd = temporaryDirectory();
+  const fixture = join(ROOT, 'test', 'fixtures', 'schema-1');
+  cpSync(fixture, join(cwd, 'data'), { recursive: true });
+  const refused = await run(cwd, 'serve', '--port', '0');
+  assert.is(refused.status, 1);
+  assert.match(refused.stderr, 'run: catalog-server migrate --data ./data\n');
+  assert.match(
+    await succeed(cwd, 'migrate', '--dry-run'),
+    /^would migrate \.\/data to schema version 2: /,
+  );
+  assert.match(await succeed(cwd, 'migrate'), /^migrated \.\/data to schema version 2: /);
+  assert.equal(filesOf(join(cwd, 'data', 'migrated-from-1')), filesOf(fixture));
+  assert.match(await succeed(cwd, 'check'), 'is in order: ');
+  const server = await serve(cwd);
+  const book = await send(server, 'GET', '/books/14/', { token: null });
+  assert.is(book.json.name, 'Written after the base');
+  assert.is((await send(server, 'GET', '/books/13/', { token: null })).status, 404);
+  assert.is((await server.stop()).status, 0);
 });
 
 test('it carries its API description and the viewer with its files', async () => {

@@ -1,14 +1,34 @@
-/** DECISIONS 8: `migrate`, and the demo catalog. */
+/** DECISIONS 8: `migrate`, from nothing and from an earlier schema version, and the demo catalog. */
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import demo from '../../data/demo.json' with { type: 'json' };
-import { filesOf, make, read } from '../support/catalog.ts';
+import { acquireOwnership } from '../../src/disk/lock.ts';
+import { type Fields, filesOf, make, read } from '../support/catalog.ts';
 import { send } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
-import { type Finished, runCommand, startServer, type TestServer } from '../support/server.ts';
+import {
+  type Finished,
+  killServers,
+  runCommand,
+  SECRET,
+  startServer,
+  type TestServer,
+} from '../support/server.ts';
+import { until } from '../support/until.ts';
+
+test.after(killServers);
 
 function migrate(data: string, ...flags: string[]): Promise<Finished> {
   return runCommand(['migrate', '--data', data, ...flags]);
@@ -29,9 +49,9 @@ test('migrate creates an empty store, its directory and its parents, and says so
   const data = join(temporaryDirectory(), 'a', 'b');
   const finished = await migrate(data);
   assertDone(finished);
-  assert.is(finished.stdout, `created ${data} at schema version 1\n`);
+  assert.is(finished.stdout, `created ${data} at schema version 2\n`);
   const base = JSON.parse(readFileSync(join(data, 'catalog.json'), 'utf8'));
-  assert.is(base.schema, 1);
+  assert.is(base.schema, 2);
   assert.ok(Object.values(base.tables).every((rows) => Array.isArray(rows) && rows.length === 0));
   assert.is(statSync(data).mode & 0o077, 0, 'for its owner alone');
 });
@@ -129,47 +149,6 @@ test('migrate beside a running server refuses and says who holds the directory',
   await server.stop();
 });
 
-/** Gives a store another schema version, sealed as the program would seal it. */
-function setSchema(data: string, schema: number): void {
-  const path = join(data, 'catalog.json');
-  const text = readFileSync(path, 'utf8').replace(/,"sha256":"[0-9a-f]{64}"\}\n$/, '');
-  const other = text.replace('{"schema":1,', `{"schema":${schema},`);
-  assert.is.not(other, text);
-  const digest = createHash('sha256').update(other).digest('hex');
-  writeFileSync(path, `${other},"sha256":"${digest}"}\n`);
-}
-
-const VERSIONS = [
-  { schema: 0, advice: 'catalog-server migrate --data' },
-  { schema: 2, advice: 'newer catalog-server' },
-] as const;
-
-for (const { schema, advice } of VERSIONS) {
-  test(`serve and rebuild-pages refuse schema version ${schema} and name the way out`, async () => {
-    const data = temporaryDirectory();
-    assertDone(await migrate(data, '--demo'));
-    setSchema(data, schema);
-    const before = filesOf(data);
-    const env = { CATALOG_JWT_SECRET: 'x'.repeat(32) };
-    const serve = await runCommand(['serve', '--data', data, '--port', '0'], { env });
-    assertFailed(serve, `schema version ${schema}`, 'has 1', advice, data);
-    const rebuild = await runCommand(['rebuild-pages', '--data', data]);
-    assertFailed(rebuild, `schema version ${schema}`, advice);
-    assert.equal(filesOf(data), before);
-  });
-}
-
-test('migrate refuses a store of a newer schema version and leaves it byte for byte', async () => {
-  const data = temporaryDirectory();
-  assertDone(await migrate(data, '--demo'));
-  setSchema(data, 2);
-  const before = filesOf(data);
-  for (const flags of [[], ['--dry-run'], ['--demo']]) {
-    assertFailed(await migrate(data, ...flags), 'schema version 2', 'newer catalog-server');
-  }
-  assert.equal(filesOf(data), before);
-});
-
 test('migrate refuses a damaged store, names the file and leaves it byte for byte', async () => {
   const data = temporaryDirectory();
   assertDone(await migrate(data, '--demo'));
@@ -261,6 +240,350 @@ test('the demo catalog is one change set: a kill leaves all of it or nothing', a
   assert.equal(readdirSync(join(data, 'changes')), []);
   assertDone(await migrate(data, '--demo'));
   assert.equal(readdirSync(join(data, 'changes')), ['000000000001.json']);
+});
+
+const FIXTURE = join(import.meta.dir, '..', 'fixtures', 'schema-1');
+
+/** The files of a store of schema version 1, by their names in it. */
+const VERSION_1 = filesOf(FIXTURE);
+
+/** A store as the program of schema version 1 left it. */
+function version1(): string {
+  const data = join(temporaryDirectory(), 'data');
+  cpSync(FIXTURE, data, { recursive: true });
+  return data;
+}
+
+interface State {
+  readonly schema: number;
+  readonly sequence: number;
+  readonly digest: string;
+  readonly time: unknown;
+  readonly lastIds: Readonly<Record<string, number>>;
+  /** Rows by table, by ascending id. */
+  readonly tables: Readonly<Record<string, readonly Fields[]>>;
+}
+
+/** The content of a sealed file. @throws where the digest is not that of the bytes before it. */
+function unsealed(path: string): { digest: string; value: Record<string, never> } {
+  const bytes = readFileSync(path);
+  const body = bytes.subarray(0, -78);
+  const digest = createHash('sha256').update(body).digest('hex');
+  assert.is(bytes.toString('latin1', bytes.length - 78), `,"sha256":"${digest}"}\n`, path);
+  return { digest, value: JSON.parse(`${body.toString()}}`) };
+}
+
+/** What a directory holds, read as docs/storage.md describes it, without the program. */
+function stateOf(data: string): State {
+  const { schema, time, ...base } = unsealed(join(data, 'catalog.json')).value;
+  let { sequence, previous }: { sequence: number; previous: string } = base as never;
+  const lastIds: Record<string, number> = base['last_ids'] ?? {};
+  const byId = Object.entries<Fields[]>(base['tables'] ?? {}).map(
+    ([name, rows]) => [name, new Map(rows.map((row) => [row['id'], row]))] as const,
+  );
+  const tables = Object.fromEntries(byId);
+  for (const name of readdirSync(join(data, 'changes')).sort()) {
+    const { digest, value } = unsealed(join(data, 'changes', name));
+    assert.is(name, `${String(value['sequence']).padStart(12, '0')}.json`);
+    assert.is(value['sequence'], (sequence += 1));
+    assert.is(value['previous'], previous);
+    previous = digest;
+    Object.assign(lastIds, value['last_ids']);
+    for (const [table, rows] of Object.entries<Fields[]>(value['put'] ?? {})) {
+      for (const row of rows) tables[table]?.set(row['id'], row);
+    }
+    for (const [table, ids] of Object.entries<number[]>(value['delete'] ?? {})) {
+      for (const id of ids) tables[table]?.delete(id);
+    }
+  }
+  const sorted = Object.entries(tables).map(([name, rows]) => [
+    name,
+    [...rows.values()].sort((a, b) => Number(a['id']) - Number(b['id'])),
+  ]);
+  const rest = { lastIds, tables: Object.fromEntries(sorted) };
+  return { schema: schema as never, time, sequence, digest: previous, ...rest };
+}
+
+const keptIn = (data: string) => join(data, 'migrated-from-1');
+
+test('the stored directory of version 1 is whole, and holds what these tests rely on', () => {
+  const { schema, sequence, lastIds, tables } = stateOf(FIXTURE);
+  assert.is(schema, 1);
+  assert.is(sequence, 8);
+  assert.not.ok(existsSync(join(FIXTURE, 'head.json')));
+  const missing = Object.entries(tables).flatMap(([name, rows]) => {
+    const ids = new Set(rows.map(({ id }) => id));
+    const all = Array.from({ length: lastIds[name] ?? 0 }, (_, index) => index + 1);
+    return all.filter((id) => !ids.has(id)).map((id) => `${name} ${id}`);
+  });
+  assert.equal(missing, [
+    'books 13',
+    'brands 7',
+    'brands 8',
+    'skus 2',
+    'sku_specs 3',
+    'sku_specs 4',
+  ]);
+});
+
+test('migrate brings version 1 to version 2: what it says, and the files that it makes', async () => {
+  const data = version1();
+  const finished = await migrate(data);
+  assertDone(finished);
+  const [done, kept, ...more] = finished.stdout.split('\n');
+  assert.ok(done?.startsWith(`migrated ${data} to schema version 2: `), done);
+  assert.match(done ?? '', 'head.json');
+  assert.is(kept, `the files as they were are in ${keptIn(data)} until the next checkpoint`);
+  assert.equal(more, ['']);
+  assert.equal(readdirSync(data).sort(), [
+    'catalog.json',
+    'changes',
+    'head.json',
+    'lock',
+    'migrated-from-1',
+  ]);
+  assert.equal(readdirSync(join(data, 'changes')), []);
+  const { value } = unsealed(join(data, 'head.json'));
+  const { sequence, digest } = stateOf(FIXTURE);
+  assert.equal(value, { sequence, digest });
+  for (const name of ['catalog.json', 'head.json']) {
+    assert.is(statSync(join(data, name)).mode & 0o077, 0, name);
+  }
+  const checked = await runCommand(['check', '--data', data]);
+  assert.is(checked.status, 0, checked.stdout);
+});
+
+test('rows, last ids and the place in the history are after a migration as before', async () => {
+  const data = version1();
+  const before = stateOf(data);
+  assertDone(await migrate(data));
+  const last = unsealed(join(FIXTURE, 'changes', '000000000008.json')).value;
+  assert.equal(stateOf(data), { ...before, schema: 2, time: last['time'] });
+});
+
+test('migrate --dry-run on version 1 says what would happen, and changes nothing', async () => {
+  const data = version1();
+  const finished = await migrate(data, '--dry-run');
+  assertDone(finished);
+  const [would, kept, ...more] = finished.stdout.split('\n');
+  assert.ok(would?.startsWith(`would migrate ${data} to schema version 2: `), would);
+  assert.is(kept, `would keep the files as they are in ${keptIn(data)} until the next checkpoint`);
+  assert.equal(more, ['']);
+  assert.equal(filesOf(data), VERSION_1);
+  assert.equal(readdirSync(data).sort(), ['catalog.json', 'changes']);
+});
+
+test('the kept files are byte for byte the old ones, and a store of version 1', async () => {
+  const data = version1();
+  assertDone(await migrate(data));
+  assert.equal(filesOf(keptIn(data)), VERSION_1);
+  assert.equal(stateOf(keptIn(data)), stateOf(FIXTURE));
+  const moved = join(temporaryDirectory(), 'data');
+  cpSync(keptIn(data), moved, { recursive: true });
+  assert.match((await migrate(moved, '--dry-run')).stdout, 'would migrate');
+});
+
+test('the kept files stay while there is no checkpoint, and go at the next one', async () => {
+  const data = version1();
+  assertDone(await migrate(data));
+  assertDone(await migrate(data));
+  await (await startServer({ data })).stop();
+  const server = await startServer({ data });
+  assert.equal(filesOf(keptIn(data)), VERSION_1);
+  const baseIsOld = () => sequenceOfBase(data) === 8;
+  // Six of them outgrow 4 MiB, which is where a checkpoint of a small store begins.
+  const body = { desc_detail: 'x'.repeat(900_000) };
+  for (let write = 0; write < 6; write += 1) {
+    const kept = existsSync(keptIn(data));
+    assert.ok(kept || !baseIsOld(), 'they went before the checkpoint');
+    assert.is((await send(server, 'PATCH', '/admin/goods/1/', { body })).status, 200);
+  }
+  await until('the kept files are gone', () => !existsSync(keptIn(data)));
+  assert.not.ok(baseIsOld());
+  await server.stop();
+  const checked = await runCommand(['check', '--data', data]);
+  assert.is(checked.status, 0, checked.stdout);
+});
+
+function sequenceOfBase(data: string): number {
+  return unsealed(join(data, 'catalog.json')).value['sequence'] ?? -1;
+}
+
+test('what an interrupted migration left is cleared away, and the migration done', async () => {
+  const data = version1();
+  const left = join(keptIn(data), 'changes');
+  mkdirSync(left, { recursive: true });
+  writeFileSync(join(keptIn(data), 'catalog.json'), '{"half":');
+  writeFileSync(join(left, '000000000003.json'), 'of an earlier attempt');
+  writeFileSync(join(data, '.0123456789abcdef.tmp'), '{"half":');
+  // The head comes before the base; a change set that the base contains goes after it.
+  const whole = version1();
+  assertDone(await migrate(whole));
+  copyFileSync(join(whole, 'head.json'), join(data, 'head.json'));
+  const first = join(data, 'changes', '000000000004.json');
+  copyFileSync(first, join(data, 'changes', '000000000002.json'));
+  const before = stateOf(FIXTURE);
+  assertDone(await migrate(data));
+  assert.equal(filesOf(keptIn(data)), VERSION_1);
+  assert.equal(stateOf(data).tables, before.tables);
+  assert.equal(readdirSync(data).sort(), [
+    'catalog.json',
+    'changes',
+    'head.json',
+    'lock',
+    'migrated-from-1',
+  ]);
+});
+
+test('migrate a second time finds nothing to do and changes nothing', async () => {
+  const data = version1();
+  assertDone(await migrate(data));
+  const before = filesOf(data);
+  const again = await migrate(data);
+  assertDone(again);
+  assert.is(again.stdout, `${data} is at schema version 2; nothing to do\n`);
+  assert.equal(filesOf(data), before);
+});
+
+test('migrate --demo refuses a store of version 1 that is not empty, and migrates nothing', async () => {
+  const data = version1();
+  for (const flags of [['--demo'], ['--demo', '--dry-run']]) {
+    const finished = await migrate(data, ...flags);
+    assertFailed(finished, data, 'not empty');
+    assert.is(finished.stdout, '');
+    assert.equal(filesOf(data), VERSION_1);
+  }
+});
+
+test('migrate --demo migrates an empty store of version 1 and fills it', async () => {
+  const data = temporaryDirectory();
+  const tables = Object.keys(stateOf(FIXTURE).tables);
+  const all = <T>(value: T) => Object.fromEntries(tables.map((name) => [name, value]));
+  const base = {
+    schema: 1,
+    sequence: 0,
+    previous: 'a'.repeat(64),
+    last_ids: all(0),
+    tables: all([]),
+  };
+  writeSealed(join(data, 'catalog.json'), base);
+  mkdirSync(join(data, 'changes'));
+  const finished = await migrate(data, '--demo');
+  assertDone(finished);
+  assert.match(finished.stdout, `migrated ${data} to schema version 2`);
+  assert.match(finished.stdout, `${demo.skus.length} SKUs`);
+  assert.is(stateOf(data).tables['skus']?.length, demo.skus.length);
+});
+
+function writeSealed(path: string, value: Fields): void {
+  const text = JSON.stringify(value).slice(0, -1);
+  const digest = createHash('sha256').update(text).digest('hex');
+  writeFileSync(path, `${text},"sha256":"${digest}"}\n`);
+}
+
+test('migrate of a directory in use refuses, names the holder and changes nothing', async () => {
+  const data = version1();
+  const lock = acquireOwnership(join(data, 'lock'), 'serve');
+  try {
+    const finished = await migrate(data);
+    assertFailed(finished, data, `catalog-server serve, process ${process.pid} on `);
+    assert.is(finished.stdout, '');
+    assert.equal(filesOf(data), VERSION_1);
+    assertDone(await migrate(data, '--dry-run'));
+  } finally {
+    lock.close();
+  }
+  assertDone(await migrate(data));
+});
+
+const REFUSING = [
+  ['serve', '--port', '0'],
+  ['rebuild-pages'],
+  ['check'],
+  ['backup', '-'],
+  ['backup', join(temporaryDirectory(), 'backup.json')],
+] as const;
+
+for (const [command, ...args] of REFUSING) {
+  const shown = [command, ...args.map((arg) => arg.replace(/.*\//, ''))].join(' ');
+  test(`${shown} refuses version 1, names the migrate call and changes nothing`, async () => {
+    const data = version1();
+    const finished = await runCommand([command, '--data', data, ...args], {
+      env: { CATALOG_JWT_SECRET: SECRET },
+    });
+    const call = `catalog-server migrate --data ${data}`;
+    if (command === 'check') {
+      assertFailed(finished, data);
+      assert.match(finished.stdout, /^[^\n]+\n$/);
+      assert.ok(finished.stdout.includes(call), finished.stdout);
+    } else {
+      assertFailed(finished, 'schema version 1', 'has 2', call);
+      assert.is(finished.stdout, '');
+    }
+    assert.equal(filesOf(data), VERSION_1);
+    for (const arg of args) assert.not.ok(existsSync(arg), 'no backup is left');
+  });
+}
+
+test('a migrated store is served: every row as before, and new rows get new ids', async () => {
+  const data = version1();
+  const { tables, lastIds } = stateOf(data);
+  assertDone(await migrate(data));
+  const server = await startServer({ data });
+  for (const path of Object.keys(PROMISED)) {
+    const table = path.split('/').at(-2) ?? '';
+    const shown: Fields[] = await read(server, `${path}?per_page=1000`);
+    const stored = tables[table] ?? [];
+    assert.ok(stored.length > 0, table);
+    const same = stored.map((row, index) => ({ ...shown[index], ...row }));
+    assert.equal(shown, same, table);
+  }
+  await assertRecords(server, tables['sku_specs'] ?? []);
+  // DECISIONS 3: what was deleted is gone; of a book nobody knows that it was there.
+  for (const [path, status] of [
+    ['/books/13/', 404],
+    ['/admin/skus/2/', 410],
+    ['/admin/brands/7/', 410],
+    ['/admin/brands/8/', 410],
+    ['/admin/brands/9/', 404],
+  ] as const) {
+    assert.is((await send(server, 'GET', path)).status, status, path);
+  }
+  const [sku] = tables['skus'] ?? [];
+  const body = { ...sku, specs: [{ spec_id: 1, option_id: 1 }] };
+  const created = await make(server, '/admin/skus/', body);
+  assert.is(created.id, (lastIds['skus'] ?? 0) + 1);
+  const [record] = await read(server, `/admin/skus/${created.id}/specs/`);
+  assert.is(record.id, (lastIds['sku_specs'] ?? 0) + 1);
+  assert.is((await make(server, '/books/', { name: 'New', pub_date: '2000-01-01' })).id, 15);
+  assert.is((await make(server, '/admin/brands/', { name: 'New' })).id, 9);
+  await server.stop();
+  const checked = await runCommand(['check', '--data', data]);
+  assert.is(checked.status, 0, checked.stdout);
+});
+
+/** Each SKU shows its specification records. */
+async function assertRecords(server: TestServer, records: readonly Fields[]): Promise<void> {
+  const skus: { id: number; specs: Fields[] }[] = await read(server, '/admin/skus/?per_page=1000');
+  const pair = ({ spec_id, option_id }: Fields) => ({ spec_id, option_id });
+  for (const { id, specs } of skus) {
+    const own = records.filter(({ sku_id }) => sku_id === id);
+    assert.equal(specs.map(pair), own.map(pair), `SKU ${id}`);
+  }
+}
+
+test('migrate refuses a newer schema version in all its forms and leaves it byte for byte', async () => {
+  const data = temporaryDirectory();
+  assertDone(await migrate(data, '--demo'));
+  const path = join(data, 'catalog.json');
+  writeSealed(path, { ...unsealed(path).value, schema: 3 });
+  const before = filesOf(data);
+  for (const flags of [[], ['--dry-run'], ['--demo'], ['--demo', '--dry-run']]) {
+    const finished = await migrate(data, ...flags);
+    assertFailed(finished, data, 'schema version 3', 'newer catalog-server');
+    assert.is(finished.stdout, '');
+  }
+  assert.equal(filesOf(data), before);
 });
 
 test.run();

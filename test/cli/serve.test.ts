@@ -1,14 +1,6 @@
 /** DECISIONS 8: `serve` as a process: its line, its lock, its signals. */
 import { spawn } from 'node:child_process';
-import {
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
@@ -150,93 +142,6 @@ testWithIPv6('an IPv6 address is printed in brackets, and answers', async () => 
   assert.is((await send(server, 'GET', '/books/')).status, 200);
   await server.stop();
 });
-
-interface Damage {
-  readonly name: string;
-  /** @returns the file that the message has to name. */
-  readonly inflict: (data: string) => string;
-}
-
-function newestChange(data: string): string {
-  const name = readdirSync(join(data, 'changes')).sort().at(-1);
-  return join(data, 'changes', name ?? 'none');
-}
-
-function flip(path: string): void {
-  const bytes = readFileSync(path);
-  const middle = Math.floor(bytes.length / 2);
-  bytes[middle] = (bytes[middle] ?? 0) ^ 1;
-  writeFileSync(path, bytes);
-}
-
-const DAMAGES: readonly Damage[] = [
-  {
-    name: 'a base with one bit changed',
-    inflict(data) {
-      const path = join(data, 'catalog.json');
-      flip(path);
-      return path;
-    },
-  },
-  {
-    name: 'a base cut off',
-    inflict(data) {
-      const path = join(data, 'catalog.json');
-      truncateSync(path, 40);
-      return path;
-    },
-  },
-  {
-    name: 'an empty base',
-    inflict(data) {
-      const path = join(data, 'catalog.json');
-      writeFileSync(path, '');
-      return path;
-    },
-  },
-  {
-    name: 'a base that is gone',
-    inflict(data) {
-      const path = join(data, 'catalog.json');
-      rmSync(path);
-      return path;
-    },
-  },
-  {
-    name: 'a change set with one bit changed',
-    inflict(data) {
-      const path = newestChange(data);
-      flip(path);
-      return path;
-    },
-  },
-  {
-    name: 'a gap in the change sets',
-    inflict(data) {
-      rmSync(join(data, 'changes', '000000000002.json'));
-      return join(data, 'changes');
-    },
-  },
-];
-
-for (const { name, inflict } of DAMAGES) {
-  test(`a damaged store refuses to start and names the file: ${name}`, async () => {
-    const server = await startServer();
-    for (const title of ['One', 'Two', 'Three']) {
-      await make(server, '/books/', { name: title, pub_date: '2000-01-01' });
-    }
-    await server.stop();
-    const named = inflict(server.data);
-    const held = () => readdirSync(server.data, { recursive: true }).map(String).sort();
-    const before = held();
-    const finished = await runCommand(['serve', '--data', server.data, '--port', '0'], {
-      env: { CATALOG_JWT_SECRET: 'x'.repeat(32) },
-    });
-    assertOneLine(finished);
-    assert.match(finished.stderr, named);
-    assert.equal(held(), before, 'nothing is written to a damaged store');
-  });
-}
 
 /** A connection that keeps what came over it. */
 class Wire {

@@ -11,12 +11,24 @@ import { send } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { type Finished, runCommand, startServer } from '../support/server.ts';
 
-const COMMANDS = ['serve', 'migrate', 'issue-token', 'rebuild-pages', 'completion'] as const;
+const COMMANDS = [
+  'serve',
+  'migrate',
+  'check',
+  'backup',
+  'restore',
+  'issue-token',
+  'rebuild-pages',
+  'completion',
+] as const;
 
 /** Flags by command, as DECISIONS 8 lists them. */
 const FLAGS: Readonly<Record<(typeof COMMANDS)[number], readonly string[]>> = {
   serve: ['--data', '--host', '--port', '--base-path'],
   migrate: ['--data', '--demo', '--dry-run'],
+  check: ['--data', '--verbose'],
+  backup: ['--data', '--verbose'],
+  restore: ['--data', '--verbose'],
   'issue-token': ['--data', '--subject', '--role', '--expires'],
   'rebuild-pages': ['--data', '--stale'],
   completion: [],
@@ -86,6 +98,15 @@ const WRONG: readonly Wrong[] = [
   { args: ['--frobnicate'], says: ["unknown option '--frobnicate'"] },
   { args: ['serve', 'extra'], says: ["'serve'", 'argument'] },
   { args: ['migrate', 'extra'], says: ["'migrate'", 'argument'] },
+  { args: ['check', 'extra'], says: ["'check'", 'argument'] },
+  { args: ['check', '--fix'], says: ["unknown option '--fix'", '--help'] },
+  { args: ['chek'], says: ['Did you mean check?'] },
+  { args: ['backup', 'one', 'two'], says: ["'backup'", 'argument'] },
+  { args: ['backup', '--dat', 'x'], says: ['Did you mean --data?'] },
+  { args: ['restore'], says: ["'file'", 'missing'] },
+  { args: ['restore', 'one', 'two'], says: ["'restore'", 'argument'] },
+  { args: ['restor', 'one'], says: ['Did you mean restore?'] },
+  { args: ['check', '--data'], says: ['--data', 'missing'] },
   { args: token('--subject', 'ann', 'extra'), says: ["'issue-token'", 'argument'] },
   ...['x', '65536', '-1', '1.5', '1e3', '0x50', ' 80', '8000 ', '', '99999', '١'].map((port) => ({
     args: ['serve', `--port=${port}`],
@@ -97,6 +118,9 @@ const WRONG: readonly Wrong[] = [
   ),
   { args: ['serve', '--host='], says: ['--host'] },
   { args: ['migrate', '--data='], says: ['--data'] },
+  { args: ['backup', '--data=', '-'], says: ['--data'] },
+  { args: ['backup', ''], says: ['file'] },
+  { args: ['restore', ''], says: ['file'] },
   ...['boss', 'Admin', ''].map((role) => ({
     args: token('--subject', 'ann', `--role=${role}`),
     says: ['--role', /viewer, editor,? (or )?admin/],
@@ -163,7 +187,17 @@ const FAILING: readonly Failing[] = [
     env: { CATALOG_JWT_SECRET: 'short' },
     says: ['CATALOG_JWT_SECRET', '32'],
   },
-  ...['serve', 'migrate', 'rebuild-pages', 'issue-token'].map((command) => ({
+  ...['check', 'backup'].map((command) => ({
+    name: `${command} where there is no store names the migrate call`,
+    args: (directory: string) => [command, '--data', join(directory, 'none')],
+    says: ['none', 'catalog-server migrate --data'],
+  })),
+  {
+    name: 'restore of a file that does not exist names it',
+    args: (directory) => ['restore', '--data', directory, join(directory, 'none.json')],
+    says: ['none.json', 'name a backup'],
+  },
+  ...['serve', 'migrate', 'backup', 'rebuild-pages', 'issue-token'].map((command) => ({
     name: `${command} with a file in the place of the data directory names it`,
     args: (directory: string) => {
       const file = join(directory, 'file');
@@ -309,12 +343,16 @@ for (const shell of ['bash', 'zsh', 'fish'] as const) {
 
 const COMPLETED: readonly [words: readonly string[], offered: readonly string[]][] = [
   [['mig'], ['migrate']],
+  [['ch'], ['check']],
+  [['ba'], ['backup']],
+  [['re'], ['rebuild-pages', 'restore']],
   [['--v'], ['--version']],
   [['serve', '--po'], ['--port']],
   [
     ['migrate', '--d'],
     ['--data', '--demo', '--dry-run'],
   ],
+  [['backup', '--v'], ['--verbose']],
   [['issue-token', '--s'], ['--subject']],
   [['rebuild-pages', '--st'], ['--stale']],
 ];
