@@ -46,9 +46,11 @@ export async function removeKept(disk: Disk, directory: string): Promise<void> {
 
 async function remove(disk: Disk, kept: string): Promise<void> {
   const changes = join(kept, CHANGES);
-  // First, so that what an interruption leaves is not taken for a whole store.
+  const names = disk.list(changes);
+  // First, and for good, so that what an interruption leaves is not taken for a whole store.
   await disk.unlink(join(kept, BASE));
-  for (const name of disk.list(changes)) await disk.unlink(join(changes, name));
+  if (names.length > 0) await withOpen(disk, kept, (fd) => disk.fsync(fd));
+  for (const name of names) await disk.unlink(join(changes, name));
   for (const path of [changes, kept]) disk.rmdir(path);
 }
 
