@@ -395,7 +395,9 @@ test('a symbolic link in the place of the file is followed, and not into the dat
   const data = copyOfStore();
   const before = contentOf(data);
   const folder = temporaryDirectory();
-  const [file, link, inside] = ['backup.json', 'link', 'inside'].map((name) => join(folder, name));
+  const file = join(folder, 'backup.json');
+  const link = join(folder, 'link');
+  const inside = join(folder, 'inside');
   writeFileSync(file, 'the old one');
   symlinkSync(file, link);
   symlinkSync(join(data, 'catalog.json'), inside);

@@ -522,7 +522,7 @@ for (const [name, inflict] of NEWER) {
     const says = `${data}/catalog.json has schema version 3, this program has 2; use a newer catalog-server`;
     for (const command of commands) {
       const line = await refused(command, data);
-      assert.ok(line.includes(says), line);
+      assert.ok(line.includes(data) && line.includes(says), line);
       assert.not.match(line, 'damaged');
     }
     assert.equal(contentOf(data), before);
