@@ -30,6 +30,7 @@ interface Outcome {
 function findTests(directory: string): string[] {
   return readdirSync(directory, { withFileTypes: true })
     .flatMap((entry) => {
+      if (entry.name === 'node_modules') return [];
       const path = join(directory, entry.name);
       if (entry.isDirectory()) return findTests(path);
       return entry.name.endsWith('.test.ts') ? [path] : [];

@@ -1,5 +1,6 @@
 /** A plain HTTP client: a request in, status, headers and body out. */
 import { SignJWT } from 'jose';
+import { requireDescribed } from './contract.ts';
 import { SECRET, type TestServer } from './server.ts';
 
 export interface Sent {
@@ -7,6 +8,8 @@ export interface Sent {
   readonly body?: unknown;
   readonly token?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Why the answer need not be what the server's own description says; not for convenience. */
+  readonly undescribed?: string;
 }
 
 export interface Received {
@@ -50,17 +53,19 @@ export function linksOf({ headers }: Received): [string, string][] {
  * Sends one request. Without `token` the caller is an admin; `null` sends no token.
  *
  * @param path from the root of the server, query included.
+ * @throws AssertionError where the answer is not as `/openapi.json` of the server says.
  */
 export async function send(
   server: Pick<TestServer, 'url'>,
   method: string,
   path: string,
-  { body, token, headers = {} }: Sent = {},
+  { body, token, headers = {}, undescribed }: Sent = {},
 ): Promise<Received> {
   const authorization =
     token === null ? {} : { authorization: `Bearer ${token ?? (await editor)}` };
   const raw = typeof body === 'string' || body instanceof Uint8Array;
-  const response = await fetch(`${server.url}${path}`, {
+  const url = `${server.url}${path}`;
+  const response = await fetch(url, {
     method,
     redirect: 'manual',
     headers: {
@@ -77,5 +82,7 @@ export async function send(
   } catch {
     json = undefined;
   }
-  return { status: response.status, headers: response.headers, text, json };
+  const received = { status: response.status, headers: response.headers, text, json };
+  if (undescribed === undefined) await requireDescribed(method, url, received);
+  return received;
 }

@@ -1,0 +1,169 @@
+/** The failures of the description: one response for each status, its body by its shape. */
+import type { Examples } from '../../resources/examples.ts';
+import { JSON_TYPE, VENDOR_TYPE } from '../negotiate.ts';
+import { headersOf } from './headers.ts';
+import { type Named, ref } from './names.ts';
+
+interface Failure {
+  readonly name: string;
+  readonly description: string;
+  readonly schema?: 'Invalid' | 'Fault' | 'Nothing';
+  /** A header that it has beyond those of every answer. */
+  readonly header?: string;
+  /** Bodies by a name, or what `error` says. */
+  readonly examples: Readonly<Record<string, string | object>>;
+}
+
+/** The body of a failure that the request did not cause. */
+export const FAULT = {
+  error: 'internal server error',
+  request_id: '5f0c9a4e-6a8b-4c61-9d0c-2f6a3b1e7d42',
+};
+
+const FAILURES = {
+  400: {
+    name: 'Malformed',
+    description: 'A query parameter, a header or the body is malformed.',
+    examples: {
+      query: 'query parameter limit must be a number from 1 to 1000, in digits',
+      body: 'the body is not JSON: Unexpected EOF',
+    },
+  },
+  401: {
+    name: 'Unauthorized',
+    description: 'No valid token was sent.',
+    header: 'WWW-Authenticate',
+    examples: {
+      missing: 'send a token: Authorization: Bearer <jwt>',
+      expired: 'the token has expired; get a new one',
+    },
+  },
+  403: {
+    name: 'Forbidden',
+    description: "The token's role does not allow it.",
+    examples: { viewer: 'the role viewer may read, but not write' },
+  },
+  404: {
+    name: 'NotFound',
+    description: 'There is no such item, or no such parent.',
+    examples: { item: 'there is no SKU 987', child: 'there is no SKU 1 of SPU 2' },
+  },
+  405: {
+    name: 'NoSuchMethod',
+    description: 'The path does not have the method.',
+    header: 'Allow',
+    examples: { post: 'POST is not allowed here; use GET, HEAD, PUT, PATCH, DELETE, OPTIONS' },
+  },
+  406: {
+    name: 'NotAcceptable',
+    description: '`Accept` excludes JSON, or asks for an unknown version.',
+    examples: { version: `ask for ${JSON_TYPE}, or for ${VENDOR_TYPE}` },
+  },
+  409: {
+    name: 'ReferredTo',
+    description: 'Others still refer to the item.',
+    examples: { spu: 'SPU 1 is referred to by the goods_id of specifications 1, 2' },
+  },
+  410: {
+    name: 'Gone',
+    description: 'The item was deleted.',
+    examples: { sku: 'SKU 36 was deleted' },
+  },
+  412: {
+    name: 'PreconditionFailed',
+    description:
+      '`If-Match` or `If-None-Match` failed. A collection has no entity tag: to write to it, `If-Match` may be `*` alone.',
+    examples: {
+      stale: 'the item has changed since it was read; read it again and repeat the change',
+    },
+  },
+  413: {
+    name: 'TooLarge',
+    description: 'The body is larger than the server takes: 1 MiB, unless it was set otherwise.',
+    examples: { large: 'the body is larger than 1048576 bytes' },
+  },
+  415: {
+    name: 'NotJson',
+    description: 'The body is declared to be something else than JSON.',
+    examples: { type: 'the body must be JSON: Content-Type: application/json' },
+  },
+  422: {
+    name: 'Invalid',
+    description:
+      'The body fails validation or does not fit the catalog, or the `Idempotency-Key` was sent with another request before. For SKUs and their specification records also: the disk refused the write. Nothing was changed.',
+    schema: 'Invalid',
+    examples: {
+      reference: 'database error: spu_id: 77 does not exist',
+      key: 'the Idempotency-Key was used with another request; choose a new one',
+    },
+  },
+  500: {
+    name: 'ServerFault',
+    description:
+      'An unexpected fault, or the disk refused the write; a write that was refused changed nothing.',
+    schema: 'Fault',
+    examples: { fault: FAULT },
+  },
+  503: {
+    name: 'ShuttingDown',
+    description: 'The server is shutting down; nothing was changed.',
+    schema: 'Fault',
+    examples: { closing: { ...FAULT, error: 'the server is shutting down' } },
+  },
+} as const satisfies Readonly<Record<number, Failure>>;
+
+export type FailureStatus = keyof typeof FAILURES;
+
+/** SPEC 7, rule 2. */
+const NOTHING_FOUND: Failure = {
+  name: 'NothingFound',
+  description: 'There is no such item.',
+  schema: 'Nothing',
+  examples: { empty: {} },
+};
+
+/** What node:http or we refuse of any request, whatever its path. */
+const UNREADABLE = {
+  description:
+    'Refused before the path was looked at, and the connection closed: 400 this is not HTTP, 408 the request took too long to arrive, 417 `Expect` asks for something else than `100-continue`, 431 the headers are too large.',
+  content: bodyOf('Error', { slow: 'the request took too long to arrive' }),
+};
+
+/** Every failure by its name. */
+export function failureResponses(examples: Examples): Named {
+  const found: Named = { Unreadable: UNREADABLE };
+  for (const failure of [...Object.values<Failure>(FAILURES), NOTHING_FOUND]) {
+    const { name, description, schema = 'Error', header } = failure;
+    const shown =
+      schema === 'Invalid' ? { fields: examples.refusal(), ...failure.examples } : failure.examples;
+    found[name] = {
+      description,
+      ...headersOf(header === undefined ? [] : [header]),
+      content: bodyOf(schema, shown),
+    };
+  }
+  return found;
+}
+
+/**
+ * The responses of an operation that fails with these statuses.
+ *
+ * @param emptyNotFound whether the body of a 404 is an empty object.
+ */
+export function failures(statuses: readonly FailureStatus[], emptyNotFound = false): Named {
+  const named = statuses.map((status) => {
+    const { name } = status === 404 && emptyNotFound ? NOTHING_FOUND : FAILURES[status];
+    return [status, ref('responses', name)] as const;
+  });
+  return { ...Object.fromEntries(named), '4XX': ref('responses', 'Unreadable') };
+}
+
+function bodyOf(schema: string, examples: Failure['examples']): Named {
+  const shown = Object.entries(examples).map(([name, body]) => [
+    name,
+    { value: typeof body === 'string' ? { error: body } : body },
+  ]);
+  return {
+    [JSON_TYPE]: { schema: ref('schemas', schema), examples: Object.fromEntries(shown) },
+  };
+}

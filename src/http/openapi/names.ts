@@ -1,0 +1,41 @@
+/** How the description names things, and points at what stands among its components. */
+import type { Kind } from '../../model/kind.ts';
+import { ALL_KINDS } from '../../model/kinds.ts';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Components of one section, or members of an object, by their names. */
+export type Named = Record<string, JsonObject>;
+
+export type Section = 'schemas' | 'examples' | 'headers' | 'parameters' | 'responses';
+
+/** A pointer to a component. */
+export function ref(section: Section, name: string): { readonly $ref: string } {
+  return { $ref: `#/components/${section}/${name}` };
+}
+
+/** "SkuSpec" for sku_specs: the name of the object of a kind, and of operations on it. */
+export function componentName({ name }: Kind): string {
+  const singular = name === 'goods' ? 'spu' : name.replace(/ies$/, 'y').replace(/s$/, '');
+  return singular.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The kinds that a client can reach. */
+export const REACHABLE: readonly Kind[] = ALL_KINDS.filter(
+  ({ path, nestings }) => path !== null || nestings.length > 0,
+);
+
+/** "an SPU", said by its letters, but "a SKU", said as a word; "a book". */
+export function withArticle(label: string): string {
+  return `${/^(?:[aeio]|SP)/.test(label) ? 'an' : 'a'} ${label}`;
+}
+
+/** The same with a capital letter. */
+export function capitalised(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** The object without one of its members. */
+export function without(object: JsonObject, member: string): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => name !== member));
+}

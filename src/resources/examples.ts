@@ -1,0 +1,89 @@
+/** The demo catalog as clients see it and send it: examples for the description of the service. */
+import demo from '../../data/demo.json' with { type: 'json' };
+import { CatalogError, type FieldErrors } from '../errors.ts';
+import type { Kind, KindName, Row } from '../model/kind.ts';
+import { KINDS } from '../model/kinds.ts';
+import { amount } from '../model/schemas.ts';
+import type { View } from '../store/draft.ts';
+import { perKind } from '../store/per-kind.ts';
+import { RowTable } from '../store/row-table.ts';
+import { Tables } from '../store/tables.ts';
+import { parseInput } from './input.ts';
+import { represent, visibleAttributes } from './representation.ts';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+const ROWS = demo as unknown as Readonly<Partial<Record<KindName, readonly Row[]>>>;
+
+export class Examples {
+  readonly #view: View = new Tables(perKind(({ name }) => new RowTable(ROWS[name] ?? [])));
+
+  /** The first objects of a kind. */
+  objects(kind: Kind, count: number): JsonObject[] {
+    return this.#rows(kind)
+      .slice(0, count)
+      .map((row) => JSON.parse(represent(kind, row, this.#view).text) as JsonObject);
+  }
+
+  /** The entity tag of the first object of a kind. */
+  etag(kind: Kind): string {
+    const [row] = this.#rows(kind);
+    if (row === undefined) throw new Error(`the demo catalog has no ${kind.plural}`);
+    return represent(kind, row, this.#view).etag;
+  }
+
+  /** What creates the first objects of a kind. */
+  inputs(kind: Kind, count: number): JsonObject[] {
+    return this.objects(kind, count).map((object) => inputOf(kind, object, true));
+  }
+
+  /** What replaces the first object of a kind by itself: it adds nothing to what the object owns. */
+  replacement(kind: Kind): JsonObject {
+    const [object = {}] = this.objects(kind, 1);
+    return inputOf(kind, object, false);
+  }
+
+  /** What changes one attribute of the first objects of a kind, each with its id. */
+  changes(kind: Kind, count: number): JsonObject[] {
+    const name = changedAttribute(kind);
+    return this.objects(kind, count).map((object) => ({ id: object['id'], [name]: object[name] }));
+  }
+
+  /** The answer to a body that is wrong in two places. */
+  refusal(): { readonly error: string; readonly fields: FieldErrors } {
+    try {
+      parseInput(KINDS.skus, { price: '649.00', stock: -1 }, 'partial');
+    } catch (error) {
+      if (error instanceof CatalogError && error.fields !== undefined) {
+        return { error: error.message, fields: error.fields };
+      }
+      throw error;
+    }
+    throw new Error('a SKU with a text for a price is refused');
+  }
+
+  #rows({ name }: Kind): readonly Row[] {
+    return ROWS[name] ?? [];
+  }
+}
+
+function inputOf(kind: Kind, object: JsonObject, withOwned: boolean): JsonObject {
+  const input: Record<string, unknown> = {};
+  for (const [name, declared] of visibleAttributes(kind)) {
+    if (declared.role === 'written') input[declared.request ?? name] = object[name];
+    else if (declared.role === 'owned') input[name] = withOwned ? object[name] : [];
+  }
+  return input;
+}
+
+/** A price or a count where there is one: that is what lists of changes are about. */
+function changedAttribute(kind: Kind): string {
+  const written = visibleAttributes(kind).flatMap(([name, declared]) =>
+    declared.role === 'written' ? [{ name, schema: declared.schema }] : [],
+  );
+  const [name] = [...written.filter(({ schema }) => schema === amount), ...written].map(
+    (each) => each.name,
+  );
+  if (name === undefined) throw new Error(`${kind.plural} have nothing to change`);
+  return name;
+}

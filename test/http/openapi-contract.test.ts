@@ -1,0 +1,155 @@
+/** The check that holds every answer of the tests against the description sees what is wrong. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { VENDOR_TYPE } from '../../src/http/negotiate.ts';
+import { openApiDocument } from '../../src/http/openapi.ts';
+import { send } from '../support/client.ts';
+import { type Answer, Contract } from '../support/contract.ts';
+import { startServer } from '../support/server.ts';
+
+const contract = new Contract(JSON.stringify(openApiDocument('/api', '0.0.0')));
+
+const BOOK = {
+  id: 1,
+  name: 'Emma',
+  pub_date: '1815-12-23',
+  commentcount: 0,
+  readcount: 0,
+  image: '',
+};
+
+const ALWAYS = {
+  link: '</api/openapi.json>; rel="service-desc"',
+  vary: 'Accept',
+  'cache-control': 'no-cache',
+  'x-content-type-options': 'nosniff',
+};
+
+type Fields = Readonly<Record<string, string>>;
+
+/** An answer with JSON for a body; null for none. */
+function answer(status: number, json: unknown, headers: Fields = {}): Answer {
+  const type: Fields = json === null ? {} : { 'content-type': 'application/json' };
+  return {
+    status,
+    headers: new Headers({ ...ALWAYS, ...type, ...headers }),
+    text: json === null ? '' : JSON.stringify(json),
+    json: json ?? undefined,
+  };
+}
+
+const etag = '"1"';
+const read = (json: unknown, headers: Fields = { etag }) => answer(200, json, headers);
+
+/** Answers that are as described. */
+const RIGHT: readonly (readonly [method: string, target: string, answer: Answer])[] = [
+  ['GET', '/api/books/1/', read(BOOK)],
+  ['GET', '/api/1.0/books/1/?any=thing', read(BOOK)],
+  ['GET', '/api/books/1/', read(BOOK, { etag, 'content-type': VENDOR_TYPE })],
+  ['HEAD', '/api/books/1/', answer(200, null, { etag })],
+  ['GET', '/api/books/', answer(200, [BOOK, BOOK], { 'x-total-count': '2' })],
+  ['GET', '/api/books/1/', answer(304, null, { etag })],
+  ['GET', '/api/books/1/', answer(404, {})],
+  ['DELETE', '/api/books/1/', answer(204, null)],
+  ['POST', '/api/books/1/', answer(405, { error: 'no' }, { allow: 'GET' })],
+  ['GET', '/api/nowhere/', answer(404, { error: 'there is no such path' })],
+  ['HEAD', '/books/1/', answer(404, null)],
+  [
+    'GET',
+    '/api/docs/',
+    read('<html>', {
+      etag,
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': "default-src 'none'",
+    }),
+  ],
+];
+
+/** Answers that are not, and what has to be said of them. */
+const WRONG: readonly (readonly [string, string, Answer, says: RegExp])[] = [
+  ['GET', '/api/books/1/', answer(202, BOOK), /^GET of \/books\/\{pk\}\/ has no 202$/],
+  ['GET', '/api/books/1/', answer(403, { error: 'no' }), /has no 403/],
+  ['GET', '/api/books/1/', answer(400, { error: 'no' }), /has no 400/],
+  ['GET', '/api/books/1/', read({ ...BOOK, extra: 1 }), /the body must NOT have additional/],
+  ['GET', '/api/books/1/', read({ id: 1 }), /the body must have required property 'name'/],
+  ['GET', '/api/books/1/', read({ ...BOOK, id: '1' }), /the body\/id must be integer/],
+  ['GET', '/api/books/1/', read({ ...BOOK, pub_date: '1815-02-30' }), /pub_date must match format/],
+  ['GET', '/api/books/1/', read([BOOK]), /the body must be object/],
+  ['GET', '/api/books/1/', read(undefined), /the body must be object/],
+  ['GET', '/api/books/1/', read(BOOK, {}), /the header etag is missing/],
+  ['GET', '/api/books/1/', read(BOOK, { etag: 'W/"1"' }), /the header etag must match pattern/],
+  ['GET', '/api/books/1/', read(BOOK, { etag, 'x-new': '1' }), /x-new is not described/],
+  ['GET', '/api/books/1/', read(BOOK, { etag, 'content-type': 'text/json' }), /type text\/json is/],
+  ['GET', '/api/books/1/', answer(404, { error: 'no' }), /the body must NOT have more than 0/],
+  [
+    'GET',
+    '/api/books/1/',
+    answer(404, {}, { 'cache-control': 'private' }),
+    /cache-control must be/,
+  ],
+  ['HEAD', '/api/books/1/', read(BOOK), /there is a body/],
+  [
+    'GET',
+    '/api/books/',
+    answer(200, [BOOK, {}], { 'x-total-count': '2' }),
+    /the body\/1 must have/,
+  ],
+  ['GET', '/api/books/', answer(200, [], { 'x-total-count': 'many' }), /x-total-count must be/],
+  ['POST', '/api/books/', answer(201, BOOK, { etag }), /the header location is missing/],
+  [
+    'POST',
+    '/api/books/',
+    answer(422, { error: 'no', fields: { a: 'b' } }),
+    /fields\/a must be array/,
+  ],
+  ['POST', '/api/books/', answer(500, { error: 'no' }), /must have required property 'request_id'/],
+  ['DELETE', '/api/books/1/', answer(204, BOOK), /there is a body/],
+  ['POST', '/api/books/1/', answer(201, BOOK), /has no POST, but it answered with 201/],
+  ['POST', '/api/books/1/', answer(405, { error: 'no' }), /the header allow is missing/],
+  ['GET', '/api/nowhere/', answer(200, {}), /the path is not described, and answered with 200/],
+  ['GET', '/api/books/one/', answer(200, BOOK), /the path is not described/],
+  ['GET', '/books/1/', read(BOOK), /the path is not described/],
+  ['GET', '/api/nowhere/', answer(404, {}), /the body must have required property 'error'/],
+];
+
+test('answers that are as described have no faults', () => {
+  for (const [method, target, given] of RIGHT) {
+    assert.equal(contract.faults(method, target, given), [], `${method} ${target}`);
+  }
+});
+
+test('answers that are not are found out, each for its one fault', () => {
+  for (const [method, target, given, says] of WRONG) {
+    const faults = contract.faults(method, target, given);
+    assert.match(faults[0] ?? 'nothing', says, `${method} ${target} ${given.status} ${given.text}`);
+  }
+});
+
+test('a request of a test fails where the answer is not as described, but for a reason given', async () => {
+  const server = await startServer();
+  // Answers of this one have a header that its description does not know.
+  const proxy = Bun.serve({
+    port: 0,
+    async fetch(request) {
+      const { pathname } = new URL(request.url);
+      const { status, text, headers } = await send(server, request.method, pathname);
+      headers.delete('content-length');
+      headers.set('x-new', '1');
+      return new Response(text, { status, headers });
+    },
+  });
+  const url = proxy.url.origin;
+  try {
+    await send({ url }, 'GET', '/books/');
+    assert.unreachable();
+  } catch (error) {
+    assert.instance(error, assert.Assertion);
+    assert.match((error as Error).message, 'GET /books/ is not as /openapi.json says');
+  }
+  const undescribed = 'the header is what this test is about';
+  assert.is((await send({ url }, 'GET', '/books/', { undescribed })).status, 200);
+  await proxy.stop(true);
+  await server.stop();
+});
+
+test.run();

@@ -1,0 +1,211 @@
+/**
+ * Holds answers against the description that the server itself gives: `/openapi.json`.
+ *
+ * Path and method are described, the status is among the responses of the operation, required
+ * headers are there and no others, and the body is of the schema, without members that it lacks.
+ */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import * as assert from 'uvu/assert';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Headers of the connection and of the message, which a description leaves out. */
+const UNDESCRIBED =
+  /^(?:connection|content-(?:length|type)|date|keep-alive|transfer-encoding|access-control-.*)$/;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body; undefined where it is no JSON. */
+  readonly json: unknown;
+}
+
+interface Response {
+  readonly headers?: Readonly<Record<string, HeaderObject>>;
+  readonly content?: Readonly<Record<string, { readonly schema: Json }>>;
+}
+
+interface HeaderObject {
+  readonly required?: boolean;
+  readonly schema: Json;
+}
+
+interface Operation {
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
+interface Description extends Json {
+  readonly servers: readonly { readonly url: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly 'x-unlisted': { readonly path: unknown; readonly method: unknown };
+}
+
+/** Descriptions by where they are. */
+const contracts = new Map<string, Promise<Contract>>();
+
+/**
+ * Holds one answer of a server against the description that the answer itself links to.
+ *
+ * @param url as asked for, not normalised.
+ * @throws AssertionError naming everything that is not as described.
+ */
+export async function requireDescribed(method: string, url: string, answer: Answer): Promise<void> {
+  const [origin = ''] = /^http:[/][/][^/]+/.exec(url) ?? [];
+  const target = url.slice(origin.length);
+  const [, path] = /<([^>]*)>; rel="service-desc"/.exec(answer.headers.get('link') ?? '') ?? [];
+  assert.ok(path, `the answer to ${method} ${target} links to no description`);
+  const description = `${origin}${path}`;
+  let contract = contracts.get(description);
+  if (contract === undefined) {
+    contract = fetch(description).then(async (found) => new Contract(await found.text()));
+    contracts.set(description, contract);
+  }
+  const faults = (await contract).faults(method, target, answer);
+  assert.equal(faults, [], `${method} ${target} is not as ${path} says`);
+}
+
+export class Contract {
+  readonly #document: Description;
+  readonly #prefixes: readonly string[];
+  readonly #templates: readonly (readonly [pattern: RegExp, path: string])[];
+  readonly #ajv = new Ajv2020({ allErrors: true, strict: false });
+  readonly #validators = new Map<unknown, ValidateFunction>();
+
+  constructor(text: string) {
+    this.#document = closed(JSON.parse(text)) as Description;
+    addFormats(this.#ajv);
+    this.#ajv.addSchema(this.#document, 'openapi');
+    const { servers, paths } = this.#document;
+    // The longest first: a server's path may begin with that of another.
+    this.#prefixes = servers
+      .map(({ url }) => url.replace(/\/$/, ''))
+      .toSorted((a, b) => b.length - a.length);
+    this.#templates = Object.keys(paths).map((path) => [patternOf(path), path]);
+  }
+
+  /**
+   * @param target path and query as sent.
+   * @returns what the description does not allow, a sentence each; empty where all is well.
+   */
+  faults(method: string, target: string, answer: Answer): string[] {
+    const path = target.replace(/[?#].*$/s, '');
+    const [expected, what] = this.#expected(method, path, answer.status);
+    if (typeof expected === 'string') return [expected];
+    const { headers = {}, content } = this.#resolve(expected) as Response;
+    const faults = [
+      ...this.#headerFaults(headers, answer.headers),
+      ...this.#bodyFaults(method === 'HEAD' ? undefined : content, answer),
+    ];
+    return faults.map((fault) => `${what}: ${fault}`);
+  }
+
+  /** The response that is described, and what it is; or what is wrong. */
+  #expected(method: string, path: string, status: number): readonly [unknown, string] {
+    const { paths, 'x-unlisted': unlisted } = this.#document;
+    const template = this.#templateOf(path);
+    if (template === undefined) {
+      if (status === 404) return [unlisted.path, 'the 404 of a path that is not described'];
+      return [`the path is not described, and answered with ${status}`, ''];
+    }
+    const operation = paths[template]?.[method.toLowerCase()] as Operation | undefined;
+    if (operation === undefined) {
+      if (status === 405) return [unlisted.method, `the 405 of ${template}`];
+      return [`${template} has no ${method}, but it answered with ${status}`, ''];
+    }
+    const response = operation.responses[String(status)];
+    if (response === undefined) return [`${method} of ${template} has no ${status}`, ''];
+    return [response, `the ${status} of ${method} of ${template}`];
+  }
+
+  #templateOf(path: string): string | undefined {
+    for (const prefix of this.#prefixes) {
+      if (!path.startsWith(`${prefix}/`)) continue;
+      const rest = path.slice(prefix.length);
+      const found = this.#templates.find(([pattern]) => pattern.test(rest));
+      if (found !== undefined) return found[1];
+    }
+    return undefined;
+  }
+
+  #headerFaults(described: NonNullable<Response['headers']>, headers: Headers): string[] {
+    const known = new Map(Object.entries(described).map(([name, to]) => [name.toLowerCase(), to]));
+    const undescribed = [...headers.keys()].filter(
+      (name) => !known.has(name) && !UNDESCRIBED.test(name),
+    );
+    const faults = undescribed.map((name) => `the header ${name} is not described`);
+    for (const [name, to] of known) {
+      const { required, schema } = this.#resolve(to) as HeaderObject;
+      const sent = headers.get(name);
+      if (sent !== null) {
+        const value = schema['type'] === 'integer' ? Number(sent) : sent;
+        faults.push(...this.#schemaFaults(schema, value, `the header ${name}`));
+      } else if (required === true) {
+        faults.push(`the header ${name} is missing`);
+      }
+    }
+    return faults;
+  }
+
+  #bodyFaults(content: Response['content'], { headers, text, json }: Answer): string[] {
+    if (content === undefined) return text === '' ? [] : ['there is a body'];
+    const type = headers.get('content-type') ?? '';
+    const described = content[type] ?? content[type.replace(/;.*$/, '')] ?? content['*/*'];
+    if (described === undefined) return [`the type ${type || 'that is missing'} is not described`];
+    return this.#schemaFaults(described.schema, /json/.test(type) ? json : text, 'the body');
+  }
+
+  #schemaFaults(schema: Json, value: unknown, what: string): string[] {
+    let validate = this.#validators.get(schema);
+    if (validate === undefined) {
+      validate = this.#ajv.compile(absolute(schema) as Json);
+      this.#validators.set(schema, validate);
+    }
+    if (validate(value)) return [];
+    return (validate.errors ?? []).map(
+      ({ instancePath, message, params }) =>
+        `${what}${instancePath} ${message} ${JSON.stringify(params)}`,
+    );
+  }
+
+  #resolve(value: unknown): unknown {
+    const pointer = (value as { readonly $ref?: string }).$ref;
+    if (pointer === undefined) return value;
+    const steps = pointer.slice(2).split('/');
+    return steps.reduce((found: unknown, step) => (found as Json)[step], this.#document);
+  }
+}
+
+/** A regular expression for a path template: what is called an id is made of digits. */
+function patternOf(template: string): RegExp {
+  const pattern = template
+    .replaceAll('.', String.raw`\.`)
+    .replace(/\{(\w+)\}/g, (_, name: string) => (name === 'file' ? '[^/]+' : String.raw`\d+`));
+  return new RegExp(`^${pattern}$`);
+}
+
+/**
+ * The same with every object schema closed: a member that an answer has and the description does
+ * not name is a fault, although clients are to bear it.
+ */
+function closed(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(closed);
+  const entries = Object.entries(value).map(([name, each]) => [name, closed(each)] as const);
+  const object: Json = Object.fromEntries(entries);
+  const isSchema = object['type'] === 'object' && object['properties'] !== undefined;
+  return isSchema ? { additionalProperties: false, ...object } : object;
+}
+
+/** The same with pointers that ajv finds from any place. */
+function absolute(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map(absolute);
+  return Object.fromEntries(
+    Object.entries(schema).map(([name, value]) => [
+      name,
+      name === '$ref' ? `openapi${String(value)}` : absolute(value),
+    ]),
+  );
+}
