@@ -1,0 +1,114 @@
+/**
+ * What a page of a collection costs, wherever it stands: `bun bench/pages.ts [SKUS] [SECONDS]`.
+ *
+ * Each case runs in turn against a large and a small store. The ratio is what counts: a page that
+ * costs what it shows has a ratio near 1.
+ */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import {
+  build,
+  EXECUTABLE,
+  fill,
+  inDirectory,
+  issueToken,
+  need,
+  pagesMade,
+  quantile,
+  ROOT,
+  start,
+} from './server.ts';
+
+const SKUS = Number(process.argv[2] ?? 100_000);
+const SECONDS = Number(process.argv[3] ?? 2);
+const FEW_SKUS = 1000;
+const ROUNDS = 5;
+const CONNECTIONS = 16;
+const SIZE = 20;
+
+interface Case {
+  readonly title: string;
+  /** The query of a store with so many SKUs. */
+  readonly search: (skus: number) => string;
+}
+
+const page = (skus: number, share: number) => Math.max(1, Math.round((skus / SIZE) * share));
+const places = { first: 0, middle: 0.5, last: 1 };
+const sorts = {
+  'by id': '',
+  'by price': '&sortby=price',
+  'by SPU, backwards': '&sortby=goods&order=desc',
+};
+
+const CASES: readonly Case[] = [
+  ...Object.entries(sorts).flatMap(([sort, order]) =>
+    Object.entries(places).map(([place, share]) => ({
+      title: `${place} page ${sort}`,
+      search: (skus: number) => `page=${page(skus, share)}${order}`,
+    })),
+  ),
+  { title: 'of one category', search: () => 'category_id=3&page=2' },
+  { title: 'of one category by price', search: () => 'category_id=3&sortby=price&page=2' },
+];
+
+function median(values: readonly number[]): number {
+  return quantile(
+    values.toSorted((a, b) => a - b),
+    0.5,
+  );
+}
+
+/** @returns requests per second. */
+async function load(url: string, token: string): Promise<number> {
+  const child = spawn(
+    'wrk',
+    [
+      '-t',
+      '1',
+      '-c',
+      String(CONNECTIONS),
+      '-d',
+      `${SECONDS}s`,
+      '-H',
+      `Authorization: Bearer ${token}`,
+      url,
+    ],
+    { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  let text = '';
+  child.stdout.on('data', (chunk) => (text += chunk));
+  await new Promise((resolve) => child.on('close', resolve));
+  const rate = /Requests\/sec: +([\d.]+)/.exec(text)?.[1];
+  if (rate === undefined || /Non-2xx|Socket errors/.test(text)) throw new Error(`${url}: ${text}`);
+  return Number(rate);
+}
+
+void inDirectory(async (directory, children) => {
+  need('wrk');
+  build();
+  const serve = async (skus: number) => {
+    const data = join(directory, String(skus));
+    fill(data, skus);
+    const token = issueToken(data);
+    const server = await start(EXECUTABLE, 'serve', '--port', '0', '--data', data);
+    children.push(server.child);
+    await pagesMade(data, skus);
+    return (search: string) => load(`${server.url}/admin/skus/?per_page=${SIZE}&${search}`, token);
+  };
+  const [many, few] = [await serve(SKUS), await serve(FEW_SKUS)];
+  process.stdout.write(
+    `pages of ${SIZE} SKUs, requests per second, medians of ${ROUNDS} rounds of ${SECONDS} s\n\n` +
+      `${'case'.padEnd(30)}${String(SKUS).padStart(10)}${String(FEW_SKUS).padStart(10)}${'ratio'.padStart(8)}\n`,
+  );
+  for (const { title, search } of CASES) {
+    const rates: { large: number; small: number }[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      rates.push({ large: await many(search(SKUS)), small: await few(search(FEW_SKUS)) });
+    }
+    const [large, small] = [median(rates.map((r) => r.large)), median(rates.map((r) => r.small))];
+    const ratio = median(rates.map((r) => r.large / r.small));
+    process.stdout.write(
+      `${title.padEnd(30)}${large.toFixed(0).padStart(10)}${small.toFixed(0).padStart(10)}${ratio.toFixed(2).padStart(8)}\n`,
+    );
+  }
+});
