@@ -17,6 +17,11 @@ export const CODES = {
   body_too_large: { status: 413, exit: 1, meaning: 'the body exceeds the limit' },
   unsupported_media_type: { status: 415, exit: 1, meaning: 'the body is not declared as JSON' },
   invalid: { status: 422, exit: 1, meaning: 'the body is JSON but fails validation' },
+  key_reused: {
+    status: 422,
+    exit: 1,
+    meaning: 'the idempotency key was used with another request',
+  },
   integrity: { status: 422, exit: 1, meaning: 'a database step failed: a reference or a rule' },
   write_refused: { status: 500, exit: 1, meaning: 'the disk refused the write; nothing changed' },
   internal: { status: 500, exit: 1, meaning: 'an unexpected fault' },
@@ -58,6 +63,8 @@ export class CatalogError extends Error {
   readonly code: Code;
   readonly fields: FieldErrors | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** Which part of a transaction of many has failed. */
+  part?: number;
 
   constructor(code: Code, message: string, details: Details = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });

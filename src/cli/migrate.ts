@@ -81,7 +81,7 @@ function sayDone(data: string, done: Migrated | null, { print }: Context): void 
   );
 }
 
-const TABLES = demo as unknown as Readonly<Record<KindName, readonly Row[]>>;
+const TABLES = demo as unknown as Readonly<Partial<Record<KindName, readonly Row[]>>>;
 
 /** The demo's ids begin at 1, and an id that was used once is never used again. */
 function requireUnused(disk: Disk, directory: string): void {
@@ -97,7 +97,7 @@ function requireUnused(disk: Disk, directory: string): void {
 function fill(store: Store): Promise<void> {
   return store.transact((transaction) => {
     for (const kind of KIND_NAMES) {
-      for (const row of TABLES[kind]) {
+      for (const row of TABLES[kind] ?? []) {
         const id = transaction.nextId(kind);
         if (id !== row.id) throw new Error(`the demo catalog has a gap before ${kind} ${row.id}`);
         transaction.put(kind, row);
@@ -109,6 +109,6 @@ function fill(store: Store): Promise<void> {
 function describeDemo(): string {
   const counts = { books: 'books', goods: 'SPUs', skus: 'SKUs', brands: 'brands' } as const;
   return Object.entries(counts)
-    .map(([kind, name]) => `${TABLES[kind as KindName].length} ${name}`)
+    .map(([kind, name]) => `${TABLES[kind as KindName]?.length} ${name}`)
     .join(', ');
 }

@@ -1,6 +1,5 @@
 /** The command line (DECISIONS 8): commands, flags, environment variables, exit statuses. */
-import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from '../auth/duration.ts';
+import { Argument, Command, CommanderError, Option } from 'commander';
 import { ROLES, type Role } from '../auth/roles.ts';
 import { type Disk, machineDisk } from '../disk/disk.ts';
 import { CatalogError, messageOf } from '../errors.ts';
@@ -11,7 +10,19 @@ import type { Context } from './context.ts';
 import { issueTokenCommand } from './issue-token.ts';
 import { migrate } from './migrate.ts';
 import { rebuildPagesCommand } from './rebuild-pages.ts';
-import { serve } from './serve.ts';
+import { serve, type ServeOptions } from './serve.ts';
+import {
+  parseBasePath,
+  parseDirectory,
+  parseFile,
+  parseHost,
+  parseIds,
+  parseLifetime,
+  parseOrigins,
+  parsePort,
+  parseSize,
+  parseSubject,
+} from './values.ts';
 
 /** What a command has for its exit status, 0 to 255. */
 export type ExitStatus = number;
@@ -20,6 +31,9 @@ interface Common {
   readonly data: string;
   readonly verbose?: true;
 }
+
+/** `--cors-origin` may be repeated; commander keeps what it collects under the flag's name. */
+type ServeFlags = Omit<ServeOptions, 'data' | 'corsOrigins'> & { readonly corsOrigin?: string[] };
 
 /**
  * Runs the program.
@@ -112,8 +126,19 @@ function createProgram(context: Context): Command {
         .default('')
         .argParser(parseBasePath),
     )
-    .action((options: Common & { host: string; port: number; basePath: string }) =>
-      serve(options, context),
+    .addOption(
+      new Option('--max-body <size>', 'largest body of a request in bytes, KiB or MiB')
+        .env('CATALOG_MAX_BODY')
+        .default(2 ** 20, '1MiB')
+        .argParser(parseSize),
+    )
+    .addOption(
+      new Option('--cors-origin <origin>', 'origin whose pages may use the API; may be repeated')
+        .env('CATALOG_CORS_ORIGIN')
+        .argParser(parseOrigins),
+    )
+    .action((options: Common & ServeFlags) =>
+      serve({ ...options, corsOrigins: options.corsOrigin ?? [] }, context),
     );
 
   command(program, 'migrate', 'create the store, or bring it to the current schema version')
@@ -131,13 +156,17 @@ function createProgram(context: Context): Command {
   );
 
   command(program, 'backup', 'write the whole catalog to one file')
-    .argument('[file]', '"-" for standard output; catalog-<time>.json where none is named')
+    .argument(
+      '[file]',
+      '"-" for standard output; catalog-<time>.json where none is named',
+      parseFile,
+    )
     .action((file: string | undefined, options: Common) =>
       backup({ data: options.data, file: file ?? null }, context),
     );
 
   command(program, 'restore', 'make a store of a backup, in an empty directory')
-    .argument('<file>', '"-" for standard input')
+    .argument('<file>', '"-" for standard input', parseFile)
     .action((file: string, options: Common) => restore({ data: options.data, file }, context));
 
   command(program, 'issue-token', 'print a token for the admin paths')
@@ -193,44 +222,4 @@ function command(program: Command, name: string, description: string): Command {
 /** commander takes an empty variable for a value; here it is one that is not set. */
 function ignoreEmpty(option: Option, { env }: Context): void {
   if (option.envVar !== undefined && env[option.envVar] === '') option.env('');
-}
-
-function parseDirectory(text: string): string {
-  if (text !== '') return text;
-  throw new InvalidArgumentError('Name a directory.');
-}
-
-function parseHost(text: string): string {
-  if (text !== '') return text;
-  throw new InvalidArgumentError('Name an address, such as 127.0.0.1 or 0.0.0.0.');
-}
-
-function parsePort(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new InvalidArgumentError('Give a number from 0 to 65535.');
-}
-
-/** "/" is no base path; a slash at the end says nothing. */
-function parseBasePath(text: string): string {
-  const path = text.replace(/\/$/, '');
-  if (/^(?:\/(?!\.\.?(?:\/|$))[\w.~-]+)*$/.test(path)) return path;
-  throw new InvalidArgumentError('Give a path that begins with a slash, such as /api.');
-}
-
-function parseSubject(text: string): string {
-  if (text.trim() !== '' && text.length <= 255) return text;
-  throw new InvalidArgumentError('Name a person or a program in 1 to 255 characters.');
-}
-
-function parseLifetime(text: string): number {
-  try {
-    return parseDuration(text);
-  } catch (error) {
-    throw new InvalidArgumentError(messageOf(error));
-  }
-}
-
-function parseIds(text: string, before: readonly number[] = []): number[] {
-  if (/^[1-9]\d{0,15}$/.test(text)) return [...before, Number(text)];
-  throw new InvalidArgumentError('Give SKU ids in digits.');
 }

@@ -23,11 +23,14 @@ export interface ServeOptions {
   readonly host: string;
   readonly port: number;
   readonly basePath: string;
+  /** Bytes. */
+  readonly maxBody: number;
+  readonly corsOrigins: readonly string[];
 }
 
 /** Serves until a signal comes, and returns when everything is written. */
 export async function serve(options: ServeOptions, context: Context): Promise<void> {
-  const { data, host, port, basePath } = options;
+  const { data, host, port, basePath, maxBody, corsOrigins } = options;
   const stop = firstSignal();
   const failed = (what: string) => (error: unknown) =>
     context.warn(`${what}: ${messageOf(error)}`, error);
@@ -59,11 +62,14 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
       return page && { ...page, type: 'text/html; charset=utf-8', policy: PAGE_POLICY };
     },
     basePath,
+    corsOrigins,
     version: context.version,
     report: (requestId, error) =>
       context.warn(`request ${requestId} failed: ${messageOf(error)}`, error),
   });
-  const server = await startServer(application, host, port, failed('an answer could not be sent'));
+  const server = await startServer(application, host, port, failed('an answer could not be sent'), {
+    body: maxBody,
+  });
   pages.compareAll();
   context.print(`listening on ${server.url}`);
   await stop;

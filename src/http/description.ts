@@ -35,6 +35,12 @@ export function indexDocument(basePath: string, version: string): object {
   };
 }
 
+/** RFC 6573: the collections are the items of the index. */
+export function indexLinks(basePath: string): string {
+  return [...COLLECTIONS.keys()].map((path) => `<${basePath}${path}>; rel="item"`).join(', ');
+}
+
+/** The headers of the answer to OPTIONS. */
 export function optionsHeaders(endpoint: Endpoint): Record<string, string> {
   return { Allow: allowed(endpoint), 'Content-Type': JSON_TYPE };
 }
@@ -58,21 +64,26 @@ export function describeAttributes(kind: Kind, methods: readonly Method[]): obje
 export interface WritableAttribute {
   /** As requests call it. */
   readonly name: string;
+  /** As the kind declares it. */
+  readonly attribute: string;
   readonly schema: JsonSchema;
   /** On POST and PUT; PATCH requires none. */
   readonly required: boolean;
 }
 
+/** The attributes of a kind that clients send, in the order of the object. */
 export function writableAttributes(kind: Kind): WritableAttribute[] {
-  return visibleAttributes(kind).flatMap(([name, declared]) => {
-    if (declared.role === 'owned')
-      return [{ name, schema: ownedSchema(declared), required: false }];
+  return visibleAttributes(kind).flatMap(([attribute, declared]) => {
+    if (declared.role === 'owned') {
+      return [{ name: attribute, attribute, schema: ownedSchema(declared), required: false }];
+    }
     if (declared.role !== 'written') return [];
-    const { schema, request = name, fallback } = declared;
+    const { schema, request = attribute, fallback } = declared;
     const described = jsonSchemaOf(schema);
     return [
       {
         name: request,
+        attribute,
         schema: fallback === undefined ? described : { ...described, default: fallback },
         required: fallback === undefined,
       },
@@ -111,8 +122,16 @@ function ownedSchema(declared: Extract<Attribute, { role: 'owned' }>): JsonSchem
   };
 }
 
+const converted = new Map<ValueSchema, JsonSchema>();
+
 /** The JSON Schema of a value schema, with the keywords that it carries as metadata. */
 function jsonSchemaOf(schema: ValueSchema): JsonSchema {
+  const found = converted.get(schema) ?? convert(schema);
+  converted.set(schema, found);
+  return found;
+}
+
+function convert(schema: ValueSchema): JsonSchema {
   const { $schema: _, ...schemaObject } = toJsonSchema(schema, {
     target: 'draft-2020-12',
     errorMode: 'ignore',

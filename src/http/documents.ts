@@ -7,6 +7,8 @@ export interface Document {
   readonly body: string | Uint8Array;
   readonly type: string;
   readonly modified?: Date;
+  /** Link values of its own (RFC 8288). */
+  readonly links?: string;
   /** Content-Security-Policy of a page. */
   readonly policy?: string;
 }
@@ -42,12 +44,13 @@ export class DocumentEndpoint implements Endpoint {
   }
 
   perform(_: Method, { mediaType }: Exchange): Answer {
-    const { body, type, modified, policy } = this.#located();
+    const { body, type, modified, links, policy } = this.#located();
     const headers: Record<string, string> = {
       'Content-Type': this.negotiates ? mediaType : type,
       ETag: this.current().etag,
       'Cache-Control': 'no-cache',
     };
+    if (links !== undefined) headers['Link'] = links;
     if (policy !== undefined) headers['Content-Security-Policy'] = policy;
     if (modified !== undefined) headers['Last-Modified'] = modified.toUTCString();
     return { status: 200, headers, body };

@@ -14,6 +14,8 @@ export interface Exchange {
   readonly request: Request;
   readonly mediaType: MediaType;
   readonly conditions: Conditions | null;
+  /** Whom the token is for; null where none is asked. */
+  readonly subject: string | null;
   /** Parsed JSON of a method with a body. */
   readonly body: unknown;
 }

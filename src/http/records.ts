@@ -7,6 +7,7 @@ import type { Representation } from '../resources/representation.ts';
 import { describeAttributes } from './description.ts';
 import type { Endpoint, Exchange, Method } from './endpoint.ts';
 import type { Answer } from './exchange.ts';
+import { idempotencyKey } from './idempotency-key.ts';
 import { pageLinks } from './paging.ts';
 import { type Conditions, requireWritable } from './preconditions.ts';
 
@@ -20,7 +21,7 @@ export class CollectionEndpoint implements Endpoint {
   constructor(records: Records, address: Address) {
     this.#records = records;
     this.#address = address;
-    this.methods = address.parent?.nesting.writable === false ? ['GET'] : ['GET', 'POST'];
+    this.methods = collectionMethods(address);
   }
 
   get open(): boolean {
@@ -40,7 +41,8 @@ export class CollectionEndpoint implements Endpoint {
   }
 
   perform(method: Method, exchange: Exchange): Answer | Promise<Answer> {
-    return method === 'POST' ? this.#create(exchange) : this.#list(exchange);
+    if (method === 'POST') return this.#create(exchange);
+    return method === 'PATCH' ? this.#updateAll(exchange) : this.#list(exchange);
   }
 
   #list({ request, mediaType }: Exchange): Answer {
@@ -50,19 +52,38 @@ export class CollectionEndpoint implements Endpoint {
       'Content-Type': mediaType,
       'X-Total-Count': String(total),
     };
-    const links = pageLinks(request.path, query, total);
-    if (links.length > 0) headers['Link'] = links.join(', ');
+    headers['Link'] = [...pageLinks(request.path, query, total), this.#up(request.path)].join(', ');
     return { status: 200, headers, body: text };
   }
 
-  async #create({ request, body, mediaType }: Exchange): Promise<Answer> {
-    const { id, text, etag } = await this.#records.create(this.#address, body);
-    return {
-      status: 201,
-      headers: { 'Content-Type': mediaType, ETag: etag, Location: `${request.path}${id}/` },
-      body: text,
-    };
+  async #create({ request, subject, body, mediaType }: Exchange): Promise<Answer> {
+    const key = idempotencyKey(request);
+    const token = key === null ? null : { subject, key };
+    const created = await this.#records.create(this.#address, body, token);
+    const { id, text, etag, replayed } = created;
+    const headers: Record<string, string> = { 'Content-Type': mediaType };
+    if (id !== null) headers['Location'] = `${request.path}${id}/`;
+    if (etag !== null) headers['ETag'] = etag;
+    if (replayed) headers['Idempotent-Replayed'] = 'true';
+    return { status: 201, headers, body: text };
   }
+
+  async #updateAll({ body, mediaType }: Exchange): Promise<Answer> {
+    const text = await this.#records.updateAll(this.#address, body);
+    return { status: 200, headers: { 'Content-Type': mediaType }, body: text };
+  }
+
+  /** The parent of a nested collection, the index of any other. */
+  #up(path: string): string {
+    const { kind, parent } = this.#address;
+    const below = parent === null ? (kind.path ?? '') : `/${parent.nesting.segment}/`;
+    return `<${path.slice(0, path.length - below.length + 1)}>; rel="up"`;
+  }
+}
+
+function collectionMethods({ kind, parent }: Address): readonly Method[] {
+  if (parent !== null) return parent.nesting.writable ? ['GET', 'POST'] : ['GET'];
+  return kind.bulk ? ['GET', 'POST', 'PATCH'] : ['GET', 'POST'];
 }
 
 const ITEM_METHODS: readonly Method[] = ['GET', 'PUT', 'PATCH', 'DELETE'];
@@ -107,23 +128,16 @@ export class ItemEndpoint implements Endpoint {
     return this.#representation;
   }
 
-  perform(method: Method, { body, conditions, mediaType }: Exchange): Answer | Promise<Answer> {
-    if (method === 'GET') return answer(this.current(), mediaType);
-    const allow = writeCondition(conditions);
+  perform(method: Method, exchange: Exchange): Answer | Promise<Answer> {
+    if (method === 'GET') return answer(this.current(), exchange);
+    const allow = writeCondition(exchange.conditions);
     if (method === 'DELETE') return this.#remove(allow);
-    return this.#update(method === 'PUT' ? 'whole' : 'partial', body, allow, mediaType);
+    return this.#update(method === 'PUT' ? 'whole' : 'partial', allow, exchange);
   }
 
-  async #update(
-    mode: Mode,
-    body: unknown,
-    allow: Precondition,
-    mediaType: string,
-  ): Promise<Answer> {
-    return answer(
-      await this.#records.update(this.#address, this.#id, mode, body, allow),
-      mediaType,
-    );
+  async #update(mode: Mode, allow: Precondition, exchange: Exchange): Promise<Answer> {
+    const { body } = exchange;
+    return answer(await this.#records.update(this.#address, this.#id, mode, body, allow), exchange);
   }
 
   async #remove(allow: Precondition): Promise<Answer> {
@@ -132,8 +146,13 @@ export class ItemEndpoint implements Endpoint {
   }
 }
 
-function answer({ text, etag }: Representation, mediaType: string): Answer {
-  return { status: 200, headers: { 'Content-Type': mediaType, ETag: etag }, body: text };
+function answer({ text, etag }: Representation, { mediaType, request }: Exchange): Answer {
+  const collection = request.path.slice(
+    0,
+    request.path.lastIndexOf('/', request.path.length - 2) + 1,
+  );
+  const Link = `<${collection}>; rel="collection", <${collection}>; rel="up"`;
+  return { status: 200, headers: { 'Content-Type': mediaType, ETag: etag, Link }, body: text };
 }
 
 function writeCondition(conditions: Conditions | null): Precondition {

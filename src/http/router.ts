@@ -7,7 +7,8 @@ import type { Kind, Nesting } from '../model/kind.ts';
 import { ALL_KINDS, COLLECTIONS, KINDS } from '../model/kinds.ts';
 import type { Address, Records } from '../resources/records.ts';
 import { readJson } from './body.ts';
-import { indexDocument, optionsHeaders, serviceLinks } from './description.ts';
+import { crossOrigin } from './cors.ts';
+import { indexDocument, indexLinks, optionsHeaders, serviceLinks } from './description.ts';
 import { type Document, DocumentEndpoint } from './documents.ts';
 import { allowed, type Endpoint, type Method, WITH_BODY } from './endpoint.ts';
 import { type Answer, header, type Request, whenReady } from './exchange.ts';
@@ -32,6 +33,8 @@ export interface Services {
   /** "" or a path such as "/api", under which everything stands. */
   readonly basePath: string;
   readonly version: string;
+  /** Origins whose pages may read our answers; none where it is empty. */
+  readonly corsOrigins: readonly string[];
   readonly report: FaultReporter;
 }
 
@@ -58,6 +61,7 @@ export type Application = (request: Request) => Answer | Promise<Answer>;
 
 export function createApplication(services: Services): Application {
   const { basePath, report, records, page, version } = services;
+  const cors = services.corsOrigins.length === 0 ? null : crossOrigin(services.corsOrigins);
   const router = Router<Routed>();
   const openApi = JSON.stringify(openApiDocument(basePath, version));
   const index = JSON.stringify(indexDocument(basePath, version));
@@ -91,7 +95,7 @@ export function createApplication(services: Services): Application {
   at('/pages/skus/:file', ({ file }) =>
     file === `${NUMBER}.html` ? ([sku = '']) => new DocumentEndpoint(() => page(sku)) : null,
   );
-  at('/', () => () => jsonDocument(index));
+  at('/', () => () => jsonDocument(index, indexLinks(basePath)));
   at('/openapi.json', () => () => jsonDocument(openApi));
   at('/docs/', () => () => new DocumentEndpoint(() => viewerFile('')));
   at('/docs/:file', ({ file = '' }) => {
@@ -121,7 +125,10 @@ export function createApplication(services: Services): Application {
   return (request) => {
     const { prefix, path } = splitPrefix(request.path, basePath);
     return whenReady(path === null ? undefined : find(path), (endpoint) => {
-      const finish = (answer: Answer) => complete(answer, endpoint, prefix);
+      const finish = (answer: Answer) => {
+        const completed = complete(answer, endpoint, prefix);
+        return cors === null ? completed : cors(request, completed);
+      };
       const refuse = (error: unknown) =>
         finish(problem(error, endpoint?.emptyNotFound ?? false, report));
       try {
@@ -153,7 +160,7 @@ function carryOut(
     const body = JSON.stringify(endpoint.describe());
     return { status: 200, headers: optionsHeaders(endpoint), body };
   }
-  return whenReady(endpoint.open ? undefined : authorize(request, tokens, reads), () =>
+  return whenReady(endpoint.open ? null : authorize(request, tokens, reads), (subject) =>
     whenReady(endpoint.locate(method), () => {
       const mediaType = endpoint.negotiates ? chooseMediaType(request, reads) : JSON_TYPE;
       const conditions = conditionsOf(request);
@@ -161,20 +168,20 @@ function carryOut(
       if (unchanged) return unchanged;
       const operation = (method === 'HEAD' ? 'GET' : method) as Method;
       return whenReady(WITH_BODY.has(method) ? readJson(request) : undefined, (body) =>
-        endpoint.perform(operation, { request, mediaType, conditions, body }),
+        endpoint.perform(operation, { request, mediaType, conditions, subject, body }),
       );
     }),
   );
 }
 
-/** @throws CatalogError `unauthorized`, `forbidden`. */
+/** @returns whom the token is for. @throws CatalogError `unauthorized`, `forbidden`. */
 function authorize(
   request: Request,
   tokens: TokenVerifier,
   reads: boolean,
-): undefined | Promise<undefined> {
-  const permit = ({ role }: Caller) => {
-    if (mayActAs(role, reads ? 'viewer' : 'editor')) return undefined;
+): string | Promise<string> {
+  const permit = ({ subject, role }: Caller) => {
+    if (mayActAs(role, reads ? 'viewer' : 'editor')) return subject;
     throw new CatalogError('forbidden', `the role ${role} may read, but not write`);
   };
   return whenReady(tokens.verify(header(request, 'authorization')), permit);
@@ -192,7 +199,11 @@ function judgeConditions(
   reads: boolean,
 ): Answer | null {
   const etag = endpoint.current()?.etag;
-  if (etag === undefined) return null;
+  if (etag === undefined) {
+    // Without a tag there is none that a condition could name.
+    if (!reads) requireMatch(conditions, '');
+    return null;
+  }
   if (!reads) {
     requireWritable(conditions, etag);
     return null;
@@ -234,8 +245,8 @@ function complete(answer: Answer, endpoint: Endpoint | undefined, prefix: string
   return answer;
 }
 
-function jsonDocument(body: string): Endpoint {
-  return new DocumentEndpoint(() => ({ body, type: JSON_TYPE }), true);
+function jsonDocument(body: string, links?: string): Endpoint {
+  return new DocumentEndpoint(() => ({ body, type: JSON_TYPE, ...(links && { links }) }), true);
 }
 
 function adminKind(segment = ''): Kind | null {

@@ -55,8 +55,9 @@ export async function startServer(
   host: string,
   port: number,
   failed: (error: unknown) => void,
-  limits: Limits = LIMITS,
+  some: Partial<Limits> = {},
 ): Promise<HttpServer> {
+  const limits = { ...LIMITS, ...some };
   const exchanges = new Exchanges();
   const service: Service = { application, limits, exchanges, failed };
   const server = createServer({

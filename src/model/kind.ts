@@ -9,7 +9,10 @@ export interface Row {
   readonly [attribute: string]: Scalar;
 }
 
-/** Tables of the store. `sku_specs` holds the specification records of SKUs. */
+/**
+ * Tables of the store. `sku_specs` holds the specification records of SKUs, `idempotency_keys` the
+ * answers to requests that may be sent again.
+ */
 export const KIND_NAMES = [
   'books',
   'brands',
@@ -19,6 +22,7 @@ export const KIND_NAMES = [
   'options',
   'skus',
   'sku_specs',
+  'idempotency_keys',
 ] as const;
 
 export type KindName = (typeof KIND_NAMES)[number];
@@ -103,6 +107,8 @@ export interface Kind {
   readonly path: string | null;
   /** No token asked (SPEC 5, rule 2). */
   readonly open: boolean;
+  /** POST and PATCH of the collection take an array of objects, all or none. */
+  readonly bulk: boolean;
   /** In the order of the object. */
   readonly attributes: Readonly<Record<string, Attribute>>;
   /** The attribute that `?keyword=` compares. */
@@ -117,4 +123,9 @@ export interface Kind {
   readonly unpaged: boolean;
   /** A write that the disk refuses is a validation error (SPEC 7, rule 3). */
   readonly refusalIsValidation: boolean;
+}
+
+/** The attributes of a kind that rows keep in the store. */
+export function isStored(attribute: Attribute): boolean {
+  return attribute.role === 'written' || attribute.role === 'assigned' || attribute.role === 'id';
 }

@@ -4,16 +4,13 @@
  */
 import type {
   AssignedAttribute,
-  Attribute,
   IdAttribute,
   JoinedAttribute,
   Kind,
   KindName,
-  Row,
   WrittenAttribute,
 } from './kind.ts';
 import { KIND_NAMES } from './kind.ts';
-import { joinOf, type Reference, referencesOf } from './rules.ts';
 import {
   atMostThreeLevels,
   categoryChain,
@@ -58,6 +55,7 @@ const owningSpu = reference('goods', { request: 'spu_id' });
 
 const DEFAULTS = {
   open: false,
+  bulk: true,
   structural: [],
   rules: [],
   nestings: [],
@@ -74,6 +72,7 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
     plural: 'books',
     path: '/books/',
     open: true,
+    bulk: false,
     emptyNotFound: true,
     unpaged: true,
     attributes: {
@@ -209,6 +208,7 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
     label: 'specification record',
     plural: 'specification records',
     path: null,
+    bulk: false,
     refusalIsValidation: true,
     attributes: {
       id,
@@ -219,6 +219,33 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
     rules: [specificationFits],
     nestings: [{ parent: 'skus', segment: 'specs', through: 'sku_id', writable: true }],
   },
+
+  idempotency_keys: {
+    ...DEFAULTS,
+    name: 'idempotency_keys',
+    label: 'idempotency key',
+    plural: 'idempotency keys',
+    path: null,
+    bulk: false,
+    keyword: 'key',
+    attributes: {
+      id,
+      /** Whose key it is, and the key. */
+      key: written(longText),
+      /** Of the request, to tell another request with the same key. */
+      digest: written(longText),
+      /** When it was answered, in milliseconds since the epoch. */
+      time: written(amount),
+      /** The oldest key that was kept when this one came. */
+      oldest: written(identifier),
+      /** Bytes of all answers so far, up to and with this one. */
+      bytes: written(amount),
+      /** What was created; null where it was an array. */
+      created: written(optionalIdentifier),
+      etag: written(longText),
+      body: written(longText),
+    },
+  },
 };
 
 /** Every kind, those referred to before those that refer to them. */
@@ -228,56 +255,3 @@ export const ALL_KINDS: readonly Kind[] = KIND_NAMES.map((name) => KINDS[name]);
 export const COLLECTIONS: ReadonlyMap<string, Kind> = new Map(
   ALL_KINDS.flatMap((kind) => (kind.path === null ? [] : [[kind.path, kind] as const])),
 );
-
-export interface Referrer extends Reference {
-  readonly kind: Kind;
-}
-
-const referrers = new Map<KindName, readonly Referrer[]>(
-  KIND_NAMES.map((name) => [
-    name,
-    ALL_KINDS.flatMap((kind) =>
-      referencesOf(kind)
-        .filter(({ to }) => to === name)
-        .map((declared) => ({ ...declared, kind })),
-    ),
-  ]),
-);
-
-/** The references that point at a kind, from whichever kind. */
-export function referrersOf(name: KindName): readonly Referrer[] {
-  return referrers.get(name) ?? [];
-}
-
-/** The attributes of a kind that rows keep in the store. */
-export function isStored(attribute: Attribute): boolean {
-  return attribute.role === 'written' || attribute.role === 'assigned' || attribute.role === 'id';
-}
-
-interface Borrower {
-  readonly kind: KindName;
-  /** What it joins; null where it owns the rows and shows them as a whole. */
-  readonly attribute: string | null;
-}
-
-/** Who shows something of the rows of a kind. */
-const borrowers = new Map<KindName, readonly Borrower[]>(
-  KIND_NAMES.map((name) => [name, ALL_KINDS.flatMap((kind) => borrowedBy(kind, name))]),
-);
-
-function borrowedBy(kind: Kind, from: KindName): Borrower[] {
-  return Object.values(kind.attributes).flatMap((declared): Borrower[] => {
-    if (declared.role === 'owned' && declared.kind === from) {
-      return [{ kind: kind.name, attribute: null }];
-    }
-    if (declared.role !== 'joined' || joinOf(kind, declared).references !== from) return [];
-    return [{ kind: kind.name, attribute: declared.attribute }];
-  });
-}
-
-/** The kinds whose objects may look different after a row of another kind has changed. */
-export function borrowersOf(name: KindName, before: Row | null, after: Row | null): KindName[] {
-  return (borrowers.get(name) ?? []).flatMap(({ kind, attribute }) =>
-    attribute === null || before?.[attribute] !== after?.[attribute] ? [kind] : [],
-  );
-}

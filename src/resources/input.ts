@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { CatalogError } from '../errors.ts';
 import type { Kind, KindName, Scalar, WrittenAttribute } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
+import { identifier } from '../model/schemas.ts';
 import { visibleAttributes } from './representation.ts';
 
 /** `whole` wants every attribute that has no fallback (POST, PUT), `partial` none (PATCH). */
@@ -23,7 +24,8 @@ interface OwnedInput {
 /** A hostile list can be wrong in a hundred thousand places; nobody reads more than these. */
 const REPORTED = 100;
 
-class Problems {
+/** What is wrong with a body, by path, gathered to be told at once. */
+export class Problems {
   readonly #fields: Record<string, string[]> = {};
   #count = 0;
 
@@ -59,6 +61,62 @@ export function parseInput(kind: Kind, body: unknown, mode: Mode): Input {
   const input = readObject(kind, body, mode, '', problems);
   problems.settle();
   return input;
+}
+
+/**
+ * @param body the elements of an array, each an object; paths of problems begin with the index.
+ * @throws CatalogError `invalid`.
+ */
+export function parseInputs(kind: Kind, body: readonly unknown[], mode: Mode): Input[] {
+  return readAll(body, (element, path, problems) =>
+    readObject(kind, element, mode, path, problems),
+  );
+}
+
+/** A change to the row with an id. */
+export interface Update {
+  readonly id: number;
+  readonly input: Input;
+}
+
+/**
+ * @param body the elements of an array, each an object with `id` and what is to change.
+ * @throws CatalogError `invalid`.
+ */
+export function parseUpdates(kind: Kind, body: readonly unknown[]): Update[] {
+  const seen = new Set<number>();
+  return readAll(body, (element, path, problems) => {
+    const found = v.safeParse(identifier, element['id']);
+    const id = found.success ? found.output : 0;
+    if (!Object.hasOwn(element, 'id')) problems.add(`${path}id`, 'is required');
+    else if (!found.success) problems.add(`${path}id`, found.issues[0].message);
+    else if (seen.has(id)) problems.add(`${path}id`, `${id} occurs twice`);
+    seen.add(id);
+    return { id, input: readObject(kind, element, 'partial', path, problems) };
+  });
+}
+
+type ReadElement<T> = (
+  element: Readonly<Record<string, unknown>>,
+  path: string,
+  problems: Problems,
+) => T;
+
+function readAll<T>(body: readonly unknown[], read: ReadElement<T>): T[] {
+  if (body.length === 0) {
+    throw new CatalogError('invalid', 'the array is empty; send at least one object', {
+      fields: {},
+    });
+  }
+  const problems = new Problems();
+  const all: T[] = [];
+  for (const [index, element] of body.entries()) {
+    if (problems.full) break;
+    if (isObject(element)) all.push(read(element, `${index}.`, problems));
+    else problems.add(String(index), 'must be an object');
+  }
+  problems.settle();
+  return all;
 }
 
 function readObject(

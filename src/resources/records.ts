@@ -3,12 +3,21 @@
  * serves every collection; what differs stands in the kind's declaration.
  */
 import { CatalogError } from '../errors.ts';
-import type { Kind, Nesting, Row, Scalar } from '../model/kind.ts';
-import { isStored, KINDS } from '../model/kinds.ts';
+import { isStored, type Kind, type Nesting, type Row, type Scalar } from '../model/kind.ts';
+import { KINDS } from '../model/kinds.ts';
 import type { Transaction, View } from '../store/draft.ts';
 import type { Store } from '../store/store.ts';
 import type { Selection } from '../store/tables.ts';
-import { type Input, type Mode, parseInput } from './input.ts';
+import { type Created, recall, remember, type Retry } from './idempotency.ts';
+import {
+  type Input,
+  type Mode,
+  parseInput,
+  parseInputs,
+  parseUpdates,
+  Problems,
+  type Update,
+} from './input.ts';
 import { type Representation, represent } from './representation.ts';
 import { RepresentationCache } from './representation-cache.ts';
 
@@ -34,12 +43,24 @@ export interface Listing {
   readonly total: number;
 }
 
+/** Who sends a request that may be sent again, and with which key. */
+export type IdempotencyToken = Omit<Retry, 'request'>;
+
+export interface Creation extends Created {
+  /** Whether this is the answer to an earlier request with the same key. */
+  readonly replayed: boolean;
+}
+
 export class Records {
   readonly #store: Store;
   readonly #representations: RepresentationCache;
 
-  constructor(store: Store) {
+  readonly #now: () => number;
+
+  /** @param now milliseconds since the epoch. */
+  constructor(store: Store, now: () => number = Date.now) {
     this.#store = store;
+    this.#now = now;
     this.#representations = new RepresentationCache(store);
   }
 
@@ -79,18 +100,68 @@ export class Records {
   }
 
   /**
+   * Creates one object, or where the kind takes them all those of an array, or none.
+   *
    * @param body parsed JSON.
-   * @throws CatalogError `invalid`, `integrity`, `not_found` (the parent), `write_refused`.
+   * @param token who sends it with which `Idempotency-Key`; null without one.
+   * @throws CatalogError `invalid`, `integrity`, `key_reused`, `not_found` (the parent),
+   *   `write_refused`.
    */
-  create(address: Address, body: unknown): Promise<Representation & { readonly id: number }> {
+  create(address: Address, body: unknown, token: IdempotencyToken | null): Promise<Creation> {
     const { kind, parent } = address;
-    const input = parseInput(kind, body, 'whole');
+    const retry = token && { ...token, request: [kind.name, parent?.id ?? null, body] };
+    const createAll = this.#creating(address, body);
     return this.#commit(kind, (transaction) => {
       requireParent(address, transaction);
+      const now = this.#now();
+      const first = retry && recall(transaction, retry, now);
+      if (first !== null) return { ...first, replayed: true };
+      const created = createAll(transaction);
+      if (retry !== null) remember(transaction, retry, created, now);
+      return { ...created, replayed: false };
+    });
+  }
+
+  /** Checks the body, and says what a transaction has to do. */
+  #creating({ kind, parent }: Address, body: unknown): (transaction: Transaction) => Created {
+    const place = parent === null ? {} : { [parent.nesting.through]: parent.id };
+    const add = (transaction: Transaction, input: Input) => {
       const id = transaction.nextId(kind.name);
-      const place = parent === null ? {} : { [parent.nesting.through]: parent.id };
       const row = newRow(kind, { ...input.values, ...place, id });
       return { id, ...write(transaction, kind, row, input) };
+    };
+    if (!isMany(kind, parent, body)) {
+      const input = parseInput(kind, body, 'whole');
+      return (transaction) => add(transaction, input);
+    }
+    const inputs = parseInputs(kind, body, 'whole');
+    return (transaction) => {
+      const all = inputs.map((input, index) =>
+        transaction.part(index, () => add(transaction, input)),
+      );
+      return { id: null, text: arrayOf(all), etag: null };
+    };
+  }
+
+  /**
+   * Changes the rows that the elements of an array name, all or none.
+   *
+   * @param body parsed JSON: an array of objects, each with `id` and what is to change.
+   * @returns JSON text of the array of objects.
+   * @throws CatalogError `invalid`, `integrity`, `write_refused`.
+   */
+  updateAll({ kind }: Address, body: unknown): Promise<string> {
+    if (!Array.isArray(body)) {
+      throw new CatalogError('invalid', 'the body must be a JSON array of objects', { fields: {} });
+    }
+    const updates = parseUpdates(kind, body);
+    return this.#commit(kind, (transaction) => {
+      requireElements(kind, updates, transaction);
+      const all = updates.map(({ id, input }, index) => {
+        const changed = { ...transaction.get(kind.name, id), ...input.values, id };
+        return transaction.part(index, () => write(transaction, kind, changed, input));
+      });
+      return arrayOf(all);
     });
   }
 
@@ -133,12 +204,42 @@ export class Records {
     try {
       return await this.#store.transact(run);
     } catch (error) {
-      if (!(error instanceof CatalogError && error.code === 'write_refused')) throw error;
-      if (!kind.refusalIsValidation) throw error;
-      // SPEC 7, rule 3: to the client of an SKU write it is a validation error.
-      throw new CatalogError('integrity', `database error: ${error.message}`, { cause: error });
+      if (!(error instanceof CatalogError)) throw error;
+      if (error.code === 'write_refused' && kind.refusalIsValidation) {
+        // SPEC 7, rule 3: to the client of an SKU write it is a validation error.
+        throw new CatalogError('integrity', `database error: ${error.message}`, { cause: error });
+      }
+      throw error.part === undefined ? error : atElement(error, error.part);
     }
   }
+}
+
+/** Whether a body is an array of objects where one is taken. */
+function isMany(kind: Kind, parent: Parent | null, body: unknown): body is readonly unknown[] {
+  return kind.bulk && parent === null && Array.isArray(body);
+}
+
+function arrayOf(all: readonly Representation[]): string {
+  return `[${all.map(({ text }) => text).join(',')}]`;
+}
+
+function requireElements(kind: Kind, updates: readonly Update[], view: View): void {
+  const problems = new Problems();
+  for (const [index, { id }] of updates.entries()) {
+    if (view.get(kind.name, id) === undefined) {
+      problems.add(`${index}.id`, `there is no ${kind.label} ${id}`);
+    }
+  }
+  problems.settle();
+}
+
+/** The failure of one element of an array: its message names the element. */
+function atElement(error: CatalogError, index: number): CatalogError {
+  // What relies on the element is named by itself: it is no member of the element.
+  const message = error.message.replace(/^(database error: )(\w+:)?/, (_, begin, own = '') =>
+    own === '' ? `${begin}element ${index}: ` : `${begin}${index}.${own}`,
+  );
+  return new CatalogError(error.code, message, { cause: error });
 }
 
 function write(transaction: Transaction, kind: Kind, row: Row, input: Input): Representation {

@@ -6,8 +6,15 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import type { Disk } from '../disk/disk.ts';
 import { messageOf } from '../errors.ts';
-import type { Attribute, Kind, Lookup, Row, Scalar } from '../model/kind.ts';
-import { ALL_KINDS, isStored, KINDS } from '../model/kinds.ts';
+import {
+  type Attribute,
+  isStored,
+  type Kind,
+  type Lookup,
+  type Row,
+  type Scalar,
+} from '../model/kind.ts';
+import { ALL_KINDS, KINDS } from '../model/kinds.ts';
 import { judge } from '../model/rules.ts';
 import { earlierSchema } from './base.ts';
 import type { ChangeSet } from './change-set.ts';

@@ -5,7 +5,8 @@
  */
 import { CatalogError } from '../errors.ts';
 import type { Kind, KindName, Row, Scalar } from '../model/kind.ts';
-import { KINDS, referrersOf } from '../model/kinds.ts';
+import { KINDS } from '../model/kinds.ts';
+import { referrersOf } from '../model/relations.ts';
 import { judge } from '../model/rules.ts';
 import type { LastIds } from './change-set.ts';
 import { type Change, indexedAttributes, type Tables } from './tables.ts';
@@ -23,12 +24,25 @@ export interface Transaction extends View {
   /** Hands out the next id of a kind; it is spent only if the transaction commits. */
   nextId(kind: KindName): number;
   put(kind: KindName, row: Row): void;
+  /** Runs one of many like parts; a CatalogError for which it is the cause has its `part`. */
+  part<T>(index: number, run: () => T): T;
   /** Deletes a row, and with it the rows that belong to it. */
   delete(kind: KindName, id: number): void;
 }
 
 /** How many referring rows a message names. */
 const NAMED = 3;
+
+/** One write of a transaction. */
+interface Written {
+  readonly kind: KindName;
+  readonly id: number;
+  /** The draft's own entry as it was. */
+  readonly entry: Row | null | undefined;
+  /** The row as the transaction saw it. */
+  readonly before: Row | null;
+  readonly part: number | undefined;
+}
 
 export class Draft implements Transaction {
   readonly #tables: Tables;
@@ -38,8 +52,8 @@ export class Draft implements Transaction {
   /** Ids that the draft gave an indexed value at some time; whether they have it still, rows say. */
   readonly #candidates = new Map<string, Set<number>>();
   /** What the transaction under way has to undo: the draft's own entry as it was. */
-  #journal: { kind: KindName; id: number; entry: Row | null | undefined; before: Row | null }[] =
-    [];
+  #journal: Written[] = [];
+  #part: number | undefined;
 
   constructor(tables: Tables, lastIds: Readonly<Record<KindName, number>>) {
     this.#tables = tables;
@@ -108,6 +122,17 @@ export class Draft implements Transaction {
     }
   }
 
+  part<T>(index: number, run: () => T): T {
+    this.#part = index;
+    try {
+      return run();
+    } catch (error) {
+      throw withPart(error, index);
+    } finally {
+      this.#part = undefined;
+    }
+  }
+
   delete(kind: KindName, id: number): void {
     this.#set(kind, id, null);
     for (const { kind: owned, attribute, cascade } of referrersOf(kind)) {
@@ -142,7 +167,8 @@ export class Draft implements Transaction {
 
   #set(kind: KindName, id: number, entry: Row | null): void {
     const before = this.get(kind, id) ?? null;
-    this.#journal.push({ kind, id, entry: this.#rows.get(kind)?.get(id), before });
+    const own = this.#rows.get(kind)?.get(id);
+    this.#journal.push({ kind, id, entry: own, before, part: this.#part });
     this.#restore(kind, id, entry);
   }
 
@@ -159,17 +185,24 @@ export class Draft implements Transaction {
 
   /** Judges every row that the transaction wrote, and the rows that rely on what it changed. */
   #verify(): void {
-    for (const { kind: name, id, before } of this.#journal) {
-      const kind = KINDS[name];
-      const row = this.get(name, id);
-      if (row === undefined) {
-        if (before !== null) this.#verifyUnreferred(kind, id);
-        continue;
+    for (const { kind, id, before, part } of this.#journal) {
+      try {
+        this.#verifyWritten(KINDS[kind], id, before);
+      } catch (error) {
+        throw withPart(error, part);
       }
-      this.#judge(kind, row);
-      if (before !== null && kind.structural.some((key) => before[key] !== row[key])) {
-        this.#verifyReferrers(kind, id);
-      }
+    }
+  }
+
+  #verifyWritten(kind: Kind, id: number, before: Row | null): void {
+    const row = this.get(kind.name, id);
+    if (row === undefined) {
+      if (before !== null) this.#verifyUnreferred(kind, id);
+      return;
+    }
+    this.#judge(kind, row);
+    if (before !== null && kind.structural.some((key) => before[key] !== row[key])) {
+      this.#verifyReferrers(kind, id);
     }
   }
 
@@ -205,6 +238,11 @@ export class Draft implements Transaction {
       );
     }
   }
+}
+
+function withPart(error: unknown, part: number | undefined): unknown {
+  if (error instanceof CatalogError && part !== undefined) error.part = part;
+  return error;
 }
 
 function first<T>(count: number, values: Iterable<T>): T[] {

@@ -13,6 +13,8 @@ interface Chunk {
   since: number;
   /** By id modulo {@link CHUNK}. */
   rows: (Row | undefined)[];
+  /** Rows in it. */
+  size: number;
 }
 
 export class RowTable {
@@ -34,15 +36,21 @@ export class RowTable {
   }
 
   set(row: Row): void {
-    const rows = this.#own(row.id);
-    if (rows[row.id % CHUNK] === undefined) this.#size += 1;
-    rows[row.id % CHUNK] = row;
+    const chunk = this.#own(row.id);
+    if (chunk.rows[row.id % CHUNK] === undefined) {
+      this.#size += 1;
+      chunk.size += 1;
+    }
+    chunk.rows[row.id % CHUNK] = row;
   }
 
   delete(id: number): void {
     if (this.get(id) === undefined) return;
-    this.#own(id)[id % CHUNK] = undefined;
+    const chunk = this.#own(id);
+    chunk.rows[id % CHUNK] = undefined;
     this.#size -= 1;
+    chunk.size -= 1;
+    if (chunk.size === 0) this.#chunks.delete(Math.floor(id / CHUNK));
   }
 
   /** Every row by ascending id; for reading until the next change. */
@@ -62,17 +70,17 @@ export class RowTable {
   }
 
   /** The chunk that the id belongs to, for writing. */
-  #own(id: number): Chunk['rows'] {
+  #own(id: number): Chunk {
     const number = Math.floor(id / CHUNK);
     let chunk = this.#chunks.get(number);
     if (chunk === undefined) {
-      chunk = { since: this.#snapshots, rows: [] };
+      chunk = { since: this.#snapshots, rows: [], size: 0 };
       this.#chunks.set(number, chunk);
     } else if (chunk.since < this.#snapshots) {
       chunk.rows = chunk.rows.slice();
       chunk.since = this.#snapshots;
     }
-    return chunk.rows;
+    return chunk;
   }
 }
 

@@ -4,7 +4,8 @@
  * Invariant: between two calls of {@link Tables.apply} every index holds exactly the rows of its
  * table, each at the place that its current values give.
  */
-import { ALL_KINDS, borrowersOf, KINDS, referrersOf } from '../model/kinds.ts';
+import { ALL_KINDS, KINDS } from '../model/kinds.ts';
+import { borrowersOf, referrersOf } from '../model/relations.ts';
 import type { Kind, KindName, Lookup, Row, Scalar } from '../model/kind.ts';
 import { referencesOf } from '../model/rules.ts';
 import type { OrderedIds } from './ordered-ids.ts';

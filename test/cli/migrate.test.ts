@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import demo from '../../data/demo.json' with { type: 'json' };
+import { KIND_NAMES } from '../../src/model/kind.ts';
 import { acquireOwnership } from '../../src/disk/lock.ts';
 import { type Fields, filesOf, make, read } from '../support/catalog.ts';
 import { send } from '../support/client.ts';
@@ -273,11 +274,15 @@ function unsealed(path: string): { digest: string; value: Record<string, never> 
   return { digest, value: JSON.parse(`${body.toString()}}`) };
 }
 
+const all = <T>(value: T) => Object.fromEntries(KIND_NAMES.map((name) => [name, value]));
+
 /** What a directory holds, read as docs/storage.md describes it, without the program. */
 function stateOf(data: string): State {
   const { schema, time, ...base } = unsealed(join(data, 'catalog.json')).value;
   let { sequence, previous }: { sequence: number; previous: string } = base as never;
-  const lastIds: Record<string, number> = base['last_ids'] ?? {};
+  // Tables that an earlier version did not have are empty.
+  const lastIds: Record<string, number> = { ...all(0) };
+  Object.assign(lastIds, base['last_ids']);
   const byId = Object.entries<Fields[]>(base['tables'] ?? {}).map(
     ([name, rows]) => [name, new Map(rows.map((row) => [row['id'], row]))] as const,
   );
@@ -300,7 +305,7 @@ function stateOf(data: string): State {
     name,
     [...rows.values()].sort((a, b) => Number(a['id']) - Number(b['id'])),
   ]);
-  const rest = { lastIds, tables: Object.fromEntries(sorted) };
+  const rest = { lastIds, tables: { ...all([]), ...Object.fromEntries(sorted) } };
   return { schema: schema as never, time, sequence, digest: previous, ...rest };
 }
 
@@ -313,8 +318,8 @@ test('the stored directory of version 1 is whole, and holds what these tests rel
   assert.not.ok(existsSync(join(FIXTURE, 'head.json')));
   const missing = Object.entries(tables).flatMap(([name, rows]) => {
     const ids = new Set(rows.map(({ id }) => id));
-    const all = Array.from({ length: lastIds[name] ?? 0 }, (_, index) => index + 1);
-    return all.filter((id) => !ids.has(id)).map((id) => `${name} ${id}`);
+    const used = Array.from({ length: lastIds[name] ?? 0 }, (_, index) => index + 1);
+    return used.filter((id) => !ids.has(id)).map((id) => `${name} ${id}`);
   });
   assert.equal(missing, [
     'books 13',
@@ -457,8 +462,6 @@ test('migrate --demo refuses a store of version 1 that is not empty, and migrate
 
 test('migrate --demo migrates an empty store of version 1 and fills it', async () => {
   const data = temporaryDirectory();
-  const tables = Object.keys(stateOf(FIXTURE).tables);
-  const all = <T>(value: T) => Object.fromEntries(tables.map((name) => [name, value]));
   const base = {
     schema: 1,
     sequence: 0,

@@ -24,7 +24,7 @@ const COMMANDS = [
 
 /** Flags by command, as DECISIONS 8 lists them. */
 const FLAGS: Readonly<Record<(typeof COMMANDS)[number], readonly string[]>> = {
-  serve: ['--data', '--host', '--port', '--base-path'],
+  serve: ['--data', '--host', '--port', '--base-path', '--max-body', '--cors-origin'],
   migrate: ['--data', '--demo', '--dry-run'],
   check: ['--data', '--verbose'],
   backup: ['--data', '--verbose'],

@@ -211,8 +211,10 @@ for (const { name, command, lacks } of PROGRAMS) {
         Array.from({ length: 12 }, (_, nth) => writer.write('POST', null, book(`of ${nth}`))),
       );
       await Promise.all(
-        several.map((id, nth) =>
-          nth % 2 === 0 ? writer.write('DELETE', id) : writer.write('PUT', id, book(`${nth}`)),
+        several.map((other, nth) =>
+          nth % 2 === 0
+            ? writer.write('DELETE', other)
+            : writer.write('PUT', other, book(`${nth}`)),
         ),
       );
       const calls = await server.calls();

@@ -75,8 +75,9 @@ const everything = (path: string) => rows(`${path}?limit=1000`);
 
 const ids = (list: readonly Row[]) => list.map(({ id }) => id);
 
+/** `Link` targets of other pages. */
 function links(answer: Received): Record<string, string> {
-  return Object.fromEntries(linksOf(answer).filter(([rel]) => !rel.startsWith('service-')));
+  return Object.fromEntries(linksOf(answer).filter(([rel]) => !/^(?:service-|up$)/.test(rel)));
 }
 
 function compareCodePoints(a: string, b: string): number {

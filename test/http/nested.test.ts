@@ -49,7 +49,7 @@ function headersOf({ headers }: Received): Record<string, string> {
 /** `Link` targets of other pages: the relation and the query. */
 function pages(answer: Received, path: string): string[] {
   return linksOf(answer).flatMap(([rel, target]) => {
-    if (rel.startsWith('service-')) return [];
+    if (rel.startsWith('service-') || rel === 'up') return [];
     assert.ok(target.startsWith(`${path}?`), `${target} is on ${path}`);
     return [`${rel} ${target.slice(path.length + 1)}`];
   });

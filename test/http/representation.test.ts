@@ -480,7 +480,7 @@ const ATTRIBUTES: Readonly<Record<string, Record<string, readonly [unknown, bool
 for (const [path, wanted] of Object.entries(ATTRIBUTES)) {
   test(`OPTIONS ${path} names the attributes that a client may send, without a token`, async () => {
     for (const [at, allow] of [
-      [path, 'GET, HEAD, POST, OPTIONS'],
+      [path, path === '/books/' ? 'GET, HEAD, POST, OPTIONS' : 'GET, HEAD, POST, PATCH, OPTIONS'],
       [`${path}1/`, 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS'],
       [`${path}9999/`, 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS'],
     ] as const) {
@@ -535,7 +535,7 @@ test('GET /openapi.json is OpenAPI 3.1, without a token', async () => {
   assert.is(answer.status, 200);
   assert.is(typeOf(answer), JSON_TYPE);
   assert.match(answer.json.openapi, /^3\.1\.\d+$/);
-  assert.equal(answer.json.servers, [{ url: '/' }]);
+  assert.is(answer.json.servers[0].url, '/');
 });
 
 test('GET /docs/ is a page whose own files are all there, and none from elsewhere', async () => {
@@ -647,7 +647,8 @@ test('the base path behind a doubled slash is 404', async () => {
 
 test('under a base path, links, Location, index and servers begin with it', async () => {
   const page = await send(moved, 'GET', '/api/1.0/books/?per_page=2&page=2');
-  const { 'service-desc': _, 'service-doc': __, ...pages } = links(page);
+  const { 'service-desc': _, 'service-doc': __, up, ...pages } = links(page);
+  assert.is(up, '/api/1.0/');
   assert.equal(Object.keys(pages), ['first', 'prev', 'next', 'last']);
   for (const target of Object.values(pages)) {
     assert.ok(target.startsWith('/api/1.0/books/?'), target);
@@ -677,7 +678,7 @@ test('under a base path, links, Location, index and servers begin with it', asyn
   }
 
   const document = await send(moved, 'GET', '/api/openapi.json');
-  assert.equal(document.json.servers, [{ url: '/api' }]);
+  assert.is(document.json.servers[0].url, '/api');
   assert.ok('/books/' in document.json.paths);
   const missing = await send(moved, 'GET', '/api/books');
   assert.is(missing.status, 404);

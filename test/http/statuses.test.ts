@@ -406,6 +406,7 @@ test('an unknown item, and an unknown parent, are 404', async () => {
 });
 
 const COLLECTION = 'GET, HEAD, POST, OPTIONS';
+const BULK = 'GET, HEAD, POST, PATCH, OPTIONS';
 const ITEM = 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS';
 const READ_ONLY = 'GET, HEAD, OPTIONS';
 
@@ -421,18 +422,18 @@ function shapes(): Readonly<Record<string, string>> {
     '/books/': COLLECTION,
     '/1.0/books/': COLLECTION,
     '/books/1/': ITEM,
-    '/admin/goods/': COLLECTION,
+    '/admin/goods/': BULK,
     [`/admin/goods/${spu}/`]: ITEM,
-    '/admin/skus/': COLLECTION,
+    '/admin/skus/': BULK,
     [`/admin/skus/${sku}/`]: ITEM,
     [`/1.0/admin/skus/${sku}/`]: ITEM,
-    '/admin/brands/': COLLECTION,
+    '/admin/brands/': BULK,
     [`/admin/brands/${brand}/`]: ITEM,
-    '/admin/categories/': COLLECTION,
+    '/admin/categories/': BULK,
     [`/admin/categories/${chain[0]}/`]: ITEM,
-    '/admin/specs/': COLLECTION,
+    '/admin/specs/': BULK,
     [`/admin/specs/${silver.spec_id}/`]: ITEM,
-    '/admin/options/': COLLECTION,
+    '/admin/options/': BULK,
     [`/admin/options/${silver.option_id}/`]: ITEM,
     [`/admin/goods/${spu}/skus/`]: READ_ONLY,
     [`/admin/goods/${spu}/skus/${sku}/`]: READ_ONLY,

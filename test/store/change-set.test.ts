@@ -43,10 +43,13 @@ const row: fc.Arbitrary<Row> = fc
     }),
   )
   .map(([own, values]) => ({ id: own, ...values }));
+const manyOf = <T>(value: fc.Arbitrary<T>) =>
+  fc.array(value, { minLength: KIND_NAMES.length, maxLength: KIND_NAMES.length });
+
 /** A value for some of the kinds. */
 const some = <T>(value: fc.Arbitrary<T>) =>
   fc
-    .tuple(fc.subarray([...KIND_NAMES]), fc.array(value, { minLength: 8, maxLength: 8 }))
+    .tuple(fc.subarray([...KIND_NAMES]), manyOf(value))
     .map(
       ([kinds, values]) =>
         Object.fromEntries(kinds.map((kind, i) => [kind, values[i]])) as Partial<

@@ -44,6 +44,9 @@ function fill(all: Transaction): void {
   const sku = { name: 'Phone, silver', goods_id: 1, caption: '', category_id: 3, ...prices };
   all.put('skus', { id: all.nextId('skus'), ...sku, sales: 0, is_launched: true });
   all.put('sku_specs', { id: all.nextId('sku_specs'), sku_id: 1, spec_id: 1, option_id: 1 });
+  const answer = { created: 1, etag: '"1"', body: '{"id":1}', bytes: 8, oldest: 1, time: 0 };
+  const id = all.nextId('idempotency_keys');
+  all.put('idempotency_keys', { id, key: '[null,"a"]', digest: '', ...answer });
   for (const name of ['Emma', 'Ulysses']) {
     const book = { name, pub_date: '1815-12-23', commentcount: 0, readcount: 0, image: '' };
     all.put('books', { id: all.nextId('books'), ...book });

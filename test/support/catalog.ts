@@ -114,20 +114,23 @@ export function without(fields: Fields, ...names: readonly string[]): Fields {
 }
 
 /** Every file of a data directory but the locks and what is half-written, by its path, in base64. */
-export function filesOf(directory: string): Readonly<Record<string, string>> {
+export function filesOf(
+  directory: string,
+  wanted: (path: string) => boolean = () => true,
+): Readonly<Record<string, string>> {
   const files: Record<string, string> = {};
   for (const entry of readdirSync(directory, { withFileTypes: true, recursive: true })) {
-    if (!entry.isFile() || /lock$|\.tmp$/.test(entry.name)) continue;
     const path = join(entry.parentPath, entry.name);
-    files[relative(directory, path)] = readFileSync(path).toString('base64');
+    if (!entry.isFile() || /lock$|\.tmp$/.test(entry.name)) continue;
+    const name = relative(directory, path);
+    if (wanted(name)) files[name] = readFileSync(path).toString('base64');
   }
   return files;
 }
 
 /** The files of the store alone, without the pages that are made in the background. */
 export function storeFilesOf(directory: string): Readonly<Record<string, string>> {
-  const files = Object.entries(filesOf(directory));
-  return Object.fromEntries(files.filter(([path]) => !path.startsWith('pages')));
+  return filesOf(directory, (path) => !path.startsWith('pages'));
 }
 
 /** Asks for a SKU's detail page until the background task has made it say `text`. */

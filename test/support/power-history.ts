@@ -524,5 +524,10 @@ function fieldsOf(
       const spec = transaction.get('options', option)?.['spec_id'] ?? 1e6;
       return { sku_id: some('skus', third), spec_id: spec, option_id: option };
     }
+    case 'idempotency_keys': {
+      const [key, digest] = [text, text.repeat(second)];
+      const answer = { created: third === 0 ? null : third, etag: '', body: text };
+      return { key, digest, time: first, oldest: 1, bytes: second, ...answer };
+    }
   }
 }

@@ -1,0 +1,100 @@
+/**
+ * Requests that may be sent again: the answer to the first is kept beside what it created, in the
+ * same commit, and given again to a request with the same key (`Idempotency-Key`, after the draft
+ * of the IETF's HTTPAPI group).
+ *
+ * Invariant: keys are dropped from the oldest on, so those that are kept have ids without a gap,
+ * from the `oldest` of the newest key to its own.
+ */
+import { createHash } from 'node:crypto';
+import { CatalogError } from '../errors.ts';
+import type { Row } from '../model/kind.ts';
+import type { Transaction, View } from '../store/draft.ts';
+
+/** Milliseconds that a key is good for. */
+const LIFETIME = 24 * 60 * 60 * 1000;
+
+/** What is kept at most: keys, and bytes of their answers; the newest is kept in any case. */
+const MOST = { keys: 10_000, bytes: 32 * 1024 * 1024 };
+
+/** A request that may be sent again. */
+export interface Retry {
+  /** Who sends it, so that keys of two clients never meet; null where nobody is asked. */
+  readonly subject: string | null;
+  /** As the client chose it. */
+  readonly key: string;
+  /** What the request asks for, as a JSON value. */
+  readonly request: unknown;
+}
+
+/** The answer to a creation. */
+export interface Created {
+  /** Null for an array of objects. */
+  readonly id: number | null;
+  /** JSON text. */
+  readonly text: string;
+  /** Null for an array of objects. */
+  readonly etag: string | null;
+}
+
+/**
+ * @param now milliseconds since the epoch.
+ * @returns the answer to the first request with the key; null where there was none in its lifetime.
+ * @throws CatalogError `key_reused` where the first request was another.
+ */
+export function recall(view: View, retry: Retry, now: number): Created | null {
+  for (const id of view.matching(KEYS, 'key', nameOf(retry))) {
+    const row = view.get(KEYS, id) as Row;
+    if (isOver(row, now)) continue;
+    if (row['digest'] !== digestOf(retry)) {
+      throw new CatalogError(
+        'key_reused',
+        'the Idempotency-Key was used with another request; choose a new one',
+      );
+    }
+    const { created, body, etag } = row;
+    return {
+      id: created as number | null,
+      text: body as string,
+      etag: etag === '' ? null : (etag as string),
+    };
+  }
+  return null;
+}
+
+/** Keeps the answer, and drops the oldest ones that are over or too many. */
+export function remember(
+  transaction: Transaction,
+  retry: Retry,
+  { id: created, text, etag }: Created,
+  now: number,
+): void {
+  const id = transaction.nextId(KEYS);
+  const before = transaction.get(KEYS, id - 1);
+  const bytes = ((before?.['bytes'] as number | undefined) ?? 0) + Buffer.byteLength(text);
+  let oldest = (before?.['oldest'] as number | undefined) ?? id;
+  for (; oldest < id; oldest += 1) {
+    const row = transaction.get(KEYS, oldest) as Row;
+    const kept = bytes - (row['bytes'] as number) + Buffer.byteLength(row['body'] as string);
+    if (!isOver(row, now) && id - oldest < MOST.keys && kept <= MOST.bytes) break;
+    transaction.delete(KEYS, oldest);
+  }
+  const key = nameOf(retry);
+  const digest = digestOf(retry);
+  const answer = { created, etag: etag ?? '', body: text };
+  transaction.put(KEYS, { id, key, digest, time: now, oldest, bytes, ...answer });
+}
+
+const KEYS = 'idempotency_keys';
+
+function isOver(row: Row, now: number): boolean {
+  return now - (row['time'] as number) >= LIFETIME;
+}
+
+function nameOf({ subject, key }: Retry): string {
+  return JSON.stringify([subject, key]);
+}
+
+function digestOf({ request }: Retry): string {
+  return createHash('sha256').update(JSON.stringify(request)).digest('hex');
+}

@@ -1,0 +1,435 @@
+/** Pages of other origins: nothing where none is named, and what the Fetch standard asks for else. */
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Catalog, createCatalog, make, pageWith } from '../support/catalog.ts';
+import { type Received, type Sent, send, tokenFor } from '../support/client.ts';
+import {
+  killServers,
+  type ServerOptions,
+  startServer,
+  type TestServer,
+} from '../support/server.ts';
+
+const SHOP = 'https://shop.example';
+const LOCAL = 'http://localhost:5173';
+
+const CHROMIUM = process.env['CHROMIUM'] || '/usr/bin/chromium';
+
+type Where = 'off' | 'named' | 'any';
+
+const OPTIONS: Readonly<Record<Where, ServerOptions>> = {
+  off: {},
+  named: { args: ['--cors-origin', SHOP, '--cors-origin', `${LOCAL},https://other.example:8443`] },
+  any: { args: ['--cors-origin', `${SHOP},*`] },
+};
+
+const servers = {} as Record<Where, TestServer>;
+/** The same in each: all of them are made in the same way. */
+let catalog: Catalog;
+
+test.before(async () => {
+  for (const where of ['off', 'named', 'any'] as const) {
+    servers[where] = await startServer(OPTIONS[where]);
+    catalog = await createCatalog(servers[where]);
+  }
+});
+
+test.after(killServers);
+
+/** Every header that tells a browser something about other origins. */
+function crossHeaders({ headers }: Received): Record<string, string> {
+  const all = Object.entries(Object.fromEntries(headers));
+  return Object.fromEntries(all.filter(([name]) => /^(?:access-control|cross-origin)/.test(name)));
+}
+
+const varyOf = ({ headers }: Received) => headers.get('vary');
+
+const EXPOSED = {
+  'access-control-expose-headers':
+    'Allow, ETag, Idempotent-Replayed, Link, Location, WWW-Authenticate, X-Total-Count',
+};
+
+const preflight = (where: Where, path: string, origin: string, method: string) =>
+  send(servers[where], 'OPTIONS', path, {
+    token: null,
+    headers: {
+      origin,
+      'access-control-request-method': method,
+      'access-control-request-headers': 'authorization,content-type,if-match',
+    },
+  });
+
+const preflightAnswer = (origin: string, allow: string) => ({
+  'access-control-allow-origin': origin,
+  'access-control-allow-methods': allow,
+  'access-control-allow-headers':
+    'Accept, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match',
+  'access-control-max-age': '7200',
+});
+
+const BULK = 'GET, HEAD, POST, PATCH, OPTIONS';
+const COLLECTION = 'GET, HEAD, POST, OPTIONS';
+const ITEM = 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS';
+const READ_ONLY = 'GET, HEAD, OPTIONS';
+
+const paths = (): readonly (readonly [path: string, allow: string])[] => [
+  ['/', READ_ONLY],
+  ['/openapi.json', READ_ONLY],
+  ['/docs/', READ_ONLY],
+  ['/books/', COLLECTION],
+  ['/books/1/', ITEM],
+  ['/admin/brands/', BULK],
+  ['/1.0/admin/skus/', BULK],
+  [`/admin/skus/${catalog.sku}/`, ITEM],
+  [`/admin/goods/${catalog.spu}/skus/`, READ_ONLY],
+  [`/admin/skus/${catalog.sku}/specs/`, COLLECTION],
+];
+
+/** An answer of each kind: its request, and its status. */
+const answers = async (): Promise<readonly (readonly [status: number, ...Parameters<Ask>])[]> => {
+  const brand = `/admin/brands/${catalog.brand}/`;
+  const token = await tokenFor('viewer');
+  const etag = (await send(servers.off, 'GET', brand)).headers.get('etag') ?? '';
+  return [
+    [200, 'GET', '/'],
+    [200, 'GET', '/books/', { token: null }],
+    [200, 'GET', '/admin/skus/'],
+    [200, 'HEAD', brand],
+    [200, 'OPTIONS', brand],
+    [200, 'PATCH', brand, { body: {} }],
+    [200, 'PATCH', '/admin/brands/', { body: [{ id: catalog.brand }] }],
+    [201, 'POST', '/admin/brands/', { body: { name: 'Crossed' } }],
+    [304, 'GET', brand, { headers: { 'if-none-match': etag } }],
+    [400, 'GET', '/books/?limit=0'],
+    [400, 'POST', '/books/', { body: '{' }],
+    [401, 'GET', brand, { token: null }],
+    [403, 'DELETE', brand, { token }],
+    [404, 'GET', '/nowhere/'],
+    [404, 'GET', '/books/999/'],
+    [404, 'GET', '/books'],
+    [405, 'DELETE', '/books/'],
+    [406, 'GET', '/books/', { headers: { accept: 'text/html' } }],
+    [409, 'DELETE', brand],
+    [412, 'PATCH', brand, { headers: { 'if-match': '"x"' }, body: {} }],
+    [413, 'POST', '/books/', { body: 'x'.repeat(1024 * 1024 + 1) }],
+    [415, 'POST', '/books/', { body: '{}', headers: { 'content-type': 'text/plain' } }],
+    [422, 'POST', '/books/', { body: {} }],
+  ];
+};
+
+type Ask = (method: string, path: string, sent?: Sent) => void;
+
+/** Asks as a page of an origin. */
+const ask = (where: Where, origin: string, method: string, path: string, sent: Sent = {}) =>
+  send(servers[where], method, path, { ...sent, headers: { ...sent.headers, origin } });
+
+test('where no origin is named nothing is said to other origins, whatever is sent', async () => {
+  for (const origin of [SHOP, LOCAL, 'null', '*', servers.off.url, '']) {
+    for (const [path] of paths()) {
+      for (const method of ['GET', 'PATCH', 'PUT', 'DELETE', 'POST']) {
+        const answer = await preflight('off', path, origin, method);
+        assert.equal(crossHeaders(answer), {}, `${method} ${path}`);
+        assert.is(varyOf(answer), 'Accept');
+      }
+    }
+  }
+  for (const [status, method, path, sent] of await answers()) {
+    const answer = await ask('off', SHOP, method, path, sent);
+    assert.is(answer.status, status, `${method} ${path}: ${answer.text}`);
+    assert.equal(crossHeaders(answer), {}, `${method} ${path}`);
+    assert.is(varyOf(answer), 'Accept', `${method} ${path}`);
+  }
+});
+
+test('a preflight tells the methods of its path, the headers that may be sent, and how long', async () => {
+  for (const origin of [SHOP, LOCAL, 'https://other.example:8443']) {
+    for (const [path, allow] of paths()) {
+      for (const method of ['GET', 'PATCH', 'DELETE']) {
+        const answer = await preflight('named', path, origin, method);
+        assert.is(answer.status, 200, path);
+        assert.equal(crossHeaders(answer), preflightAnswer(origin, allow), path);
+        assert.is(answer.headers.get('allow'), allow, path);
+      }
+    }
+  }
+});
+
+test('a preflight needs no token and takes no notice of one', async () => {
+  const path = `/admin/skus/${catalog.sku}/`;
+  for (const token of [null, 'nonsense', await tokenFor('viewer')]) {
+    const headers = { origin: SHOP, 'access-control-request-method': 'DELETE' };
+    const answer = await send(servers.named, 'OPTIONS', path, { token, headers });
+    assert.is(answer.status, 200);
+    assert.equal(crossHeaders(answer), preflightAnswer(SHOP, ITEM));
+  }
+  assert.is((await send(servers.named, 'GET', path)).status, 200, 'it deletes nothing');
+});
+
+test('every answer to a page of an origin that is named says so, failures too', async () => {
+  for (const [status, method, path, sent] of await answers()) {
+    const what = `${method} ${path}`;
+    const answer = await ask('named', SHOP, method, path, sent);
+    assert.is(answer.status, status, `${what}: ${answer.text}`);
+    const wanted = { 'access-control-allow-origin': SHOP, ...EXPOSED };
+    assert.equal(crossHeaders(answer), wanted, what);
+    assert.is(varyOf(answer), 'Accept, Origin', what);
+  }
+});
+
+test('an origin that is not named gets nothing, however much it looks like one that is', async () => {
+  for (const origin of [
+    'https://evil.example',
+    'http://shop.example',
+    'https://shop.example:444',
+    'https://shop.example.evil.example',
+    'https://sub.shop.example',
+    'https://SHOP.example',
+    'https://shop.example/',
+    `${SHOP}, https://evil.example`,
+    `${SHOP} https://evil.example`,
+    'http://localhost',
+    'null',
+    '*',
+    '',
+  ]) {
+    for (const [path] of paths()) {
+      const answer = await preflight('named', path, origin, 'GET');
+      assert.equal(crossHeaders(answer), {}, `${origin} ${path}`);
+      assert.is(varyOf(answer), 'Accept, Origin');
+    }
+    for (const [status, method, path, sent] of [
+      [200, 'GET', '/books/'],
+      [401, 'GET', '/admin/brands/', { token: null }],
+      [404, 'GET', '/nowhere/'],
+    ] as const) {
+      const answer = await ask('named', origin, method, path, sent);
+      assert.is(answer.status, status, 'it is answered all the same');
+      assert.equal(crossHeaders(answer), {}, `${origin} ${path}`);
+      assert.is(varyOf(answer), 'Accept, Origin');
+    }
+  }
+});
+
+test('without Origin nothing is said but that it would matter', async () => {
+  for (const [status, method, path, sent] of await answers()) {
+    const answer = await send(servers.named, method, path, sent);
+    assert.is(answer.status, status, `${method} ${path}`);
+    assert.equal(crossHeaders(answer), {}, `${method} ${path}`);
+    assert.is(varyOf(answer), 'Accept, Origin');
+  }
+});
+
+test('* is any origin, null and none that is named included, and Origin does not matter then', async () => {
+  for (const origin of [SHOP, 'https://evil.example', 'null', 'chrome-extension://abc']) {
+    for (const [path, allow] of paths()) {
+      const answer = await preflight('any', path, origin, 'GET');
+      assert.equal(crossHeaders(answer), preflightAnswer('*', allow), `${origin} ${path}`);
+      assert.is(varyOf(answer), 'Accept');
+    }
+  }
+  for (const [status, method, path, sent] of await answers()) {
+    const answer = await ask('any', 'null', method, path, sent);
+    assert.is(answer.status, status, `${method} ${path}`);
+    assert.equal(crossHeaders(answer), { 'access-control-allow-origin': '*', ...EXPOSED });
+    assert.is(varyOf(answer), 'Accept');
+    assert.equal(crossHeaders(await send(servers.any, method, path, sent)), {});
+  }
+});
+
+test('credentials are never allowed', async () => {
+  for (const where of ['named', 'any'] as const) {
+    for (const headers of [{ cookie: 'a=b' }, { authorization: 'Basic YTpi' }]) {
+      const answer = await ask(where, SHOP, 'GET', '/books/', { token: null, headers });
+      assert.is(answer.headers.get('access-control-allow-credentials'), null);
+    }
+  }
+});
+
+test('OPTIONS that is no preflight is an answer like any other', async () => {
+  const answer = await ask('named', SHOP, 'OPTIONS', '/books/');
+  assert.equal(crossHeaders(answer), { 'access-control-allow-origin': SHOP, ...EXPOSED });
+  const asked = { 'access-control-request-method': 'PUT' };
+  const get = await ask('named', SHOP, 'GET', '/books/', { headers: asked });
+  assert.equal(crossHeaders(get), { 'access-control-allow-origin': SHOP, ...EXPOSED });
+});
+
+test('a preflight for a path that is not there fails', async () => {
+  const answer = await preflight('named', '/nowhere/', SHOP, 'GET');
+  assert.is(answer.status, 404);
+  assert.is(answer.headers.get('access-control-allow-methods') ?? '', '');
+});
+
+test('every header of an answer may be read by a page, but those that it has no use for', async () => {
+  const always =
+    /^(?:cache-control|content-(?:language|length|type)|expires|last-modified|pragma)$/;
+  const exposed = EXPOSED['access-control-expose-headers'].toLowerCase().split(', ');
+  const useless = new Set(['date', 'connection', 'keep-alive', 'vary', 'x-content-type-options']);
+  useless.add('content-security-policy');
+  await pageWith(servers.named, catalog.sku, '</html>');
+  const replay = { body: { name: 'Kept' }, headers: { 'idempotency-key': 'exposed' } };
+  await send(servers.named, 'POST', '/admin/brands/', replay);
+  const seen = new Set<string>();
+  for (const [, method, path, sent] of [
+    ...(await answers()),
+    [201, 'POST', '/admin/brands/', replay],
+    [200, 'GET', `/pages/skus/${catalog.sku}.html`],
+  ] as const) {
+    const { headers } = await ask('named', SHOP, method, path, sent);
+    for (const [name] of headers) if (!name.startsWith('access-control-')) seen.add(name);
+  }
+  const hidden = [...seen].filter((name) => !always.test(name) && !exposed.includes(name));
+  assert.equal(
+    hidden.filter((name) => !useless.has(name)),
+    [],
+  );
+  assert.equal(
+    exposed.filter((name) => !seen.has(name)),
+    [],
+    'and none is exposed that no answer has',
+  );
+});
+
+test('a 500 says it too, so that a page can read the id of the request', async () => {
+  const server = await startServer({ args: ['--cors-origin', SHOP] });
+  await make(server, '/admin/brands/', { name: 'Written' });
+  rmSync(join(server.data, 'changes'), { recursive: true });
+  const refused = await send(server, 'POST', '/admin/brands/', {
+    body: { name: 'Refused' },
+    headers: { origin: SHOP },
+  });
+  assert.is(refused.status, 500, refused.text);
+  assert.equal(Object.keys(refused.json), ['error', 'request_id']);
+  assert.equal(crossHeaders(refused), { 'access-control-allow-origin': SHOP, ...EXPOSED });
+  assert.is(varyOf(refused), 'Accept, Origin');
+  mkdirSync(join(server.data, 'changes'), { mode: 0o700 });
+  await server.kill();
+});
+
+test('under a base path, and outside of it, the same is said', async () => {
+  const server = await startServer({ args: ['--base-path', '/api', '--cors-origin', SHOP] });
+  for (const [path, status] of [
+    ['/api/books/', 200],
+    ['/books/', 404],
+  ] as const) {
+    const answer = await send(server, 'GET', path, { headers: { origin: SHOP } });
+    assert.is(answer.status, status);
+    assert.is(answer.headers.get('access-control-allow-origin'), SHOP);
+  }
+  await server.stop();
+});
+
+/** What a page finds out: what it did, or that the browser did not let it. */
+interface Found {
+  readonly read?: { status: number; etag: string | null; link: string | null; name: string };
+  readonly written?: { status: number; etag: string | null };
+  readonly stale?: number;
+  readonly created?: { status: number; location: string | null; replayed: string | null };
+  readonly refused?: string;
+}
+
+/** A page's script: reads, changes under the condition of what it read, and creates with a key. */
+const SCRIPT = `async ([url, brand, token]) => {
+  const authorization = 'Bearer ' + token;
+  const json = { authorization, 'content-type': 'application/json' };
+  try {
+    const item = url + '/admin/brands/' + brand + '/';
+    const first = await fetch(item, { headers: { authorization } });
+    const etag = first.headers.get('etag');
+    const read = {
+      status: first.status,
+      etag,
+      link: first.headers.get('link'),
+      name: (await first.json()).name,
+    };
+    const patch = () =>
+      fetch(item, {
+        method: 'PATCH',
+        headers: { ...json, 'if-match': etag },
+        body: JSON.stringify({ logo: 'seen.png' }),
+      });
+    const changed = await patch();
+    const written = { status: changed.status, etag: changed.headers.get('etag') };
+    const stale = (await patch()).status;
+    const answer = await fetch(url + '/admin/brands/', {
+      method: 'POST',
+      headers: { ...json, 'idempotency-key': '"page"' },
+      body: '{"name":"Of a page"}',
+    });
+    const created = {
+      status: answer.status,
+      location: answer.headers.get('location'),
+      replayed: answer.headers.get('idempotent-replayed'),
+    };
+    return { read, written, stale, created };
+  } catch (error) {
+    return { refused: error.name };
+  }
+}`;
+
+/** A site with an empty page. */
+async function startSite(): Promise<{ readonly site: Server; readonly origin: string }> {
+  const site = createServer((_, response) => {
+    response.setHeader('Content-Type', 'text/html; charset=utf-8');
+    response.end('<!doctype html><link rel="icon" href="data:,"><title>A site</title>');
+  });
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  return { site, origin: `http://127.0.0.1:${(site.address() as AddressInfo).port}` };
+}
+
+/** Skips, and says so, where there is no browser. */
+function testInBrowser(name: string, run: () => Promise<void>): void {
+  if (existsSync(CHROMIUM)) test(name, run);
+  else test.skip(`${name} (skipped: there is no browser at ${CHROMIUM})`, run);
+}
+
+testInBrowser(
+  'in a browser, a page of a named origin uses the API, and another cannot',
+  async () => {
+    const sites = [await startSite(), await startSite()];
+    const [named, other] = sites.map(({ origin }) => origin);
+    const server = await startServer({ args: ['--cors-origin', named ?? ''] });
+    const { id } = await make(server, '/admin/brands/', { name: 'Seen from afar' });
+    const token = await tokenFor('editor');
+    const browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
+      headless: true,
+    });
+    try {
+      const visit = async (origin = ''): Promise<Found> => {
+        const page = await browser.newPage();
+        await page.goto(origin);
+        const argument = JSON.stringify([server.url, id, token]);
+        return page.evaluate(`(${SCRIPT})(${argument})`);
+      };
+      // First the one that may not, so that it finds everything as it was.
+      assert.equal(await visit(other), { refused: 'TypeError' });
+      const before = await send(server, 'GET', `/admin/brands/${id}/`);
+      assert.is(before.json.logo, '');
+
+      const { read, written, stale, created } = await visit(named);
+      assert.is(read?.status, 200);
+      assert.is(read?.name, 'Seen from afar');
+      assert.is(read?.etag, before.headers.get('etag'));
+      assert.is(read?.link, before.headers.get('link'));
+      assert.is(written?.status, 200);
+      assert.is.not(written?.etag, read?.etag);
+      assert.is(stale, 412);
+      assert.equal(created, { status: 201, location: `/admin/brands/${id + 1}/`, replayed: null });
+      assert.is((await visit(named)).created?.replayed, 'true');
+      const after = await send(server, 'GET', `/admin/brands/${id}/`);
+      assert.is(after.json.logo, 'seen.png');
+    } finally {
+      await browser.close();
+      for (const { site } of sites) site.close();
+      await server.stop();
+    }
+  },
+);
+
+test.run();

@@ -1,0 +1,593 @@
+/** Sending a request again: `Idempotency-Key` on POST, as clients see it. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { machineDisk } from '../../src/disk/disk.ts';
+import { checkStore } from '../../src/store/check.ts';
+import {
+  type Catalog,
+  createCatalog,
+  type Fields,
+  filesOf,
+  make,
+  read,
+  skuFields,
+  spuFields,
+} from '../support/catalog.ts';
+import { type Received, type Sent, send, tokenFor } from '../support/client.ts';
+import { temporaryDirectory } from '../support/directory.ts';
+import { exchangeRaw } from '../support/raw.ts';
+import { killServers, runCommand, startServer, type TestServer } from '../support/server.ts';
+
+const BRANDS = '/admin/brands/';
+const UNKNOWN = 99999;
+
+let server: TestServer;
+let catalog: Catalog;
+
+test.before(async () => {
+  server = await startServer();
+  catalog = await createCatalog(server);
+});
+
+test.after(killServers);
+
+let keys = 0;
+
+/** A key that no test has used. */
+const fresh = () => `key-${(keys += 1)}`;
+
+/** POST with a key. */
+function post(path: string, key: string, body: unknown, more: Sent = {}, at = server) {
+  const headers = { 'idempotency-key': key, ...more.headers };
+  return send(at, 'POST', path, { body, ...more, headers });
+}
+
+const replayed = ({ headers }: Received) => headers.get('idempotent-replayed');
+
+/** The answer to a request that was carried out. */
+function assertFirst(answer: Received, what = ''): void {
+  assert.is(answer.status, 201, `${what} ${answer.text}`);
+  assert.is(replayed(answer), null, what);
+}
+
+/** The first answer again, which says that it is. */
+function assertReplay(answer: Received, first: Received, what = ''): void {
+  assert.is(answer.status, first.status, `${what} ${answer.text}`);
+  assert.is(answer.text, first.text, what);
+  for (const name of ['etag', 'location', 'content-type', 'content-length', 'vary', 'link']) {
+    assert.is(answer.headers.get(name), first.headers.get(name), `${what} ${name}`);
+  }
+  assert.is(replayed(answer), 'true', what);
+}
+
+function assertReused(answer: Received, what: string): void {
+  assert.is(answer.status, 422, `${what} ${answer.text}`);
+  assert.equal(answer.json, {
+    error: 'the Idempotency-Key was used with another request; choose a new one',
+  });
+  assert.is(replayed(answer), null, what);
+}
+
+async function countOf(path: string, at = server): Promise<number> {
+  const { headers } = await send(at, 'GET', `${path}?limit=1`);
+  return Number(headers.get('x-total-count'));
+}
+
+/** What was committed: every change set with its bytes. */
+const changesOf = ({ data }: TestServer) => filesOf(join(data, 'changes'));
+
+/** Every path that creates, and a body for it. */
+const creations = (): Readonly<Record<string, Fields>> => ({
+  '/books/': { name: 'Emma', pub_date: '1815-12-23' },
+  [BRANDS]: { name: 'Quill' },
+  '/admin/categories/': { name: 'Deep', parent_id: catalog.chain[1] },
+  '/admin/goods/': spuFields(catalog),
+  '/admin/specs/': { name: 'Weight', spu_id: catalog.spu },
+  '/admin/options/': { value: 'Red', spec_id: catalog.silver.spec_id },
+  '/admin/skus/': skuFields(catalog, { specs: [catalog.silver] }),
+  [`/admin/skus/${catalog.sku}/specs/`]: catalog.large,
+});
+
+test('the same key and body create once, and the second answer is the first, on every path', async () => {
+  for (const [path, body] of Object.entries(creations())) {
+    const key = fresh();
+    const count = await countOf(path);
+    const first = await post(path, key, body);
+    assertFirst(first, path);
+    assert.is(first.headers.get('location'), `${path}${first.json.id}/`);
+    assert.ok(first.headers.get('etag'));
+    const changes = changesOf(server);
+    for (let again = 0; again < 3; again += 1)
+      assertReplay(await post(path, key, body), first, path);
+    assert.is(await countOf(path), count + 1, path);
+    assert.equal(changesOf(server), changes, 'sending again commits nothing');
+    // An id is not spent by it either.
+    const next = await post(path, fresh(), body);
+    assertFirst(next, path);
+    assert.is(next.json.id, first.json.id + 1, path);
+  }
+});
+
+test('an array with a key is created once, and answered again as an array', async () => {
+  const paths = Object.entries(creations()).filter(([path]) => /^\/admin\/\w+\/$/.test(path));
+  assert.is(paths.length, 6);
+  for (const [path, element] of paths) {
+    const key = fresh();
+    const count = await countOf(path);
+    const first = await post(path, key, [element, element]);
+    assertFirst(first, path);
+    assert.is(first.json.length, 2);
+    assert.is(first.headers.get('location'), null);
+    assert.is(first.headers.get('etag'), null);
+    assertReplay(await post(path, key, [element, element]), first, path);
+    assertReused(await post(path, key, [element]), path);
+    assertReused(await post(path, key, element), path);
+    assert.is(await countOf(path), count + 2, path);
+  }
+});
+
+test('without a key, or with another one, the same body creates again', async () => {
+  const body = { name: 'Repeated' };
+  const answers = [
+    await post(BRANDS, fresh(), body),
+    await post(BRANDS, fresh(), body),
+    await send(server, 'POST', BRANDS, { body }),
+    await send(server, 'POST', BRANDS, { body }),
+  ];
+  for (const answer of answers) assertFirst(answer);
+  assert.is(new Set(answers.map(({ json }) => json.id)).size, 4);
+});
+
+test('the first answer is given though the object was changed, and though it was deleted', async () => {
+  const [key, body] = [fresh(), { name: 'Before' }];
+  const first = await post(BRANDS, key, body);
+  const path = first.headers.get('location') ?? '';
+  assert.is((await send(server, 'PATCH', path, { body: { name: 'After' } })).status, 200);
+  assertReplay(await post(BRANDS, key, body), first, 'changed');
+  assert.is((await read(server, path)).name, 'After');
+  assert.is((await send(server, 'DELETE', path)).status, 204);
+  assertReplay(await post(BRANDS, key, body), first, 'deleted');
+  assert.is((await send(server, 'GET', path)).status, 410);
+});
+
+test('what a body says counts, not how it is written or declared, nor what is asked for', async () => {
+  const key = fresh();
+  const first = await post(BRANDS, key, '{"name":"Written","logo":"\\u0041"}');
+  assertFirst(first);
+  const headers = { 'content-type': 'application/merge-patch+json; charset=utf-8' };
+  assertReplay(
+    await post(BRANDS, key, ' { "name" : "Written",\n"logo":"A" } ', { headers }),
+    first,
+  );
+  const accept = 'application/vnd.catalog+json; version=1.0';
+  const typed = await post(BRANDS, key, { name: 'Written', logo: 'A' }, { headers: { accept } });
+  assert.is(typed.headers.get('content-type'), accept);
+  assert.is(typed.text, first.text);
+  assert.is(replayed(typed), 'true');
+});
+
+test('the version in the path makes no other request, and Location keeps what was written', async () => {
+  const [key, body] = [fresh(), { name: 'Versioned' }];
+  const first = await post(BRANDS, key, body);
+  const again = await post(`/1.0${BRANDS}`, key, body);
+  assert.is(again.status, 201);
+  assert.is(replayed(again), 'true');
+  assert.is(again.text, first.text);
+  assert.is(again.headers.get('location'), `/1.0${first.headers.get('location')}`);
+});
+
+test('another body with the key is 422, and creates nothing', async () => {
+  const [key, body] = [fresh(), { name: 'One', logo: 'l' }];
+  const first = await post(BRANDS, key, body);
+  const count = await countOf(BRANDS);
+  const changes = changesOf(server);
+  for (const another of [
+    { name: 'Two', logo: 'l' },
+    { name: 'One' },
+    { name: 'One', logo: 'l', unknown: 1 },
+    [body],
+    [],
+    {},
+    'null',
+  ]) {
+    const answer = await post(BRANDS, key, another);
+    assert.is(answer.status, 422, JSON.stringify(another));
+    assert.is(replayed(answer), null);
+    if (!Array.isArray(another) || another.length > 0) continue;
+    assert.equal(answer.json.fields, {}, 'a body that could never be is told as such');
+  }
+  assertReused(await post(BRANDS, key, { name: 'Two' }), 'another name');
+  assert.is(await countOf(BRANDS), count);
+  assert.equal(changesOf(server), changes);
+  assertReplay(await post(BRANDS, key, body), first, 'and the first is still known');
+});
+
+test('another collection with the key is 422, though the body is the same', async () => {
+  const [key, body] = [fresh(), { name: 'Shared' }];
+  const first = await post(BRANDS, key, body);
+  const count = await countOf('/admin/categories/');
+  assertReused(await post('/admin/categories/', key, body), 'categories');
+  assert.is(await countOf('/admin/categories/'), count);
+  assertReplay(await post(BRANDS, key, body), first);
+});
+
+test('another parent with the key is 422, though the body is the same', async () => {
+  const key = fresh();
+  const sibling = await make(server, '/admin/skus/', skuFields(catalog));
+  const path = `/admin/skus/${catalog.sku}/specs/`;
+  const first = await post(path, key, catalog.black);
+  assertFirst(first);
+  assertReused(await post(`/admin/skus/${sibling.id}/specs/`, key, catalog.black), 'parent');
+  assert.equal(await read(server, `/admin/skus/${sibling.id}/specs/`), []);
+  assertReplay(await post(path, key, catalog.black), first);
+});
+
+test('a key belongs to the subject of the token, whatever its role and whichever its token', async () => {
+  const [key, body] = [fresh(), { name: 'Mine' }];
+  const [ann, bob] = [
+    await tokenFor('admin', { sub: 'ann' }),
+    await tokenFor('admin', { sub: 'bob' }),
+  ];
+  const first = await post(BRANDS, key, body, { token: ann });
+  assertFirst(first);
+  const hers = await post(BRANDS, key, { name: 'His' }, { token: bob });
+  assertFirst(hers, 'bob');
+  const other = await tokenFor('editor', { sub: 'ann', jti: 'another' });
+  assertReplay(await post(BRANDS, key, body, { token: other }), first, 'ann again');
+  assertReplay(await post(BRANDS, key, { name: 'His' }, { token: bob }), hers, 'bob again');
+  assertReused(await post(BRANDS, key, { name: 'His' }, { token: ann }), 'ann');
+});
+
+test('subjects and keys that look like one another are others', async () => {
+  const body = { name: 'Alike' };
+  const pairs = [
+    ['a', 'b'],
+    ['a","b', 'c'],
+    ['a', 'b\\",\\"c'],
+    ['null', 'x'],
+    ['A', 'b'],
+    ['a', 'B'],
+    ['a ', 'b'],
+    ['a', 'b '],
+    ['\u00e4', 'b'],
+    ['a\u0308', 'b'],
+  ] as const;
+  const mark = fresh();
+  for (const [sub, key] of pairs) {
+    const token = await tokenFor('editor', { sub });
+    assertFirst(await post(BRANDS, `"${mark}${key}"`, body, { token }), `${sub} ${key}`);
+  }
+});
+
+test('no token is asked for books, and none makes a difference to their keys', async () => {
+  const [key, body] = [fresh(), { name: 'Emma', pub_date: '1815-12-23' }];
+  const first = await post('/books/', key, body, { token: null });
+  assertFirst(first);
+  assertReplay(await post('/books/', key, body, { token: null }), first, 'no token');
+  const token = await tokenFor('admin', { sub: 'ann' });
+  assertReplay(await post('/books/', key, body, { token }), first, 'a token');
+  assertReplay(await post('/books/', key, body, { token: 'nonsense' }), first, 'a bad token');
+  // The same key is free for a subject, one that is called "null" too.
+  const named = await tokenFor('admin', { sub: 'null' });
+  assertFirst(await post(BRANDS, key, { name: 'N' }, { token: named }));
+});
+
+test('a remembered answer is for those alone who may send the request', async () => {
+  const [key, body] = [fresh(), { name: 'Guarded' }];
+  const first = await post(BRANDS, key, body);
+  assert.is((await post(BRANDS, key, body, { token: null })).status, 401);
+  const expired = await tokenFor('admin', { exp: 1 });
+  assert.is((await post(BRANDS, key, body, { token: expired })).status, 401);
+  const viewer = await tokenFor('viewer');
+  assert.is((await post(BRANDS, key, body, { token: viewer })).status, 403);
+  assertReplay(await post(BRANDS, key, body), first);
+});
+
+test('a request that failed is not remembered, and its key can be used for another', async () => {
+  const records = `/admin/skus/${UNKNOWN}/specs/`;
+  const viewer = await tokenFor('viewer');
+  const failures: readonly (readonly [status: number, path: string, body: unknown, more?: Sent])[] =
+    [
+      [422, BRANDS, { name: '' }],
+      [422, BRANDS, []],
+      [422, BRANDS, [{ name: 'Good' }, { name: '' }]],
+      [422, '/admin/specs/', { name: 'X', spu_id: UNKNOWN }],
+      [422, '/admin/specs/', [{ name: 'X', spu_id: UNKNOWN }]],
+      [404, records, catalog.silver],
+      [404, '/admin/nowhere/', {}],
+      [405, `${BRANDS}${catalog.brand}/`, {}],
+      [400, BRANDS, '{'],
+      [401, BRANDS, { name: 'X' }, { token: null }],
+      [403, BRANDS, { name: 'X' }, { token: viewer }],
+      [412, BRANDS, { name: 'X' }, { headers: { 'if-match': '"x"' } }],
+      [413, BRANDS, 'x'.repeat(1024 * 1024 + 1)],
+      [415, BRANDS, '{}', { headers: { 'content-type': 'text/plain' } }],
+    ];
+  const key = fresh();
+  const changes = changesOf(server);
+  for (const [status, path, body, more] of failures) {
+    for (let again = 0; again < 2; again += 1) {
+      const answer = await post(path, key, body, more);
+      assert.is(answer.status, status, `${path} ${answer.text}`);
+      assert.is(replayed(answer), null);
+    }
+  }
+  assert.equal(changesOf(server), changes);
+  assertFirst(await post(BRANDS, key, { name: 'Corrected' }));
+});
+
+test('a request that was refused is carried out when what it lacked is there', async () => {
+  const key = fresh();
+  const { id } = await make(server, BRANDS, { name: 'Last' });
+  const body = spuFields(catalog, { brand_id: id + 1 });
+  assert.is((await post('/admin/goods/', key, body)).status, 422);
+  assert.is((await make(server, BRANDS, { name: 'Lacking' })).id, id + 1);
+  const first = await post('/admin/goods/', key, body);
+  assertFirst(first);
+  assertReplay(await post('/admin/goods/', key, body), first);
+});
+
+test('of copies that arrive at the same time one is carried out, and all have its answer', async () => {
+  for (const [path, body] of [
+    [BRANDS, { name: 'Hasty' }],
+    ['/admin/skus/', skuFields(catalog, { specs: [catalog.silver] })],
+    [BRANDS, [{ name: 'Hasty' }, { name: 'Hastier' }]],
+    ['/books/', { name: 'Emma', pub_date: '1815-12-23' }],
+  ] as const) {
+    const key = fresh();
+    const count = await countOf(path);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => post(path, key, body)));
+    const firsts = answers.filter((answer) => replayed(answer) === null);
+    assert.is(firsts.length, 1, path);
+    for (const answer of answers) {
+      assert.is(answer.status, 201, answer.text);
+      assert.is(answer.text, firsts[0]?.text);
+      assert.is(answer.headers.get('location'), firsts[0]?.headers.get('location'));
+    }
+    assert.is(await countOf(path), count + (Array.isArray(body) ? body.length : 1));
+  }
+});
+
+test('of different bodies that race with one key one wins, and the others are 422', async () => {
+  const key = fresh();
+  const count = await countOf(BRANDS);
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => post(BRANDS, key, { name: `Racer ${index % 4}` })),
+  );
+  const done = answers.filter(({ status }) => status === 201);
+  assert.is(done.filter((answer) => replayed(answer) === null).length, 1);
+  assert.is(done.length, 5);
+  assert.is(new Set(done.map(({ text }) => text)).size, 1);
+  for (const answer of answers) if (answer.status !== 201) assertReused(answer, 'a loser');
+  assert.is(await countOf(BRANDS), count + 1);
+});
+
+/** The status of a POST whose header lines are these bytes. */
+async function statusOf(lines: readonly string[]): Promise<number> {
+  const body = '{"name":"Raw","pub_date":"2001-02-03"}';
+  const head = ['POST /books/ HTTP/1.1', 'Host: catalog', 'Connection: close', ...lines];
+  const text = [...head, `Content-Length: ${body.length}`, '', body].join('\r\n');
+  const answer = await exchangeRaw(server, [Buffer.from(text, 'latin1')]);
+  return Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer.text)?.[1]);
+}
+
+const MALFORMED: Readonly<Record<string, string>> = {
+  'is empty': '',
+  'is white space': '  ',
+  'has 256 characters': 'x'.repeat(256),
+  'has 256 characters in quotes': `"${'x'.repeat(256)}"`,
+  'is a pair of quotes': '""',
+  'lacks the closing quote': '"abc',
+  'lacks the opening quote': 'abc"',
+  'is one quote': '"',
+  'has a quote within': 'a"c',
+  'has a bare quote within quotes': '"a"c"',
+  'has a space without quotes': 'a b',
+  'has a backslash without quotes': 'a\\b',
+  'has a backslash before the closing quote': '"abc\\"',
+  'has an unknown escape': '"a\\bc"',
+  'has parameters': '"abc";q=1',
+  'is a list': '"abc", "def"',
+  'is a list without quotes': 'abc,d ef',
+  'has a tab': '"a\tc"',
+  'has a control character': 'a\u0001c',
+  'has a DEL': 'a\u007fc',
+  'has a character beyond ASCII': 'caf\u00e9',
+  'has a character beyond ASCII in quotes': '"caf\u00e9"',
+};
+
+for (const [what, key] of Object.entries(MALFORMED)) {
+  test(`a key that ${what} is 400, and nothing is created`, async () => {
+    const count = await countOf('/books/');
+    assert.is(await statusOf([`Idempotency-Key: ${key}`]), 400);
+    assert.is(await countOf('/books/'), count);
+  });
+}
+
+test('a key that is sent twice is 400', async () => {
+  assert.is(await statusOf(['Idempotency-Key: "a"', 'Idempotency-Key: "a"']), 400);
+});
+
+test('the answer to a malformed key says what a key is', async () => {
+  const answer = await post(BRANDS, '"', { name: 'X' });
+  assert.is(answer.status, 400);
+  assert.equal(answer.json, {
+    error: 'Idempotency-Key must be 1 to 255 visible characters of ASCII, in quotes or without',
+  });
+});
+
+test('quotes, and the backslashes that they need, are no part of the key', async () => {
+  const body = { name: 'Quoted' };
+  const mark = fresh();
+  const visible = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index));
+  const plain = visible.filter((character) => !'"\\'.includes(character)).join('');
+  for (const [one, same] of [
+    [`${mark}a`, `"${mark}a"`],
+    [`"${mark}b"`, `${mark}b`],
+    [`${mark}${plain}`, `"${mark}${plain}"`],
+    [`"${mark} c \\" \\\\"`, `"${mark} c \\" \\\\"`],
+    [mark.padEnd(255, 'd'), `"${mark.padEnd(255, 'd')}"`],
+    [`"${mark}${'\\"'.repeat(255 - mark.length)}"`, `"${mark}${'\\"'.repeat(255 - mark.length)}"`],
+  ] as const) {
+    const first = await post(BRANDS, one, body);
+    assertFirst(first, one);
+    assertReplay(await post(BRANDS, same, body), first, same);
+  }
+  assertFirst(await post(BRANDS, `"${mark}A"`, body), 'the case counts');
+});
+
+test('methods other than POST take no notice of a key, a malformed one included', async () => {
+  const item = `${BRANDS}${catalog.brand}/`;
+  const used = fresh();
+  await post(BRANDS, used, { name: 'Used' });
+  for (const key of [used, fresh(), 'not a key']) {
+    const headers = { 'idempotency-key': key };
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+      for (const path of [BRANDS, item]) {
+        const answer = await send(server, method, path, { headers });
+        assert.is(answer.status, 200, `${method} ${path} ${key}`);
+        assert.is(replayed(answer), null);
+      }
+    }
+    for (const name of ['One', 'Two']) {
+      for (const [method, path, body] of [
+        ['PUT', item, { name }],
+        ['PATCH', item, { name }],
+        ['PATCH', BRANDS, [{ id: catalog.brand, name }]],
+      ] as const) {
+        const answer = await send(server, method, path, { headers, body });
+        assert.is(answer.status, 200, `${method} ${path} ${key}`);
+        assert.is(replayed(answer), null);
+        assert.is((await read(server, item)).name, name);
+      }
+    }
+    const { id } = await make(server, BRANDS, { name: 'Doomed' });
+    const path = `${BRANDS}${id}/`;
+    assert.is((await send(server, 'DELETE', path, { headers })).status, 204);
+    assert.is((await send(server, 'DELETE', path, { headers })).status, 404);
+  }
+});
+
+test('an answer is remembered over a restart, and over a kill right after it', async () => {
+  const own = await startServer();
+  const [first, second] = [fresh(), fresh()];
+  const body = { name: 'Durable' };
+  const one = await post(BRANDS, first, body, {}, own);
+  await own.stop();
+  const stopped = await startServer({ data: own.data });
+  assertReplay(await post(BRANDS, first, body, {}, stopped), one, 'after a stop');
+  assertReused(await post(BRANDS, first, { name: 'Other' }, {}, stopped), 'after a stop');
+  const two = await post(BRANDS, second, [body, body], {}, stopped);
+  await stopped.kill();
+  assert.equal(checkStore(machineDisk, own.data).findings, []);
+  const killed = await startServer({ data: own.data });
+  assertReplay(await post(BRANDS, second, [body, body], {}, killed), two, 'after a kill');
+  assertReplay(await post(BRANDS, first, body, {}, killed), one, 'after both');
+  assert.is(await countOf(BRANDS, killed), 3);
+  await killed.kill();
+});
+
+test('whoever retries through kills until an answer comes has created exactly once', async () => {
+  let own = await startServer();
+  const keysAndBodies = Array.from(
+    { length: 30 },
+    (_, index) => [fresh(), { name: `${index}` }] as const,
+  );
+  const outcomes: (Received | null)[] = [];
+  // The kill comes while some are answered, some written and some not yet read.
+  const sending = keysAndBodies.map(([key, body], index) =>
+    post(BRANDS, key, body, {}, own).then(
+      (answer) => (outcomes[index] = answer),
+      () => (outcomes[index] = null),
+    ),
+  );
+  await Promise.race(sending);
+  await own.kill();
+  await Promise.all(sending);
+  own = await startServer({ data: own.data });
+  for (const [index, [key, body]] of keysAndBodies.entries()) {
+    const answer = await post(BRANDS, key, body, {}, own);
+    assert.is(answer.status, 201);
+    const before = outcomes[index];
+    if (before) assertReplay(answer, before, `${index}`);
+  }
+  const list: Fields[] = await read(own, `${BRANDS}?limit=1000`);
+  const names = list.map(({ name }) => String(name)).toSorted();
+  assert.equal(names, keysAndBodies.map(([, { name }]) => name).toSorted());
+  await own.stop();
+  assert.equal(checkStore(machineDisk, own.data).findings, []);
+});
+
+test('an answer is remembered in a new base, and in a backup that is restored elsewhere', async () => {
+  const own = await startServer();
+  const of = await createCatalog(own);
+  const [key, body] = [fresh(), { name: 'Carried' }];
+  const first = await post(BRANDS, key, body, {}, own);
+  // More than change sets may have together beside a small base.
+  const filler = spuFields(of, { desc_detail: 'x'.repeat(1_000_000) });
+  for (let count = 0; count < 6; count += 1) await make(own, '/admin/goods/', filler);
+  const file = join(temporaryDirectory(), 'backup.json');
+  assert.is((await runCommand(['backup', '--data', own.data, file])).status, 0);
+  await own.stop();
+  const base = JSON.parse(readFileSync(join(own.data, 'catalog.json'), 'utf8'));
+  assert.is(base.tables.idempotency_keys.length, 1, 'a checkpoint has taken the key in');
+
+  const again = await startServer({ data: own.data });
+  assertReplay(await post(BRANDS, key, body, {}, again), first, 'behind a checkpoint');
+  await again.stop();
+
+  const data = temporaryDirectory();
+  assert.is((await runCommand(['restore', '--data', data, file])).status, 0);
+  const restored = await startServer({ data });
+  assertReplay(await post(BRANDS, key, body, {}, restored), first, 'restored');
+  assertReused(await post(BRANDS, key, { name: 'Other' }, {}, restored), 'restored');
+  assertFirst(await post(BRANDS, fresh(), body, {}, restored), 'a new key');
+  await restored.stop();
+  assert.equal(checkStore(machineDisk, data).findings, []);
+});
+
+test('whatever is sent in whatever order, each subject, key and body creates once', async () => {
+  const subject = fc.constantFrom('ann', 'bob');
+  const key = fc.constantFrom('a', 'b', 'c');
+  const body = fc.constantFrom('One', 'Two', '');
+  const path = fc.constantFrom(BRANDS, '/admin/categories/');
+  const request = fc.record({ subject, key, body, path, together: fc.boolean() });
+  const tokens = {
+    ann: await tokenFor('admin', { sub: 'ann' }),
+    bob: await tokenFor('admin', { sub: 'bob' }),
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 12 }), async (requests) => {
+      const mark = fresh();
+      const known = new Map<string, { readonly what: string; readonly text: string }>();
+      for (const { subject: sub, key: name, body: text, path: at, together } of requests) {
+        const token = tokens[sub];
+        const sendIt = () => post(at, `${mark}${name}`, { name: text }, { token });
+        const answers = together ? await Promise.all([sendIt(), sendIt()]) : [await sendIt()];
+        const whose = `${sub} ${name}`;
+        const before = known.get(whose);
+        const what = `${at} ${text}`;
+        for (const answer of answers) {
+          const fits = before === undefined || before.what === what;
+          assert.is(answer.status, text !== '' && fits ? 201 : 422, answer.text);
+          if (answer.status !== 201) continue;
+          if (!known.has(whose)) known.set(whose, { what, text: answer.text });
+          assert.is(answer.text, known.get(whose)?.text);
+        }
+        const news = answers.filter((each) => each.status === 201 && replayed(each) === null);
+        assert.is(news.length, before === undefined && text !== '' ? 1 : 0);
+      }
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('the store has no findings after all of this', async () => {
+  await server.stop();
+  assert.equal(checkStore(machineDisk, server.data).findings, []);
+});
+
+test.run();

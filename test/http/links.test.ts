@@ -1,0 +1,294 @@
+/** RFC 8288: from the base address every path can be found by following `Link`. */
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { pageLinks } from '../../src/http/paging.ts';
+import { KINDS } from '../../src/model/kinds.ts';
+import { parseQuery } from '../../src/resources/query.ts';
+import { linksOf, type Received, type Sent, send } from '../support/client.ts';
+import { killServers, startServer, type TestServer } from '../support/server.ts';
+
+const COLLECTIONS = [
+  '/books/',
+  '/admin/brands/',
+  '/admin/categories/',
+  '/admin/goods/',
+  '/admin/specs/',
+  '/admin/options/',
+  '/admin/skus/',
+];
+
+/** Nested collections of the demo catalog, with an id that is in each. */
+const NESTED: readonly (readonly [path: string, child: number])[] = [
+  ['/admin/goods/1/skus/', 1],
+  ['/admin/goods/1/specs/', 1],
+  ['/admin/specs/1/options/', 1],
+  ['/admin/categories/1/categories/', 4],
+  ['/admin/brands/1/goods/', 1],
+  ['/admin/skus/1/specs/', 1],
+];
+
+/** Where the service stands, and what the client writes before a path. */
+const PREFIXES = ['', '/1.0', '/api', '/api/1.0'];
+
+let bare: TestServer;
+/** The same under `--base-path /api`. */
+let moved: TestServer;
+
+test.before(async () => {
+  bare = await startServer({ demo: true });
+  moved = await startServer({ demo: true, args: ['--base-path', '/api'] });
+});
+
+test.after(killServers);
+
+const at = (prefix: string) => (prefix.startsWith('/api') ? moved : bare);
+
+const ask = (prefix: string, path: string, method = 'GET', sent: Sent = {}) =>
+  send(at(prefix), method, `${prefix}${path}`, sent);
+
+const PAGES = new Set(['first', 'prev', 'next', 'last']);
+
+/** `Link` without the pages and the documentation. */
+const waysOf = (answer: Received) =>
+  linksOf(answer).filter(([rel]) => !PAGES.has(rel) && !rel.startsWith('service-'));
+
+const serviceOf = (answer: Received) =>
+  linksOf(answer).filter(([rel]) => rel.startsWith('service-'));
+
+/** The targets of links lead somewhere. */
+async function assertReachable(prefix: string, answer: Received): Promise<void> {
+  for (const [rel, target] of linksOf(answer)) {
+    assert.match(target, /^\/(?!\/)/, `${rel} is an absolute path`);
+    assert.is((await send(at(prefix), 'GET', target)).status, 200, `${rel} ${target}`);
+  }
+}
+
+for (const prefix of PREFIXES) {
+  const where = prefix === '' ? 'without a prefix' : `behind ${prefix}`;
+
+  test(`${where}, the index links to each collection, and nothing is above it`, async () => {
+    const index = await ask(prefix, '/');
+    const base = prefix.startsWith('/api') ? '/api' : '';
+    const items = waysOf(index);
+    assert.ok(items.every(([rel]) => rel === 'item'));
+    assert.equal(
+      items.map(([, target]) => target).toSorted(),
+      COLLECTIONS.map((path) => `${base}${path}`).toSorted(),
+    );
+    assert.equal(
+      items.map(([, target]) => target).toSorted(),
+      Object.values<string>(index.json.collections).toSorted(),
+      'the same as in the body',
+    );
+    await assertReachable(prefix, index);
+  });
+
+  test(`${where}, a collection is below the index, as the client wrote it`, async () => {
+    for (const path of COLLECTIONS) {
+      for (const query of ['', '?per_page=1', '?limit=1&offset=1', '?sortby=id&x=%2F..%2F']) {
+        for (const method of ['GET', 'HEAD']) {
+          const answer = await ask(prefix, `${path}${query}`, method);
+          assert.is(answer.status, 200);
+          assert.equal(waysOf(answer), [['up', `${prefix}/`]], `${method} ${path}${query}`);
+        }
+      }
+    }
+    await assertReachable(prefix, await ask(prefix, '/admin/skus/?per_page=2&page=2'));
+  });
+
+  test(`${where}, a nested collection is below its parent`, async () => {
+    for (const [path] of NESTED) {
+      const answer = await ask(prefix, path);
+      const parent = path.replace(/\w+\/$/, '');
+      assert.equal(waysOf(answer), [['up', `${prefix}${parent}`]], path);
+      await assertReachable(prefix, answer);
+    }
+  });
+
+  test(`${where}, an item is in the collection that it was asked from, and below it`, async () => {
+    const items = [
+      ...COLLECTIONS.map((path) => [path, 1] as const),
+      ...NESTED.map(([path, child]) => [path, child] as const),
+    ];
+    for (const [path, id] of items) {
+      for (const method of ['GET', 'HEAD']) {
+        const answer = await ask(prefix, `${path}${id}/`, method);
+        assert.is(answer.status, 200, path);
+        assert.equal(
+          waysOf(answer),
+          [
+            ['collection', `${prefix}${path}`],
+            ['up', `${prefix}${path}`],
+          ],
+          `${method} ${path}${id}/`,
+        );
+        await assertReachable(prefix, answer);
+      }
+    }
+  });
+
+  test(`${where}, the answers to PUT and PATCH link as the item does`, async () => {
+    const path = '/admin/brands/2/';
+    const wanted = waysOf(await ask(prefix, path));
+    for (const method of ['PUT', 'PATCH']) {
+      const answer = await ask(prefix, path, method, { body: { name: 'Renamed' } });
+      assert.is(answer.status, 200);
+      assert.equal(waysOf(answer), wanted, method);
+    }
+  });
+
+  test(`${where}, from the index everything is found by links and Location alone`, async () => {
+    const seen = new Set<string>();
+    const waiting = [`${prefix}/`];
+    for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
+      if (seen.has(path)) continue;
+      seen.add(path);
+      const answer = await send(at(prefix), 'GET', path);
+      assert.is(answer.status, 200, path);
+      waiting.push(...linksOf(answer).map(([, target]) => target));
+    }
+    const base = prefix.startsWith('/api') ? '/api' : '';
+    for (const path of [...COLLECTIONS, '/openapi.json', '/docs/']) {
+      assert.ok(seen.has(`${base}${path}`), path);
+    }
+    const created = await ask(prefix, '/admin/brands/', 'POST', { body: { name: 'Found' } });
+    const location = created.headers.get('location') ?? '';
+    assert.ok(location.startsWith(`${prefix}/admin/brands/`), location);
+    await assertReachable(prefix, await send(at(prefix), 'GET', location));
+  });
+
+  test(`${where}, every answer links to the documentation, once`, async () => {
+    const wanted = [
+      ['service-desc', `${prefix}/openapi.json`],
+      ['service-doc', `${prefix}/docs/`],
+    ];
+    for (const [path, method, status, sent] of [
+      ['/', 'GET', 200],
+      ['/admin/skus/1/', 'GET', 200],
+      ['/admin/skus/?per_page=1', 'GET', 200],
+      ['/admin/brands/', 'POST', 201, { body: [{ name: 'A' }] }],
+      ['/admin/brands/', 'PATCH', 200, { body: [{ id: 1 }] }],
+      ['/admin/brands/', 'PATCH', 422, { body: [] }],
+      ['/admin/skus/1/', 'GET', 304, { headers: { 'if-none-match': '*' } }],
+      ['/admin/skus/1/', 'GET', 401, { token: null }],
+      ['/admin/skus/9999/', 'GET', 404],
+      ['/nowhere/', 'GET', 404],
+      ['/docs/', 'GET', 200],
+    ] as const) {
+      const answer = await ask(prefix, path, method, sent);
+      assert.is(answer.status, status, `${method} ${path}`);
+      assert.equal(serviceOf(answer), wanted, `${method} ${path}`);
+    }
+  });
+}
+
+test('Link is a list as RFC 8288 writes it, whatever the query holds', async () => {
+  const value = /^<[^<>\s"]*>(?:; \w+(?:-\w+)*="[^"<>]*")+$/;
+  for (const query of [
+    '',
+    'keyword=%3E%3B%20rel%3D%22up%22%2C%20%3C',
+    'x=%22&y=%3E%2C%3Chttp%3A%2F%2Fevil.example%3E',
+    'x=a,b;c&per_page=1',
+    "x='()*!~",
+  ]) {
+    const answer = await send(bare, 'GET', `/admin/skus/?${query}`);
+    assert.is(answer.status, 200, query);
+    for (const each of (answer.headers.get('link') ?? '').split(', ')) {
+      assert.match(each, value, query);
+    }
+    for (const [rel, target] of linksOf(answer)) {
+      assert.ok(target.startsWith('/') && !target.startsWith('//'), `${rel} ${target}`);
+    }
+    const rels = linksOf(answer).map(([rel]) => rel);
+    assert.is(new Set(rels).size, rels.length, 'no relation twice');
+  }
+});
+
+test('an answer without an item or a page has no way but those to the documentation', async () => {
+  for (const [path, method, sent] of [
+    ['/openapi.json', 'GET'],
+    ['/docs/', 'GET'],
+    ['/admin/skus/1/', 'OPTIONS'],
+    ['/admin/skus/', 'PATCH', { body: [{ id: 1 }] }],
+    ['/admin/skus/9999/', 'GET'],
+    ['/admin/skus/', 'DELETE'],
+  ] as const) {
+    assert.equal(waysOf(await send(bare, method, path, sent)), [], `${method} ${path}`);
+  }
+});
+
+/** The offset of each page that is linked to. */
+function offsetsOf(search: string, total: number): Record<string, number> {
+  const links = pageLinks('/p/', parseQuery(KINDS.skus, search), total).map((link) => {
+    const [, target = '', rel = ''] = /^<\/p\/\?([^>]*)>; rel="(\w+)"$/.exec(link) ?? [];
+    return [rel, parseQuery(KINDS.skus, target).selection.offset] as const;
+  });
+  return Object.fromEntries(links);
+}
+
+const UNALIGNED: readonly (readonly [string, number, Record<string, number>])[] = [
+  ['limit=10&offset=5', 36, { first: 0, prev: 0, next: 15, last: 30 }],
+  ['limit=10&offset=25', 36, { first: 0, prev: 15, next: 35, last: 30 }],
+  ['limit=10&offset=26', 36, { first: 0, prev: 16, last: 30 }],
+  ['limit=10&offset=35', 36, { first: 0, prev: 25, last: 30 }],
+  ['limit=10&offset=36', 36, { first: 0, prev: 26, last: 30 }],
+  ['limit=10&offset=99', 36, { first: 0, prev: 30, last: 30 }],
+  ['limit=7&offset=3', 14, { first: 0, prev: 0, next: 10, last: 7 }],
+];
+
+for (const [search, total, wanted] of UNALIGNED) {
+  test(`?${search} of ${total} rows links to ${JSON.stringify(wanted)}`, () => {
+    assert.equal(offsetsOf(search, total), wanted);
+  });
+}
+
+test('wherever a page begins, last shows the last row, and next and prev leave none out', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 60 }),
+      fc.integer({ min: 1, max: 25 }),
+      fc.integer({ min: 0, max: 80 }),
+      (total, limit, offset) => {
+        const {
+          first,
+          prev,
+          next,
+          last = -1,
+        } = offsetsOf(`limit=${limit}&offset=${offset}`, total);
+        assert.is(first, 0);
+        assert.ok(
+          last <= total - 1 && total - 1 < last + limit,
+          'the last row is on the last page',
+        );
+        assert.is(next === undefined, offset + limit >= total, 'next, where there are rows behind');
+        if (next !== undefined) assert.is(next, offset + limit);
+        assert.is(prev === undefined, offset === 0, 'prev, where there are rows before');
+        if (prev === undefined) return;
+        assert.ok(prev < offset);
+        assert.ok(prev + limit >= Math.min(offset, total), 'no row between prev and this page');
+      },
+    ),
+  );
+});
+
+test('through unaligned pages next comes to the last row, as last does', async () => {
+  let target: string | undefined = '/admin/skus/?limit=10&offset=5';
+  const ids: number[] = [];
+  let final: Received | undefined;
+  while (target !== undefined) {
+    const page: Received = await send(bare, 'GET', target);
+    ids.push(...page.json.map(({ id }: { id: number }) => id));
+    const links: Record<string, string> = Object.fromEntries(linksOf(page));
+    if (links['next'] === undefined) final = await send(bare, 'GET', links['last'] ?? '');
+    target = links['next'];
+  }
+  assert.equal(
+    ids,
+    Array.from({ length: 31 }, (_, index) => index + 6),
+  );
+  assert.is(final?.json.at(-1).id, 36);
+  assert.is(final?.json.length, 6);
+});
+
+test.run();
