@@ -14,7 +14,7 @@ import { join, relative } from 'node:path';
 const ROOT = join(import.meta.dir, '..');
 
 /** Milliseconds after which a file that still runs is ended, and failed. */
-const LONGEST = 300_000;
+const LONGEST = 600_000;
 
 /** Files at once: most of a test's time is spent waiting for a server's disk. */
 const AT_ONCE = 2;
