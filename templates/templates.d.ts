@@ -3,6 +3,10 @@ declare module '*.njk' {
   const text: string;
   export default text;
 }
+declare module '*/style.css' {
+  const text: string;
+  export default text;
+}
 declare module '*/viewer/start.js' {
   const text: string;
   export default text;

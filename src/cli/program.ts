@@ -3,12 +3,14 @@ import { Argument, Command, CommanderError, Option } from 'commander';
 import { ROLES, type Role } from '../auth/roles.ts';
 import { type Disk, machineDisk } from '../disk/disk.ts';
 import { CatalogError, messageOf } from '../errors.ts';
+import { DEFAULT_SETTINGS } from '../pages/settings.ts';
 import { backup, restore } from './backup.ts';
 import { check } from './check.ts';
 import { completionScript, SHELLS, type Shell } from './completion.ts';
 import type { Context } from './context.ts';
 import { issueTokenCommand } from './issue-token.ts';
 import { migrate } from './migrate.ts';
+import { addPageFlags, type PageFlags, pageFlagsOf } from './page-flags.ts';
 import { rebuildPagesCommand } from './rebuild-pages.ts';
 import { serve, type ServeOptions } from './serve.ts';
 import {
@@ -33,7 +35,9 @@ interface Common {
 }
 
 /** `--cors-origin` may be repeated; commander keeps what it collects under the flag's name. */
-type ServeFlags = Omit<ServeOptions, 'data' | 'corsOrigins'> & { readonly corsOrigin?: string[] };
+type ServeFlags = Omit<ServeOptions, 'data' | 'corsOrigins' | 'pages'> & {
+  readonly corsOrigin?: string[];
+};
 
 /**
  * Runs the program.
@@ -107,7 +111,7 @@ function createProgram(context: Context): Command {
     // What goes wrong is said once, in one line, by `conclude`.
     .configureOutput({ outputError: () => {}, writeErr: () => {} });
 
-  command(program, 'serve', 'run the server')
+  addPageFlags(command(program, 'serve', 'run the server'), 'otherwise')
     .addOption(
       new Option('--host <host>', 'address to listen on')
         .env('CATALOG_HOST')
@@ -137,8 +141,15 @@ function createProgram(context: Context): Command {
         .env('CATALOG_CORS_ORIGIN')
         .argParser(parseOrigins),
     )
-    .action((options: Common & ServeFlags) =>
-      serve({ ...options, corsOrigins: options.corsOrigin ?? [] }, context),
+    .action((options: Common & ServeFlags & PageFlags) =>
+      serve(
+        {
+          ...options,
+          corsOrigins: options.corsOrigin ?? [],
+          pages: { ...DEFAULT_SETTINGS, ...pageFlagsOf(options) },
+        },
+        context,
+      ),
     );
 
   command(program, 'migrate', 'create the store, or bring it to the current schema version')
@@ -184,12 +195,20 @@ function createProgram(context: Context): Command {
       issueTokenCommand(options, context),
     );
 
-  command(program, 'rebuild-pages', 'render detail pages')
+  addPageFlags(
+    command(program, 'rebuild-pages', 'render pages'),
+    'as the last server had it, otherwise',
+  )
     .option('--stale', 'only those that are out of date')
     .argument('[ids...]', 'SKU ids; all where none is named', parseIds)
-    .action((ids: number[], options: Common & { stale?: true }) =>
+    .action((ids: number[], options: Common & PageFlags & { stale?: true }) =>
       rebuildPagesCommand(
-        { data: options.data, stale: options.stale ?? false, ids: ids.length === 0 ? null : ids },
+        {
+          data: options.data,
+          stale: options.stale ?? false,
+          ids: ids.length === 0 ? null : ids,
+          pages: pageFlagsOf(options),
+        },
         context,
       ),
     );

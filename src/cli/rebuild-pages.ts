@@ -1,10 +1,14 @@
-/** `rebuild-pages`: renders detail pages, beside a running server too. */
+/** `rebuild-pages`: makes pages, beside a running server too. */
 import { SingleBar } from 'cli-progress';
 import { FileLock } from '../disk/lock.ts';
 import { CatalogError } from '../errors.ts';
+import type { Build } from '../pages/builds.ts';
 import { PageFiles } from '../pages/files.ts';
 import { pagesLockPath } from '../pages/queue.ts';
-import { type RebuildResult, rebuildPages } from '../pages/rebuild.ts';
+import { rebuildPages } from '../pages/rebuild.ts';
+import { keptSettings, type PageSettings } from '../pages/settings.ts';
+import { Site } from '../pages/site.ts';
+import { Templates } from '../pages/templates.ts';
 import { readSnapshot } from '../store/store.ts';
 import type { Context } from './context.ts';
 
@@ -12,69 +16,73 @@ export interface RebuildPagesOptions {
   readonly data: string;
   readonly stale: boolean;
   readonly ids: readonly number[] | null;
+  /** What is not said here is as the last server had it. */
+  readonly pages: Partial<PageSettings>;
 }
 
 /** How many failed pages the message names. */
 const NAMED = 10;
 
-/** @throws CatalogError `page_failed`, naming the SKUs; `store_missing`, `store_damaged`. */
+/** @throws CatalogError `page_failed`, naming the pages; `store_missing`, `store_damaged`. */
 export async function rebuildPagesCommand(
-  { data, stale, ids }: RebuildPagesOptions,
+  { data, stale, ids, pages }: RebuildPagesOptions,
   context: Context,
 ): Promise<void> {
   // Before a lock file is made in what is no data directory.
   readSnapshot(data, context.disk);
+  const settings = { ...keptSettings(context.disk, data), ...pages };
+  const site = new Site(new Templates(context.disk, settings.templates), settings);
   const lock = new FileLock(pagesLockPath(data));
   const bar = process.stderr.isTTY ? new ProgressBar() : null;
   const started = performance.now();
-  let result: RebuildResult;
+  let build: Build;
   try {
-    result = await rebuildPages(
+    build = await rebuildPages(
       lock,
       () => readSnapshot(data, context.disk),
+      site,
       new PageFiles(context.disk, data),
-      {
-        stale,
-        ids,
-        progress: (done, total) => bar?.show(done, total),
-      },
+      { stale, skus: ids },
+      (done, total) => bar?.show(done, total),
     );
   } finally {
     bar?.stop();
     lock.close();
   }
-  const { written, unchanged, removed, failures } = result;
+  const { written, unchanged, removed, failed } = build.counts;
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   context.print(
-    `${written} pages written, ${unchanged} unchanged, ${removed} removed, ${failures.size} failed in ${seconds} s`,
+    `${written} pages written, ${unchanged} unchanged, ${removed} removed, ${failed} failed in ${seconds} s`,
   );
-  if (failures.size > 0) throw failure(failures);
+  if (failed > 0) throw failure(build);
 }
 
-function failure(failures: ReadonlyMap<number, string>): CatalogError {
-  const named = [...failures]
-    .sort(([a], [b]) => a - b)
-    .slice(0, NAMED)
-    .map(([id, why]) => `SKU ${id}: ${why}`);
-  const more = failures.size > NAMED ? `; and ${failures.size - NAMED} more` : '';
+function failure({ counts, failures }: Build): CatalogError {
+  const named = [...failures].slice(0, NAMED).map(([page, why]) => `${page}: ${why}`);
+  const more = counts.failed > named.length ? `; and ${counts.failed - named.length} more` : '';
   return new CatalogError('page_failed', `${named.join('; ')}${more}`);
 }
 
+/** Rate and time left, of the pages so far. */
 class ProgressBar {
   readonly #bar = new SingleBar({
-    format: '{bar} {percentage}% {value}/{total} pages, {eta_formatted} left',
+    format: '{bar} {percentage}% {value}/{total} pages, {rate}/s, {eta_formatted} left',
     stream: process.stderr,
     hideCursor: true,
+    etaBuffer: 1000,
   });
-  #started = false;
+  #startedAt: number | null = null;
 
   show(done: number, total: number): void {
-    if (!this.#started) this.#bar.start(total, done);
-    this.#started = true;
-    this.#bar.update(done);
+    if (this.#startedAt === null) {
+      this.#startedAt = performance.now();
+      this.#bar.start(total, done, { rate: 0 });
+    }
+    const seconds = (performance.now() - this.#startedAt) / 1000;
+    this.#bar.update(done, { rate: seconds === 0 ? 0 : Math.round(done / seconds) });
   }
 
   stop(): void {
-    if (this.#started) this.#bar.stop();
+    if (this.#startedAt !== null) this.#bar.stop();
   }
 }

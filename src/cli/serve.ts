@@ -7,7 +7,9 @@ import { createApplication } from '../http/router.ts';
 import { startServer } from '../http/server.ts';
 import { PageFiles } from '../pages/files.ts';
 import { PageQueue, pagesLockPath } from '../pages/queue.ts';
-import { PAGE_POLICY } from '../pages/render.ts';
+import { keepSettings, type PageSettings } from '../pages/settings.ts';
+import { Site } from '../pages/site.ts';
+import { Templates } from '../pages/templates.ts';
 import { Records } from '../resources/records.ts';
 import { Store } from '../store/store.ts';
 import type { Context } from './context.ts';
@@ -26,12 +28,14 @@ export interface ServeOptions {
   /** Bytes. */
   readonly maxBody: number;
   readonly corsOrigins: readonly string[];
+  readonly pages: PageSettings;
 }
 
 /** Serves until a signal comes, and returns when everything is written. */
 export async function serve(options: ServeOptions, context: Context): Promise<void> {
   const { data, host, port, basePath, maxBody, corsOrigins } = options;
   const stop = firstSignal();
+  const site = new Site(new Templates(context.disk, options.pages.templates), options.pages);
   const failed = (what: string) => (error: unknown) =>
     context.warn(`${what}: ${messageOf(error)}`, error);
   const store = await Store.open({
@@ -48,8 +52,10 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
   const keys = await loadKeys(data, context.env['CATALOG_JWT_SECRET']);
   const files = new PageFiles(context.disk, data);
   files.prepare();
+  await keepSettings(context.disk, data, options.pages);
   const pages = new PageQueue(
     store,
+    site,
     files,
     new FileLock(pagesLockPath(data)),
     failed('a page could not be written and is tried again'),
@@ -57,10 +63,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
   const application = createApplication({
     records: new Records(store),
     tokens: new TokenVerifier(keys),
-    page: async (sku) => {
-      const page = await files.read(`${sku}.html`);
-      return page && { ...page, type: 'text/html; charset=utf-8', policy: PAGE_POLICY };
-    },
+    page: (name) => files.read(name),
     basePath,
     corsOrigins,
     version: context.version,
@@ -70,11 +73,11 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
   const server = await startServer(application, host, port, failed('an answer could not be sent'), {
     body: maxBody,
   });
-  pages.compareAll();
+  pages.build({ stale: true, skus: null });
   context.print(`listening on ${server.url}`);
   await stop;
   await server.close(GRACE);
-  await pages.drain();
+  await pages.drain(GRACE);
   await store.close();
 }
 

@@ -39,8 +39,9 @@ export class DocumentEndpoint implements Endpoint {
     if (this.#document === null) throw new CatalogError('not_found', 'there is no such document');
   }
 
-  current(): { readonly etag: string } {
-    return { etag: `"${Bun.hash.xxHash64(this.#located().body).toString(36)}"` };
+  current(): { readonly etag: string; readonly modified: Date | undefined } {
+    const { body, modified } = this.#located();
+    return { etag: `"${Bun.hash.xxHash64(body).toString(36)}"`, modified };
   }
 
   perform(_: Method, { mediaType }: Exchange): Answer {

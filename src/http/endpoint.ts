@@ -34,7 +34,7 @@ export interface Endpoint {
   /** Looks the item up. @throws CatalogError `not_found`, `gone`. */
   locate(method: string): Promise<void> | undefined;
   /** The representation that conditions compare, after `locate`; null where there is none. */
-  current(): Pick<Representation, 'etag'> | null;
+  current(): (Pick<Representation, 'etag'> & { readonly modified?: Date | undefined }) | null;
   perform(method: Method, exchange: Exchange): Answer | Promise<Answer>;
 }
 

@@ -9,14 +9,16 @@ import type { Address, Records } from '../resources/records.ts';
 import { readJson } from './body.ts';
 import { crossOrigin } from './cors.ts';
 import { indexDocument, indexLinks, optionsHeaders, serviceLinks } from './description.ts';
-import { type Document, DocumentEndpoint } from './documents.ts';
+import { DocumentEndpoint } from './documents.ts';
 import { allowed, type Endpoint, type Method, WITH_BODY } from './endpoint.ts';
 import { type Answer, header, type Request, whenReady } from './exchange.ts';
 import { JSON_TYPE, type MediaType, negotiate, VERSION } from './negotiate.ts';
 import { openApiDocument } from './openapi.ts';
+import { PAGE_SHAPES, pageEndpoint, type StaticFiles } from './pages.ts';
 import {
   type Conditions,
   conditionsOf,
+  isUnmodified,
   namesCurrent,
   requireMatch,
   requireWritable,
@@ -28,8 +30,8 @@ import { viewerFile } from './viewer.ts';
 export interface Services {
   readonly records: Records;
   readonly tokens: TokenVerifier;
-  /** The detail page of a SKU, by its id in digits; null where there is none. */
-  readonly page: (sku: string) => Promise<Document | null>;
+  /** A file of the folder of pages, by its path in it; null where there is none. */
+  readonly page: StaticFiles;
   /** "" or a path such as "/api", under which everything stands. */
   readonly basePath: string;
   readonly version: string;
@@ -92,9 +94,10 @@ export function createApplication(services: Services): Application {
     const address = params['child'] === NUMBER ? nestedAddress(params) : null;
     return address && (([parent, id]) => new ItemEndpoint(records, address(parent), Number(id)));
   });
-  at('/pages/skus/:file', ({ file }) =>
-    file === `${NUMBER}.html` ? ([sku = '']) => new DocumentEndpoint(() => page(sku)) : null,
-  );
+  at('/pages/', () => () => pageEndpoint(page, 'index.html', []));
+  for (const shape of PAGE_SHAPES) {
+    at(`/pages/${shape}`, () => (numbers) => pageEndpoint(page, shape, numbers));
+  }
   at('/', () => () => jsonDocument(index, indexLinks(basePath)));
   at('/openapi.json', () => () => jsonDocument(openApi));
   at('/docs/', () => () => new DocumentEndpoint(() => viewerFile('')));
@@ -198,7 +201,7 @@ function judgeConditions(
   endpoint: Endpoint,
   reads: boolean,
 ): Answer | null {
-  const etag = endpoint.current()?.etag;
+  const { etag, modified } = endpoint.current() ?? {};
   if (etag === undefined) {
     // Without a tag there is none that a condition could name.
     if (!reads) requireMatch(conditions, '');
@@ -209,7 +212,7 @@ function judgeConditions(
     return null;
   }
   requireMatch(conditions, etag);
-  return namesCurrent(conditions, etag)
+  return namesCurrent(conditions, etag) || isUnmodified(conditions, modified)
     ? { status: 304, headers: { ETag: etag }, body: null }
     : null;
 }

@@ -4,21 +4,33 @@
  * Invariants:
  * 1. At rest no page is older than the store: every commit queues the pages that show what it
  *    changed, and every start compares all pages with the store, so that a crash between a commit
- *    and its pages, or power loss, leaves nothing behind.
- * 2. A page is rendered from committed rows as they are when its turn comes: however often a row
- *    changes meanwhile, its pages are queued once.
+ *    and its pages, a failed write, or power loss, which may leave a page old, torn or empty,
+ *    leaves nothing behind. Temporary files of a killed run go with the comparison.
+ * 2. A page is made from committed rows as they are when its turn comes: however often a row
+ *    changes meanwhile, its pages are queued once. A page that could not be made stays queued.
  * 3. Pages are written only under the pages' lock. Whoever else writes them (rebuild-pages) takes
  *    its snapshot under the lock as well, and so cannot put back an older page.
+ * 4. Memory is bounded by the pages and rows that there are, not by the changes: what waits are
+ *    names of pages, each once, and rows whose pages are yet to be named, each once.
  */
 import { join } from 'node:path';
 import type { FileLock } from '../disk/lock.ts';
+import { messageOf } from '../errors.ts';
 import type { Store } from '../store/store.ts';
-import { affectedSkus } from './dependents.ts';
+import type { Change } from '../store/tables.ts';
+import { Build, type BuildScope, refresh, refreshFor } from './builds.ts';
+import { affectedBy, type Fan, pagesOf } from './dependents.ts';
 import type { PageFiles } from './files.ts';
-import { renderSku } from './render.ts';
+import type { PageName } from './names.ts';
+import { Retry } from './retry.ts';
+import type { Site } from './site.ts';
+import { Waiting } from './waiting.ts';
 
 /** Pages that are written at the same time, between two turns of the event loop. */
 const AT_ONCE = 8;
+
+/** Names of pages that are found between two turns of the event loop. */
+const NAMED_AT_ONCE = 500;
 
 /** A turn that takes others longer than this, in milliseconds, means that there are requests. */
 const BUSY = 0.3;
@@ -29,9 +41,6 @@ const YIELD = 20;
 /** Milliseconds until a lock that another process holds is asked for again. */
 const LOCK_RETRY = 25;
 
-/** Milliseconds until failed pages are tried again: the first time, and at most. */
-const RETRY = { first: 500, longest: 60_000 };
-
 /** Path of the lock file below a data directory. */
 export function pagesLockPath(dataDirectory: string): string {
   return join(dataDirectory, 'pages.lock');
@@ -39,134 +48,163 @@ export function pagesLockPath(dataDirectory: string): string {
 
 export class PageQueue {
   readonly #store: Store;
+  readonly #site: Site;
   readonly #files: PageFiles;
   readonly #lock: FileLock;
-  readonly #failed: (error: unknown) => void;
-  #queued = new Set<number>();
-  /** What was queued when it was last looked at, on its way; what is queued again comes again. */
-  #batch: Iterator<number> = [].values();
-  #batchLeft = 0;
-  readonly #broken = new Set<number>();
-  #comparison: Iterator<number> | null = null;
+  readonly #waiting = new Waiting<PageName>();
+  /** Rows that many pages show, and what is left to be named of the one that was begun. */
+  readonly #fans = new Waiting<Fan>();
+  #spreading: Iterator<PageName> | null = null;
+  readonly #builds: { readonly build: Build; readonly finish: () => void }[] = [];
+  readonly #retry: Retry<PageName>;
   /** Whether half-written files of a killed run are still to be cleared away. */
-  #sweeping = false;
+  #sweeping = true;
   #running: Promise<void> | null = null;
-  #retryDelay = RETRY.first;
-  #retryTimer: ReturnType<typeof setTimeout> | null = null;
 
-  /** @param failed is told of a page that could not be made; it is tried again. */
-  constructor(store: Store, files: PageFiles, lock: FileLock, failed: (error: unknown) => void) {
+  /** @param failed is told of pages that could not be made; they are tried again. */
+  constructor(
+    store: Store,
+    site: Site,
+    files: PageFiles,
+    lock: FileLock,
+    failed: (error: unknown) => void,
+  ) {
     this.#store = store;
+    this.#site = site;
     this.#files = files;
     this.#lock = lock;
-    this.#failed = failed;
-    store.onCommit((changes) => this.add(affectedSkus(store, changes)));
+    this.#retry = new Retry((names) => this.#add(names), failed);
+    store.onCommit((changes) => this.#follow(changes));
   }
 
-  /** Pages that wait, not counting those that the comparison at start has yet to reach. */
+  /** Pages that wait, and rows whose pages are yet to be named; without those of builds. */
   get length(): number {
-    return this.#queued.size + this.#batchLeft + this.#broken.size;
+    return this.#waiting.size + this.#fans.size + this.#retry.size;
   }
 
-  add(skus: Iterable<number>): void {
-    for (const id of skus) this.#queued.add(id);
+  /** Milliseconds that the oldest of them has waited; 0 where none waits. */
+  get oldest(): number {
+    return Math.max(this.#waiting.age, this.#fans.age, this.#retry.age);
+  }
+
+  /** Queues a build behind whatever commits queue. @returns the build, and its end. */
+  build(scope: BuildScope): { readonly build: Build; readonly ended: Promise<void> } {
+    const build = new Build(scope, this.#site, this.#store, this.#files);
+    const ended = new Promise<void>((finish) => this.#builds.push({ build, finish }));
     this.#start();
+    return { build, ended };
   }
 
-  /** Compares every page with the store, behind whatever commits queue. */
-  compareAll(): void {
-    this.#comparison = this.#everything();
-    this.#sweeping = true;
-    this.#start();
-  }
-
-  /** Waits until nothing is queued; what fails now is told and left to the next start. */
-  async drain(): Promise<void> {
-    if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
-    this.#retryTimer = null;
-    this.#requeueBroken();
+  /**
+   * Makes what is queued, and tries again what has failed, once. Builds go on for at most `grace`
+   * milliseconds: the next start compares all pages in any case.
+   */
+  async drain(grace: number): Promise<void> {
+    const cut = setTimeout(() => this.#builds.splice(0).forEach(({ finish }) => finish()), grace);
+    this.#add(this.#retry.end());
     while (this.#running !== null) await this.#running;
-    if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
+    clearTimeout(cut);
+    this.#retry.end();
     this.#lock.close();
   }
 
+  #follow(changes: readonly Change[]): void {
+    for (const change of changes) {
+      const { pages, fans } = affectedBy(this.#store, change);
+      for (const name of pages) this.#waiting.add(name);
+      for (const fan of fans) this.#fans.add(fan);
+    }
+    this.#start();
+  }
+
+  #add(names: Iterable<PageName>): void {
+    for (const name of names) this.#waiting.add(name);
+    this.#start();
+  }
+
+  get #idle(): boolean {
+    const { size } = this.#waiting;
+    const naming = this.#fans.size > 0 || this.#spreading !== null;
+    return size === 0 && !naming && this.#builds.length === 0;
+  }
+
   #start(): void {
-    if (this.#running !== null) return;
+    if (this.#running !== null || this.#idle) return;
     this.#running = Promise.resolve()
       .then(() => this.#run())
       .finally(() => {
         this.#running = null;
         // A commit may have queued between the last look and here.
-        if (this.#queued.size > 0) this.#start();
+        this.#start();
       });
   }
 
   async #run(): Promise<void> {
-    for (let turn = this.#take(); turn.ids.length > 0; turn = this.#take()) {
-      while (!this.#lock.tryLock()) await sleep(LOCK_RETRY);
-      try {
-        if (this.#sweeping) await this.#files.sweep();
-        this.#sweeping = false;
-        await Promise.all(turn.ids.map((id) => this.#refresh(id, turn.compare)));
-      } finally {
-        this.#lock.unlock();
+    while (!this.#idle) {
+      this.#name();
+      const names = this.#waiting.take(AT_ONCE);
+      const [current] = names.length > 0 ? [] : this.#builds;
+      const built = current === undefined ? [] : await current.build.take(AT_ONCE);
+      if (current !== undefined && built.length === 0) this.#finishBuild();
+      if (names.length + built.length > 0) {
+        await this.#locked(async () => {
+          await Promise.all(names.map((name) => this.#make(name)));
+          await Promise.all(built.map((name) => this.#makeFor(current?.build as Build, name)));
+        });
       }
       await yieldToRequests();
     }
   }
 
-  /** The next pages, those that commits queued first; none where there is nothing left. */
-  #take(): { readonly ids: readonly number[]; readonly compare: boolean } {
-    // Taken as a whole: a set that is emptied one by one from its front is searched again each time.
-    if (this.#batchLeft === 0 && this.#queued.size > 0) {
-      this.#batch = this.#queued.values();
-      this.#batchLeft = this.#queued.size;
-      this.#queued = new Set();
+  /** Finds the names of some of the pages that show a row. */
+  #name(): void {
+    for (let named = 0; named < NAMED_AT_ONCE; ) {
+      this.#spreading ??= this.#nextFan();
+      if (this.#spreading === null) return;
+      const step = this.#spreading.next();
+      if (step.done === true) {
+        this.#spreading = null;
+        continue;
+      }
+      this.#waiting.add(step.value);
+      named += 1;
     }
-    if (this.#batchLeft > 0) {
-      const ids = take(this.#batch, AT_ONCE);
-      this.#batchLeft -= ids.length;
-      return { ids, compare: false };
-    }
-    return { ids: this.#comparison === null ? [] : take(this.#comparison, AT_ONCE), compare: true };
   }
 
-  /** @param compare whether a page that is as it should be is left alone. */
-  async #refresh(id: number, compare: boolean): Promise<void> {
+  #nextFan(): Iterator<PageName> | null {
+    const [fan] = this.#fans.take(1);
+    return fan === undefined ? null : pagesOf(this.#store, fan);
+  }
+
+  #finishBuild(): void {
+    this.#builds.shift()?.finish();
+  }
+
+  async #locked(work: () => Promise<void>): Promise<void> {
+    while (!this.#lock.tryLock()) await sleep(LOCK_RETRY);
     try {
-      const html = renderSku(this.#store, id);
-      if (html === null) await this.#files.remove(id);
-      else if (!compare || !this.#files.holds(id, html)) await this.#files.write(id, html);
-      this.#retryDelay = RETRY.first;
+      if (this.#sweeping) await this.#files.sweep();
+      this.#sweeping = false;
+      await work();
+    } finally {
+      this.#lock.unlock();
+    }
+  }
+
+  async #make(name: PageName): Promise<void> {
+    try {
+      await refresh(this.#site, this.#store, this.#files, name, false);
+      this.#retry.succeeded(name);
     } catch (error) {
-      this.#broken.add(id);
-      if (this.#retryTimer === null) this.#retryLater(error);
+      this.#retry.failed(name, new Error(`${name}: ${messageOf(error)}`, { cause: error }));
     }
   }
 
-  #retryLater(error: unknown): void {
-    this.#failed(error);
-    this.#retryTimer = setTimeout(() => {
-      this.#retryTimer = null;
-      this.#requeueBroken();
-    }, this.#retryDelay);
-    this.#retryDelay = Math.min(this.#retryDelay * 2, RETRY.longest);
-  }
-
-  #requeueBroken(): void {
-    const broken = [...this.#broken];
-    this.#broken.clear();
-    if (broken.length > 0) this.add(broken);
-  }
-
-  /** Ids of all SKUs, then of the pages that have none. */
-  *#everything(): Generator<number> {
-    for (let id = 1; id <= this.#store.lastId('skus'); id += 1) {
-      if (this.#store.get('skus', id) !== undefined) yield id;
-    }
-    for (const id of this.#files.ids()) {
-      if (this.#store.get('skus', id) === undefined) yield id;
-    }
+  /** A page that a build could not make is older than the store: it is tried again as any other. */
+  async #makeFor(build: Build, name: PageName): Promise<void> {
+    const before = build.counts.failed;
+    await refreshFor(build, this.#site, this.#store, this.#files, name);
+    if (build.counts.failed > before && build.scope.skus === null) await this.#make(name);
   }
 }
 
@@ -179,14 +217,4 @@ async function yieldToRequests(): Promise<void> {
 
 function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}
-
-function take(values: Iterator<number>, count: number): number[] {
-  const taken: number[] = [];
-  while (taken.length < count) {
-    const step = values.next();
-    if (step.done === true) break;
-    taken.push(step.value);
-  }
-  return taken;
 }

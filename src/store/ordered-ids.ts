@@ -45,6 +45,14 @@ export class OrderedIds {
     this.#length -= 1;
   }
 
+  /** How many ids stand before the place that `before` gives, whether its id is there or not. */
+  rank(before: Before): number {
+    const at = this.#chunkOf(before);
+    let rank = 0;
+    for (let chunk = 0; chunk < at; chunk += 1) rank += this.#chunks[chunk]?.length ?? 0;
+    return rank + positionIn(this.#chunks[at] ?? [], before);
+  }
+
   /** The ids from the `offset`-th on, at most `count`. */
   slice(offset: number, count: number): number[] {
     const ids: number[] = [];

@@ -17,6 +17,8 @@ import { type Page, type Selection, Tables } from './tables.ts';
 export interface ReadableStore extends View {
   /** One page of a collection. */
   select(kind: KindName, selection: Selection): Page;
+  /** How many rows whose indexed attribute has the value have a lower id. */
+  rank(kind: KindName, attribute: string, value: Scalar, id: number): number;
   /** All ids of a kind, ascending. */
   ids(kind: KindName): Iterable<number>;
   count(kind: KindName): number;
@@ -24,6 +26,8 @@ export interface ReadableStore extends View {
   lentChanges(kind: KindName): number;
   /** The last id that was handed out; every id up to it that has no row was deleted. */
   lastId(kind: KindName): number;
+  /** Commits so far: as long as it is the same, so is everything else. */
+  readonly sequence: number;
 }
 
 interface Options {
@@ -62,6 +66,10 @@ class Reader implements ReadableStore {
     return this.tables.select(kind, selection);
   }
 
+  rank(kind: KindName, attribute: string, value: Scalar, id: number): number {
+    return this.tables.matching(kind, attribute, value).rank((other) => other < id);
+  }
+
   ids(kind: KindName): Iterable<number> {
     return this.tables.ids(kind).values();
   }
@@ -76,6 +84,10 @@ class Reader implements ReadableStore {
 
   lastId(kind: KindName): number {
     return this.document.lastIds[kind];
+  }
+
+  get sequence(): number {
+    return this.document.sequence;
   }
 }
 

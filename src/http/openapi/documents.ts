@@ -32,6 +32,23 @@ const html = {
 
 const page = ['ETag', 'Content-Security-Policy'];
 
+const file = ['ETag', 'Last-Modified'];
+
+const xml = {
+  'application/xml': {
+    schema: { type: 'string' },
+    example: '<?xml version="1.0" encoding="UTF-8"?>',
+  },
+};
+
+/** What the pages of the shop have in common. */
+const shopPage = {
+  tag: PAGES_TAG,
+  headers: [...page, 'Last-Modified'],
+  content: html,
+  failures: [404],
+} as const;
+
 const DOCUMENTS: Readonly<Record<string, Served>> = {
   '/': {
     name: 'Index',
@@ -70,16 +87,86 @@ const DOCUMENTS: Readonly<Record<string, Served>> = {
     content: { '*/*': { schema: { type: 'string' }, example: '…' } },
     failures: [404],
   },
+  '/pages/': {
+    ...shopPage,
+    name: 'FrontPage',
+    summary: 'Read the front page',
+    description: 'The categories of the first level. `/pages/index.html` is the same.',
+  },
+  '/pages/index.html': {
+    ...shopPage,
+    name: 'FrontPageFile',
+    summary: 'Read the front page by its file',
+    description: 'The categories of the first level.',
+  },
+  '/pages/index/{part}.html': {
+    ...shopPage,
+    name: 'FrontPagePart',
+    summary: 'Read more of the front page',
+    description: 'A list of more than 48 entries goes on here.',
+    parameters: named('part'),
+  },
+  '/pages/categories/{id}.html': {
+    ...shopPage,
+    name: 'CategoryPage',
+    summary: 'Read the page of a category',
+    description: 'The categories below it, or its SKUs.',
+    parameters: named('id'),
+  },
+  '/pages/categories/{id}/{part}.html': {
+    ...shopPage,
+    name: 'CategoryPagePart',
+    summary: 'Read more of the page of a category',
+    description: 'A list of more than 48 entries goes on here.',
+    parameters: named('id', 'part'),
+  },
+  '/pages/goods/{id}.html': {
+    ...shopPage,
+    name: 'SpuPage',
+    summary: 'Read the page of an SPU',
+    description: 'Its descriptions, and its SKUs with their options.',
+    parameters: named('id'),
+  },
+  '/pages/goods/{id}/{part}.html': {
+    ...shopPage,
+    name: 'SpuPagePart',
+    summary: 'Read more of the page of an SPU',
+    description: 'A list of more than 48 entries goes on here.',
+    parameters: named('id', 'part'),
+  },
   '/pages/skus/{id}.html': {
+    ...shopPage,
     name: 'Page',
     summary: 'Read the detail page of a SKU',
     description:
       'Made anew after every change of what it shows. A SKU that is off sale keeps its page, without price and stock; the page of a deleted SKU is removed.',
-    tag: PAGES_TAG,
     parameters: named('sku'),
-    headers: [...page, 'Last-Modified'],
-    content: html,
-    failures: [404],
+  },
+  '/pages/sitemap.xml': {
+    ...shopPage,
+    name: 'Sitemap',
+    summary: 'Read the index of the sitemap',
+    description: 'Only where the server knows its public address (`--public-url`).',
+    headers: file,
+    content: xml,
+  },
+  '/pages/sitemaps/{name}.xml': {
+    ...shopPage,
+    name: 'SitemapPart',
+    summary: 'Read a file of the sitemap',
+    description:
+      'Addresses of the pages of a range of ids, such as `skus-1`: those from 1 to 1000.',
+    parameters: named('sitemap'),
+    headers: file,
+    content: xml,
+  },
+  '/pages/style.css': {
+    ...shopPage,
+    name: 'Style',
+    summary: 'Read the style sheet of the pages',
+    description: 'That of all pages.',
+    headers: file,
+    content: { 'text/css': { schema: { type: 'string' }, example: ':root { }' } },
   },
 };
 
@@ -99,13 +186,17 @@ export function documentResponses(): Named {
 }
 
 function documentPath(served: Served): JsonObject {
-  const { name, summary, description, tag, parameters, failures: failing } = served;
+  const { name, summary, description, tag, parameters, headers, failures: failing } = served;
   const common = { description, tags: [tag], security: [] };
   const read = {
     operationId: `read${name}`,
     summary,
     ...common,
-    parameters: named('ifMatch', 'ifNoneMatch'),
+    parameters: named(
+      'ifMatch',
+      'ifNoneMatch',
+      ...(headers.includes('Last-Modified') ? ['ifModifiedSince'] : []),
+    ),
     responses: {
       200: ref('responses', name),
       304: ref('responses', 'Unchanged'),

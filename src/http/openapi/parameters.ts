@@ -37,6 +37,16 @@ const COMMON: Named = {
   pk: inPath('pk', 'The id of an item.'),
   child: inPath('child', 'The id of an item of the nested collection.'),
   sku: inPath('id', 'The id of a SKU.'),
+  id: inPath('id', 'The id of an SPU or a category.'),
+  part: { ...inPath('part', 'Which part of the list.'), schema: integer(2), example: 2 },
+  sitemap: {
+    name: 'name',
+    in: 'path',
+    required: true,
+    description: 'The kind of the pages, and which thousand of their ids.',
+    schema: { ...text, pattern: '^(?:skus|goods|categories)-[1-9][0-9]*$' },
+    example: 'skus-1',
+  },
   file: {
     name: 'file',
     in: 'path',
@@ -61,6 +71,10 @@ const COMMON: Named = {
   keyword: query('keyword', 'Those with exactly this name; empty is the same as absent.', text),
   ifMatch: header('If-Match', 'Go on only if the entity tag is one of these.', tags),
   ifNoneMatch: header('If-None-Match', 'Go on only if the entity tag is none of these.', tags),
+  ifModifiedSince: header('If-Modified-Since', 'Go on only if the page is newer.', {
+    schema: text,
+    example: 'Sat, 21 Nov 2026 12:00:00 GMT',
+  }),
   idempotencyKey: header(
     'Idempotency-Key',
     'Chosen by the client, at best a UUID. A request that is sent again with the same key within 24 hours is not carried out again, but gets the first answer; another request with the key is 422.',

@@ -1,0 +1,80 @@
+/** From one SKU of an SPU to the others, by their options. */
+
+/** A specification of a SKU, with the option that it has. */
+export interface Specification {
+  readonly id: number;
+  readonly name: string;
+  readonly optionId: number;
+  readonly value: string;
+}
+
+/** One SKU among those that an SPU offers. */
+export interface Variant {
+  readonly id: number;
+  readonly launched: boolean;
+  readonly specifications: readonly Specification[];
+}
+
+/** A specification in which the SKUs of an SPU differ. */
+export interface Choice {
+  readonly name: string;
+  readonly options: readonly {
+    readonly value: string;
+    /** The SKU that has it; null for what the page's own SKU has. */
+    readonly sku: number | null;
+    /** Whether that SKU is on sale. */
+    readonly launched: boolean;
+  }[];
+}
+
+/**
+ * For every specification in which the variants differ, its options; each leads to the variant
+ * that has it and otherwise agrees best with the SKU, the first of those that agree alike.
+ *
+ * @param variants by ascending id.
+ * @param specifications of the SKU.
+ */
+export function choicesOf(
+  variants: readonly Variant[],
+  specifications: readonly Specification[],
+): readonly Choice[] {
+  const own = new Map(specifications.map(({ id, optionId }) => [id, optionId]));
+  const choices = new Map<number, { name: string; options: Map<number, Candidate> }>();
+  for (const variant of variants) {
+    const agreement = agreementOf(variant, own);
+    for (const { id, name, optionId, value } of variant.specifications) {
+      let choice = choices.get(id);
+      if (choice === undefined) choices.set(id, (choice = { name, options: new Map() }));
+      const best = choice.options.get(optionId);
+      if (best === undefined || best.agreement < agreement) {
+        choice.options.set(optionId, { value, variant, agreement });
+      }
+    }
+  }
+  return [...choices]
+    .filter(([, { options }]) => options.size > 1)
+    .toSorted(([a], [b]) => a - b)
+    .map(([id, { name, options }]) => ({
+      name,
+      options: [...options]
+        .toSorted(([a], [b]) => a - b)
+        .map(([optionId, { value, variant }]) => ({
+          value,
+          sku: own.get(id) === optionId ? null : variant.id,
+          launched: variant.launched,
+        })),
+    }));
+}
+
+interface Candidate {
+  readonly value: string;
+  readonly variant: Variant;
+  readonly agreement: number;
+}
+
+/** In how many specifications a variant has the option that is looked for. */
+function agreementOf({ specifications }: Variant, own: ReadonlyMap<number, number>): number {
+  let agreement = 0;
+  for (const { id, optionId } of specifications) if (own.get(id) === optionId) agreement += 1;
+  return agreement;
+}

@@ -1,0 +1,44 @@
+/** The sitemap (https://www.sitemaps.org/protocol.html): an index, and files of a range of ids each. */
+import type { Catalog } from './contents.ts';
+import {
+  FRONT,
+  listPage,
+  type PageName,
+  SHOWN_KINDS,
+  SITEMAP,
+  SITEMAP_PART,
+  type ShownKind,
+  sitemapPage,
+  skuPage,
+} from './names.ts';
+
+/** Names of all files of the sitemap. */
+export function* sitemaps(catalog: Catalog): Generator<PageName> {
+  yield SITEMAP;
+  yield* sitemapParts(catalog);
+}
+
+/** Names of the files that the index lists: those that have something to tell. */
+export function* sitemapParts(catalog: Catalog): Generator<PageName> {
+  for (const of of SHOWN_KINDS) {
+    for (let part = 1; (part - 1) * SITEMAP_PART < catalog.lastId(of); part += 1) {
+      if (idsOf(catalog, of, part).next().done !== true) yield sitemapPage(of, part);
+    }
+  }
+}
+
+/** Names of the pages that a file tells of; none where there is no such file. */
+export function sitemapPages(catalog: Catalog, of: ShownKind, part: number): PageName[] {
+  const pages = [...idsOf(catalog, of, part)].map((id) =>
+    of === 'skus' ? skuPage(id) : listPage(of, id),
+  );
+  // The front page is no row's: it goes with the first of the categories.
+  return of === 'categories' && part === 1 && pages.length > 0 ? [FRONT, ...pages] : pages;
+}
+
+function* idsOf(catalog: Catalog, of: ShownKind, part: number): Generator<number> {
+  const last = Math.min(part * SITEMAP_PART, catalog.lastId(of));
+  for (let id = (part - 1) * SITEMAP_PART + 1; id <= last; id += 1) {
+    if (catalog.get(of, id) !== undefined) yield id;
+  }
+}
