@@ -9,7 +9,7 @@ import { rebuildPages } from '../pages/rebuild.ts';
 import { keptSettings, type PageSettings } from '../pages/settings.ts';
 import { Site } from '../pages/site.ts';
 import { Templates } from '../pages/templates.ts';
-import { readSnapshot } from '../store/store.ts';
+import { readSnapshot, requireStore } from '../store/store.ts';
 import type { Context } from './context.ts';
 
 export interface RebuildPagesOptions {
@@ -29,7 +29,7 @@ export async function rebuildPagesCommand(
   context: Context,
 ): Promise<void> {
   // Before a lock file is made in what is no data directory.
-  readSnapshot(data, context.disk);
+  requireStore(data, context.disk);
   const settings = { ...keptSettings(context.disk, data), ...pages };
   const site = new Site(new Templates(context.disk, settings.templates), settings);
   const lock = new FileLock(pagesLockPath(data));

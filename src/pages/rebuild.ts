@@ -5,7 +5,7 @@ import type { Catalog } from './contents.ts';
 import type { PageFiles } from './files.ts';
 import type { Site } from './site.ts';
 
-/** Pages that are written at the same time, between two reports of progress. */
+/** Pages that are on their way to the disk at the same time; the next is rendered meanwhile. */
 const AT_ONCE = 64;
 
 /**
@@ -29,12 +29,16 @@ export async function rebuildPages(
     await files.sweep();
     const build = new Build(scope, site, catalog, files);
     progress(0, build.total);
-    for (;;) {
-      const names = await build.take(AT_ONCE);
-      if (names.length === 0) return build;
-      await Promise.all(names.map((name) => refreshFor(build, site, catalog, files, name)));
-      progress(Math.min(build.done, build.total), build.total);
-    }
+    const makeOneByOne = async () => {
+      for (;;) {
+        const [name] = await build.take(1);
+        if (name === undefined) return;
+        await refreshFor(build, site, catalog, files, name);
+        progress(Math.min(build.done, build.total), build.total);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, makeOneByOne));
+    return build;
   } finally {
     lock.unlock();
   }

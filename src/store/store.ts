@@ -9,7 +9,7 @@ import { ChangeSetAdapter } from './adapter.ts';
 import { Committer, type CommitListener } from './commit.ts';
 import { type Document, emptyDocument } from './document.ts';
 import type { Transaction, View } from './draft.ts';
-import { LOCK, unwritable } from './files.ts';
+import { BASE, HEAD, LOCK, unwritable } from './files.ts';
 import { load } from './load.ts';
 import { type Page, type Selection, Tables } from './tables.ts';
 
@@ -100,6 +100,16 @@ export function readSnapshot(directory: string, disk: Disk = machineDisk): Reada
   const loaded = load(disk, directory);
   if (loaded === null) throw missing(directory);
   return new Reader(loaded.document);
+}
+
+/**
+ * Whether a directory holds a store, without reading it.
+ *
+ * @throws CatalogError `store_missing`.
+ */
+export function requireStore(directory: string, disk: Disk): void {
+  const names = disk.list(directory);
+  if (!names.includes(BASE) && !names.includes(HEAD)) throw missing(directory);
 }
 
 /** An open store; one process owns its directory. */
