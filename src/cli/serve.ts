@@ -52,7 +52,9 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
   const keys = await loadKeys(data, context.env['CATALOG_JWT_SECRET']);
   const files = new PageFiles(context.disk, data);
   files.prepare();
-  await keepSettings(context.disk, data, options.pages);
+  await keepSettings(context.disk, data, options.pages).catch(
+    failed('rebuild-pages will not know the settings of pages'),
+  );
   const pages = new PageQueue(
     store,
     site,
