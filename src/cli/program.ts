@@ -9,6 +9,7 @@ import { completionScript, SHELLS, type Shell } from './completion.ts';
 import type { Context } from './context.ts';
 import { issueTokenCommand } from './issue-token.ts';
 import { migrate } from './migrate.ts';
+import { addOperationFlags } from './operation-flags.ts';
 import { rebuildPagesCommand } from './rebuild-pages.ts';
 import { serve, type ServeOptions } from './serve.ts';
 import {
@@ -107,7 +108,7 @@ function createProgram(context: Context): Command {
     // What goes wrong is said once, in one line, by `conclude`.
     .configureOutput({ outputError: () => {}, writeErr: () => {} });
 
-  command(program, 'serve', 'run the server')
+  addOperationFlags(command(program, 'serve', 'run the server'))
     .addOption(
       new Option('--host <host>', 'address to listen on')
         .env('CATALOG_HOST')
