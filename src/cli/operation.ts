@@ -9,7 +9,7 @@ import type { StoreObserver } from '../store/observer.ts';
 import type { Store } from '../store/store.ts';
 import { Log } from '../telemetry/log.ts';
 import { Metrics } from '../telemetry/metrics.ts';
-import { logAnswer } from '../telemetry/requests.ts';
+import { levelOf, logAnswer } from '../telemetry/requests.ts';
 import type { OperationFlags } from './operation-flags.ts';
 import { Readiness } from './readiness.ts';
 
@@ -66,7 +66,7 @@ export class Operation {
   };
 
   readonly watcher: Watcher = {
-    wants: (status) => this.#metrics !== null || this.log.writes(status < 500 ? 'info' : 'error'),
+    wants: (status) => this.#metrics !== null || this.log.writes(levelOf(status)),
     answered: (answered) => {
       this.#metrics?.answered(answered);
       logAnswer(this.log, answered);

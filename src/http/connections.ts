@@ -26,9 +26,14 @@ export class Connections {
     return this.#open;
   }
 
-  /** Whether the connection was answered with a refusal: what comes over it is not to be read. */
+  /** Whether the connection had a refusal as its last answer: what follows is not to be read. */
   refused(socket: object): boolean {
     return this.#refused.has(socket);
+  }
+
+  /** Takes nothing more from a connection; what is under way is answered. */
+  giveUp(socket: object): void {
+    this.#refused.add(socket);
   }
 
   /**

@@ -19,6 +19,9 @@ import { Body, hasBody } from './request-body.ts';
 import type { Application } from './router.ts';
 import { givenId, REQUEST_ID, Trace } from './trace.ts';
 
+/** Milliseconds between two looks at which connections have been slow for too long. */
+const CHECKING = 1000;
+
 export interface HttpServer {
   /** Where it listens, such as `http://127.0.0.1:8000`. */
   readonly url: string;
@@ -77,6 +80,7 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
     headersTimeout: limits.headersTimeout,
     requestTimeout: limits.requestTimeout,
     keepAliveTimeout: limits.keepAliveTimeout,
+    connectionsCheckingInterval: CHECKING,
     // The refusal is ours to word.
     requireHostHeader: false,
   });
@@ -119,6 +123,11 @@ async function exchange(
   const turn = exchanges.enter(connection);
   // What one request changes, the next on the connection sees (RFC 9112, section 9.3.2).
   const admitted = turn === undefined || (await turn);
+  if (connections.refused(connection)) {
+    exchanges.leave(connection);
+    return;
+  }
+  if (!admitted) connections.giveUp(connection);
   try {
     const body = hasBody(incoming)
       ? new Body(incoming, limits.body, continues ? outgoing : null)

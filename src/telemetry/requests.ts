@@ -29,10 +29,15 @@ const LONGEST_PATH = 1024;
 /** Routes that monitors ask every few seconds. */
 const PROBES: ReadonlySet<string | null> = new Set(['/healthz', '/readyz', '/metrics']);
 
-/** Logs an answer: what monitors ask for at `debug`, faults as errors, the rest at `info`. */
+/** A fault is an error; that there is too much to do, or that the server goes, is none. */
+export function levelOf(status: number): 'error' | 'info' {
+  return status >= 500 && status !== 503 ? 'error' : 'info';
+}
+
+/** Logs an answer: what monitors ask for at `debug`, the rest as its status has it. */
 export function logAnswer(log: Log, answered: Answered): void {
   const { route, status } = answered;
-  const level = PROBES.has(route) ? 'debug' : status >= 500 ? 'error' : 'info';
+  const level = PROBES.has(route) ? 'debug' : levelOf(status);
   if (!log.writes(level)) return;
   const { id, method, path, milliseconds, bytes, subject, address, aborted } = answered;
   log[level]('request', {
