@@ -10,6 +10,7 @@ import { completionScript, SHELLS, type Shell } from './completion.ts';
 import type { Context } from './context.ts';
 import { issueTokenCommand } from './issue-token.ts';
 import { migrate } from './migrate.ts';
+import { addOperationFlags } from './operation-flags.ts';
 import { addPageFlags, type PageFlags, pageFlagsOf } from './page-flags.ts';
 import { rebuildPagesCommand } from './rebuild-pages.ts';
 import { serve, type ServeOptions } from './serve.ts';
@@ -111,7 +112,7 @@ function createProgram(context: Context): Command {
     // What goes wrong is said once, in one line, by `conclude`.
     .configureOutput({ outputError: () => {}, writeErr: () => {} });
 
-  addPageFlags(command(program, 'serve', 'run the server'), 'otherwise')
+  addOperationFlags(addPageFlags(command(program, 'serve', 'run the server'), 'otherwise'))
     .addOption(
       new Option('--host <host>', 'address to listen on')
         .env('CATALOG_HOST')

@@ -13,6 +13,9 @@ import { Templates } from '../pages/templates.ts';
 import { Records } from '../resources/records.ts';
 import { Store } from '../store/store.ts';
 import type { Context } from './context.ts';
+import { Operation } from './operation.ts';
+import { type OperationFlags, trustOf } from './operation-flags.ts';
+import { takePrecautions } from './precautions.ts';
 
 /** Milliseconds that requests under way have to be answered once a signal has come. */
 const GRACE = 10_000;
@@ -20,7 +23,7 @@ const GRACE = 10_000;
 /** Milliseconds within which a second SIGINT is the first one, passed on. */
 const PASSED_ON = 20;
 
-export interface ServeOptions {
+export interface ServeOptions extends OperationFlags {
   readonly data: string;
   readonly host: string;
   readonly port: number;
@@ -29,38 +32,39 @@ export interface ServeOptions {
   readonly maxBody: number;
   readonly corsOrigins: readonly string[];
   readonly pages: PageSettings;
+  /** Whether stacks are logged. */
+  readonly verbose?: boolean;
 }
 
 /** Serves until a signal comes, and returns when everything is written. */
 export async function serve(options: ServeOptions, context: Context): Promise<void> {
-  const { data, host, port, basePath, maxBody, corsOrigins } = options;
+  const { data, host, port, basePath, corsOrigins } = options;
   const stop = firstSignal();
   const site = new Site(new Templates(context.disk, options.pages.templates), options.pages);
-  const failed = (what: string) => (error: unknown) =>
-    context.warn(`${what}: ${messageOf(error)}`, error);
+  const operation = new Operation(options, context.version);
+  const { log, readiness } = operation;
   const store = await Store.open({
     directory: data,
     command: 'serve',
     create: true,
     disk: context.disk,
-    failed: failed('the store goes on, but'),
-    fatal(error) {
-      context.warn(`the store cannot go on: ${messageOf(error)}; start again`, error);
-      process.exit(1);
-    },
+    failed: operation.failed('the store goes on, but'),
+    fatal: operation.fatal,
+    observer: operation.observer,
   });
+  takePrecautions(data, log);
   const keys = await loadKeys(data, context.env['CATALOG_JWT_SECRET']);
   const files = new PageFiles(context.disk, data);
   files.prepare();
   await keepSettings(context.disk, data, options.pages).catch(
-    failed('rebuild-pages will not know the settings of pages'),
+    operation.failed('rebuild-pages will not know the settings of pages'),
   );
   const pages = new PageQueue(
     store,
     site,
     files,
     new FileLock(pagesLockPath(data)),
-    failed('a page could not be written and is tried again'),
+    operation.failed('a page could not be written and is tried again'),
   );
   const application = createApplication({
     records: new Records(store),
@@ -69,18 +73,30 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     basePath,
     corsOrigins,
     version: context.version,
+    protectBooks: options.protectBooks === true,
+    jsonLimits: { depth: options.maxJsonDepth, elements: options.maxJsonElements },
+    readiness: readiness.reason,
     report: (requestId, error) =>
-      context.warn(`request ${requestId} failed: ${messageOf(error)}`, error),
+      log.failure(`request ${requestId} failed: ${messageOf(error)}`, error),
   });
-  const server = await startServer(application, host, port, failed('an answer could not be sent'), {
-    body: maxBody,
+  const server = await startServer({
+    application,
+    host,
+    port,
+    failed: operation.failed('an answer could not be sent'),
+    watcher: operation.watcher,
+    trusts: trustOf(options),
+    limits: operation.limits,
   });
+  await operation.open({ store, pages, server });
   pages.build({ stale: true, skus: null });
   context.print(`listening on ${server.url}`);
   await stop;
+  readiness.closing = true;
   await server.close(GRACE);
   await pages.drain(GRACE);
   await store.close();
+  await operation.close();
 }
 
 /**

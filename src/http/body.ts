@@ -1,13 +1,16 @@
 /** From bytes to a JSON value, strictly: nothing is repaired or guessed (DECISIONS 3). */
 import { CatalogError, messageOf } from '../errors.ts';
 import { header, type Request } from './exchange.ts';
+import { type JsonLimits, requireWithin } from './json-limits.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** @throws CatalogError `unsupported_media_type`, `body_too_large`, `malformed_body`. */
-export async function readJson(request: Request): Promise<unknown> {
+/** @throws CatalogError `unsupported_media_type`, `body_too_large`, `malformed_body`, `invalid`. */
+export async function readJson(request: Request, limits: JsonLimits): Promise<unknown> {
   requireJson(header(request, 'content-type'));
-  return parseJson(await request.body());
+  const value = parseJson(await request.body());
+  requireWithin(limits, value);
+  return value;
 }
 
 /** `application/json`, any `+json`, or nothing at all. */

@@ -1,4 +1,5 @@
 /** A request and its answer as plain values: what the rest of src/http works with. */
+import type { Trace } from './trace.ts';
 
 export interface Request {
   readonly method: string;
@@ -8,6 +9,10 @@ export interface Request {
   readonly search: string;
   /** By lower-case name; repeated ones joined or first-wins as RFC 9110, section 5.3 allows. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Of the client, as far as proxies are trusted. */
+  readonly address: string;
+  /** What the log tells of it. */
+  readonly trace: Trace;
   /** Reads the whole body. @throws CatalogError `body_too_large`, `malformed_request`. */
   readonly body: () => Promise<Uint8Array>;
 }

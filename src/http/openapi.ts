@@ -6,14 +6,18 @@ import { VERSION } from './negotiate.ts';
 import { documentPaths, documentResponses, PAGES_TAG, SERVICE_TAG } from './openapi/documents.ts';
 import { failureResponses } from './openapi/failures.ts';
 import { headers } from './openapi/headers.ts';
+import { healthExamples, healthPaths, healthResponses, healthSchemas } from './openapi/health.ts';
 import { capitalised, type JsonObject, type Named, ref, without } from './openapi/names.ts';
 import { collectionPath, itemPath } from './openapi/operations.ts';
 import { parameters } from './openapi/parameters.ts';
 import { exampleComponents, successResponses } from './openapi/responses.ts';
 import { OPENAPI, schemas } from './openapi/schemas.ts';
 
-/** @param basePath "" or a path such as "/api". */
-export function openApiDocument(basePath: string, version: string): object {
+/**
+ * @param basePath "" or a path such as "/api".
+ * @param protectsOpen whether writing what anybody may read takes a token.
+ */
+export function openApiDocument(basePath: string, version: string, protectsOpen = false): object {
   const examples = new Examples();
   const described = {
     openapi: OPENAPI,
@@ -29,8 +33,8 @@ export function openApiDocument(basePath: string, version: string): object {
       { url: basePath === '' ? '/' : basePath },
       { url: `${basePath}/${VERSION}`, description: 'The same, with the version in the path.' },
     ],
-    tags: tags(),
-    paths: { ...documentPaths(), ...kindPaths() },
+    tags: tags(protectsOpen),
+    paths: { ...documentPaths(), ...healthPaths(), ...kindPaths(protectsOpen) },
     'x-unlisted': {
       description: 'The answers to a path, and to a method, that are not described here.',
       path: ref('responses', 'NotFound'),
@@ -38,14 +42,15 @@ export function openApiDocument(basePath: string, version: string): object {
     },
   };
   const components = used(described, {
-    schemas: schemas(examples, basePath, version),
-    examples: exampleComponents(examples, basePath, version),
+    schemas: { ...schemas(examples, basePath, version), ...healthSchemas() },
+    examples: { ...exampleComponents(examples, basePath, version), ...healthExamples() },
     headers: headers(examples),
     parameters: parameters(),
     responses: withoutBodies({
       ...failureResponses(examples),
       ...successResponses(),
       ...documentResponses(),
+      ...healthResponses(),
     }),
   });
   const securitySchemes = { token: TOKEN };
@@ -68,32 +73,36 @@ const TOKEN = {
 };
 
 /** Every path of a kind. */
-function kindPaths(): Named {
+function kindPaths(protectsOpen: boolean): Named {
   const paths: Named = {};
   for (const [path, kind] of COLLECTIONS) {
-    paths[path] = collectionPath({ kind, nesting: null });
-    paths[`${path}{pk}/`] = itemPath({ kind, nesting: null });
+    paths[path] = collectionPath({ kind, nesting: null, protectsOpen });
+    paths[`${path}{pk}/`] = itemPath({ kind, nesting: null, protectsOpen });
   }
   for (const kind of ALL_KINDS) {
     for (const nesting of kind.nestings) {
       const path = `${KINDS[nesting.parent].path}{pk}/${nesting.segment}/`;
-      paths[path] = collectionPath({ kind, nesting });
-      paths[`${path}{child}/`] = itemPath({ kind, nesting });
+      paths[path] = collectionPath({ kind, nesting, protectsOpen });
+      paths[`${path}{child}/`] = itemPath({ kind, nesting, protectsOpen });
     }
   }
   return paths;
 }
 
-function tags(): JsonObject[] {
+function tags(protectsOpen: boolean): JsonObject[] {
   return [
     { name: SERVICE_TAG, description: 'What the server says of itself.' },
-    ...[...COLLECTIONS.values()].map((kind) => ({ name: kind.plural, description: about(kind) })),
+    ...[...COLLECTIONS.values()].map((kind) => ({
+      name: kind.plural,
+      description: about(kind, protectsOpen),
+    })),
     { name: PAGES_TAG, description: 'What the shop shows of its SKUs.' },
   ];
 }
 
-function about({ plural, path, open }: Kind): string {
-  return `${capitalised(plural)}, at \`${path}\`. ${open ? 'No token is asked for.' : 'For holders of a token.'}`;
+function about({ plural, path, open }: Kind, protectsOpen: boolean): string {
+  const asked = protectsOpen ? 'A token is asked for to write.' : 'No token is asked for.';
+  return `${capitalised(plural)}, at \`${path}\`. ${open ? asked : 'For holders of a token.'}`;
 }
 
 /** The same with a response without a body, `…Head`, beside each. */

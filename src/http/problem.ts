@@ -1,7 +1,6 @@
 /** Failures as answers (SPEC 7): one table of statuses, one shape of body. */
-import { randomUUID } from 'node:crypto';
 import { CatalogError } from '../errors.ts';
-import type { Answer } from './exchange.ts';
+import type { Answer, Request } from './exchange.ts';
 import { JSON_TYPE } from './negotiate.ts';
 
 /** Where an unexpected fault is told; the client gets its id alone. */
@@ -10,11 +9,16 @@ export type FaultReporter = (requestId: string, error: unknown) => void;
 /**
  * @param emptyNotFound whether a 404 has an empty object for a body (SPEC 7, rule 2).
  */
-export function problem(error: unknown, emptyNotFound: boolean, report: FaultReporter): Answer {
-  if (!(error instanceof CatalogError) || error.status >= 500) return fault(error, report);
+export function problem(
+  error: unknown,
+  request: Request,
+  emptyNotFound: boolean,
+  report: FaultReporter,
+): Answer {
+  if (!(error instanceof CatalogError) || error.status >= 500) return fault(error, request, report);
   const { cause } = error;
   // To the client of an SKU it is a validation error; the operator has to hear of the disk.
-  if (cause instanceof CatalogError && cause.status >= 500) report(randomUUID(), cause);
+  if (cause instanceof CatalogError && cause.status >= 500) report(request.trace.id, cause);
   const body =
     emptyNotFound && error.code === 'not_found'
       ? {}
@@ -26,8 +30,8 @@ export function problem(error: unknown, emptyNotFound: boolean, report: FaultRep
   };
 }
 
-function fault(error: unknown, report: FaultReporter): Answer {
-  const requestId = randomUUID();
+function fault(error: unknown, request: Request, report: FaultReporter): Answer {
+  const requestId = request.trace.id;
   report(requestId, error);
   const status = error instanceof CatalogError ? error.status : 500;
   const said = status === 503 ? 'the server is shutting down' : 'internal server error';

@@ -3,15 +3,18 @@ import { Router } from 'itty-router';
 import type { Caller, TokenVerifier } from '../auth/tokens.ts';
 import { mayActAs } from '../auth/roles.ts';
 import { CatalogError } from '../errors.ts';
-import type { Kind, Nesting } from '../model/kind.ts';
-import { ALL_KINDS, COLLECTIONS, KINDS } from '../model/kinds.ts';
-import type { Address, Records } from '../resources/records.ts';
+import type { Kind } from '../model/kind.ts';
+import { KINDS } from '../model/kinds.ts';
+import type { Records } from '../resources/records.ts';
+import { adminKind, nestedAddress, NUMBER, numbersIn, type Params } from './addresses.ts';
 import { readJson } from './body.ts';
 import { crossOrigin } from './cors.ts';
 import { indexDocument, indexLinks, optionsHeaders, serviceLinks } from './description.ts';
 import { DocumentEndpoint } from './documents.ts';
-import { allowed, type Endpoint, type Method, WITH_BODY } from './endpoint.ts';
+import { allowed, type Endpoint, type Method, WITH_BODY, WRITING } from './endpoint.ts';
 import { type Answer, header, type Request, whenReady } from './exchange.ts';
+import { healthAnswer, HealthEndpoint, type Readiness, readinessAnswer } from './health.ts';
+import type { JsonLimits } from './json-limits.ts';
 import { JSON_TYPE, type MediaType, negotiate, VERSION } from './negotiate.ts';
 import { openApiDocument } from './openapi.ts';
 import { PAGE_SHAPES, pageEndpoint, type StaticFiles } from './pages.ts';
@@ -37,6 +40,10 @@ export interface Services {
   readonly version: string;
   /** Origins whose pages may read our answers; none where it is empty. */
   readonly corsOrigins: readonly string[];
+  /** Whether writing books takes a token as well. */
+  readonly protectBooks: boolean;
+  readonly jsonLimits: JsonLimits;
+  readonly readiness: Readiness;
   readonly report: FaultReporter;
 }
 
@@ -51,10 +58,6 @@ interface Routed {
   params?: Params;
 }
 
-type Params = Readonly<Record<string, string>>;
-
-const NUMBER = '0';
-
 /** Makes the endpoint of a path from its numbers, in their order, in digits. */
 type Route = (numbers: readonly string[]) => Endpoint;
 
@@ -62,10 +65,10 @@ type Route = (numbers: readonly string[]) => Endpoint;
 export type Application = (request: Request) => Answer | Promise<Answer>;
 
 export function createApplication(services: Services): Application {
-  const { basePath, report, records, page, version } = services;
+  const { basePath, report, records, page, version, readiness } = services;
   const cors = services.corsOrigins.length === 0 ? null : crossOrigin(services.corsOrigins);
   const router = Router<Routed>();
-  const openApi = JSON.stringify(openApiDocument(basePath, version));
+  const openApi = JSON.stringify(openApiDocument(basePath, version, services.protectBooks));
   const index = JSON.stringify(indexDocument(basePath, version));
 
   /** itty-router takes any number of trailing slashes; the specification takes what it says. */
@@ -99,6 +102,8 @@ export function createApplication(services: Services): Application {
     at(`/pages/${shape}`, () => (numbers) => pageEndpoint(page, shape, numbers));
   }
   at('/', () => () => jsonDocument(index, indexLinks(basePath)));
+  at('/healthz', () => () => new HealthEndpoint(healthAnswer));
+  at('/readyz', () => () => new HealthEndpoint(() => readinessAnswer(readiness)));
   at('/openapi.json', () => () => jsonDocument(openApi));
   at('/docs/', () => () => new DocumentEndpoint(() => viewerFile('')));
   at('/docs/:file', ({ file = '' }) => {
@@ -128,17 +133,19 @@ export function createApplication(services: Services): Application {
   return (request) => {
     const { prefix, path } = splitPrefix(request.path, basePath);
     return whenReady(path === null ? undefined : find(path), (endpoint) => {
+      if (endpoint !== undefined) request.trace.found = path;
       const finish = (answer: Answer) => {
-        const completed = complete(answer, endpoint, prefix);
+        const guarded = endpoint !== undefined && isGuarded(endpoint, request, services);
+        const completed = complete(answer, guarded, prefix);
         return cors === null ? completed : cors(request, completed);
       };
       const refuse = (error: unknown) =>
-        finish(problem(error, endpoint?.emptyNotFound ?? false, report));
+        finish(problem(error, request, endpoint?.emptyNotFound ?? false, report));
       try {
         const answer =
           endpoint === undefined
             ? noSuchPath(request.path, basePath, find)
-            : carryOut(endpoint, request, services.tokens);
+            : carryOut(endpoint, request, services);
         return answer instanceof Promise ? answer.then(finish, refuse) : finish(answer);
       } catch (error) {
         return refuse(error);
@@ -154,7 +161,7 @@ export function createApplication(services: Services): Application {
 function carryOut(
   endpoint: Endpoint,
   request: Request,
-  tokens: TokenVerifier,
+  services: Services,
 ): Answer | Promise<Answer> {
   const { method } = request;
   const reads = method === 'GET' || method === 'HEAD';
@@ -163,18 +170,30 @@ function carryOut(
     const body = JSON.stringify(endpoint.describe());
     return { status: 200, headers: optionsHeaders(endpoint), body };
   }
-  return whenReady(endpoint.open ? null : authorize(request, tokens, reads), (subject) =>
-    whenReady(endpoint.locate(method), () => {
+  const guarded = isGuarded(endpoint, request, services);
+  return whenReady(guarded ? authorize(request, services.tokens, reads) : null, (subject) => {
+    request.trace.subject = subject;
+    return whenReady(endpoint.locate(method), () => {
       const mediaType = endpoint.negotiates ? chooseMediaType(request, reads) : JSON_TYPE;
       const conditions = conditionsOf(request);
       const unchanged = conditions && judgeConditions(conditions, endpoint, reads);
       if (unchanged) return unchanged;
       const operation = (method === 'HEAD' ? 'GET' : method) as Method;
-      return whenReady(WITH_BODY.has(method) ? readJson(request) : undefined, (body) =>
+      const reading = WITH_BODY.has(method) ? readJson(request, services.jsonLimits) : undefined;
+      return whenReady(reading, (body) =>
         endpoint.perform(operation, { request, mediaType, conditions, subject, body }),
       );
-    }),
-  );
+    });
+  });
+}
+
+/** Books are the only open paths that can be written (SPEC 5.2), unless they are protected. */
+function isGuarded(
+  { open, methods }: Endpoint,
+  { method }: Request,
+  { protectBooks }: Services,
+): boolean {
+  return open ? protectBooks && WRITING.has(method) && methods.length > 1 : true;
 }
 
 /** @returns whom the token is for. @throws CatalogError `unauthorized`, `forbidden`. */
@@ -238,10 +257,10 @@ function chooseMediaType(request: Request, reads: boolean): MediaType {
 }
 
 /** Adds the headers that every answer of a path has. */
-function complete(answer: Answer, endpoint: Endpoint | undefined, prefix: string): Answer {
+function complete(answer: Answer, guarded: boolean, prefix: string): Answer {
   const { headers } = answer;
   const links = serviceLinks(prefix);
-  headers['Cache-Control'] ??= endpoint?.open === false ? 'no-store' : 'no-cache';
+  headers['Cache-Control'] ??= guarded ? 'no-store' : 'no-cache';
   headers['Vary'] = 'Accept';
   headers['X-Content-Type-Options'] = 'nosniff';
   headers['Link'] = headers['Link'] === undefined ? links : `${headers['Link']}, ${links}`;
@@ -250,30 +269,6 @@ function complete(answer: Answer, endpoint: Endpoint | undefined, prefix: string
 
 function jsonDocument(body: string, links?: string): Endpoint {
   return new DocumentEndpoint(() => ({ body, type: JSON_TYPE, ...(links && { links }) }), true);
-}
-
-function adminKind(segment = ''): Kind | null {
-  return COLLECTIONS.get(`/admin/${segment}/`) ?? null;
-}
-
-/** Nestings by the parent's path and the segment behind the parent's id. */
-const NESTINGS: ReadonlyMap<string, readonly [Kind, Nesting]> = new Map(
-  ALL_KINDS.flatMap((kind) =>
-    kind.nestings.map(
-      (nesting) => [`${KINDS[nesting.parent].path}${nesting.segment}`, [kind, nesting]] as const,
-    ),
-  ),
-);
-
-/** The address of what belongs to a parent, by the parent's id in digits. */
-function nestedAddress({ kind: of, pk, nested }: Params): ((parent?: string) => Address) | null {
-  const [kind, nesting] = NESTINGS.get(`/admin/${of}/${nested}`) ?? [];
-  if (kind === undefined || nesting === undefined || pk !== NUMBER) return null;
-  return (parent) => ({ kind, parent: { nesting, id: Number(parent) } });
-}
-
-function numbersIn(path: string): readonly string[] {
-  return path.match(/\d+/g) ?? [];
 }
 
 /** Takes the base path and the version segment off; path is null outside the base path. */

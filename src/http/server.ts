@@ -5,66 +5,82 @@
  * `Connection: close`. Otherwise the rest of the body would be taken for the next request.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { CatalogError, messageOf } from '../errors.ts';
+import type { Answered } from '../telemetry/requests.ts';
+import { answeredAs, refusedAs } from './answered.ts';
+import { clientAddress, peerAddress, type Trust, TRUST_NOBODY } from './client-address.ts';
+import { Connections } from './connections.ts';
 import type { Answer, Request } from './exchange.ts';
-import { refuse, refused } from './refusal.ts';
+import { Exchanges } from './exchanges.ts';
+import { LIMITS, type Limits } from './limits.ts';
+import { type Refusal, refuse, refused } from './refusal.ts';
 import { Body, hasBody } from './request-body.ts';
 import type { Application } from './router.ts';
+import { givenId, REQUEST_ID, Trace } from './trace.ts';
 
-export interface Limits {
-  /** Bytes of a body. */
-  readonly body: number;
-  /** Bytes of all headers together. */
-  readonly headers: number;
-  /** Milliseconds until the headers are there. */
-  readonly headersTimeout: number;
-  /** Milliseconds until the whole request is there. */
-  readonly requestTimeout: number;
-  /** Milliseconds that an idle connection stays open. */
-  readonly keepAliveTimeout: number;
-}
-
-const LIMITS: Limits = {
-  body: 1024 * 1024,
-  headers: 16 * 1024,
-  headersTimeout: 15_000,
-  requestTimeout: 60_000,
-  keepAliveTimeout: 65_000,
-};
+/** Milliseconds between two looks at which connections have been slow for too long. */
+const CHECKING = 1000;
 
 export interface HttpServer {
   /** Where it listens, such as `http://127.0.0.1:8000`. */
   readonly url: string;
+  /** Connections that are open now. */
+  readonly connections: number;
   /** Takes no new connections, and waits for the requests under way, at most `grace` ms. */
   close(grace: number): Promise<void>;
+}
+
+/** Who is told of answers. */
+export interface Watcher {
+  /** Whether answers of the status are of interest: what there is to tell is gathered then. */
+  wants(status: number): boolean;
+  answered(answered: Answered): void;
+}
+
+interface Flags {
+  readonly host: string;
+  readonly port: string;
+}
+
+export interface ServerOptions {
+  readonly application: Application;
+  readonly host: string;
+  readonly port: number;
+  /** Told of an answer that could not be sent. */
+  readonly failed: (error: unknown) => void;
+  readonly watcher?: Watcher;
+  /** The flags that a refused address is told by. */
+  readonly flags?: Flags;
+  /** Whose word on addresses and request ids is taken. */
+  readonly trusts?: Trust;
+  readonly limits?: Partial<Limits>;
 }
 
 /** What an exchange needs of the server that it is part of. */
 interface Service {
   readonly application: Application;
+  readonly failed: (error: unknown) => void;
+  readonly watcher: Watcher | undefined;
+  readonly trusts: Trust;
   readonly limits: Limits;
   readonly exchanges: Exchanges;
-  /** Told of an answer that could not be sent. */
-  readonly failed: (error: unknown) => void;
+  readonly connections: Connections;
 }
 
 /** @throws CatalogError `listen`. */
-export async function startServer(
-  application: Application,
-  host: string,
-  port: number,
-  failed: (error: unknown) => void,
-  some: Partial<Limits> = {},
-): Promise<HttpServer> {
-  const limits = { ...LIMITS, ...some };
-  const exchanges = new Exchanges();
-  const service: Service = { application, limits, exchanges, failed };
+export async function startServer(options: ServerOptions): Promise<HttpServer> {
+  const { application, failed, watcher, trusts = TRUST_NOBODY } = options;
+  const limits = { ...LIMITS, ...options.limits };
+  const exchanges = new Exchanges(limits.pipelined);
+  const connections = new Connections(limits, trusts);
+  const service = { application, failed, watcher, trusts, limits, exchanges, connections };
   const server = createServer({
     maxHeaderSize: limits.headers,
     headersTimeout: limits.headersTimeout,
     requestTimeout: limits.requestTimeout,
     keepAliveTimeout: limits.keepAliveTimeout,
+    connectionsCheckingInterval: CHECKING,
     // The refusal is ours to word.
     requireHostHeader: false,
   });
@@ -76,50 +92,22 @@ export async function startServer(
     // RFC 9110, section 10.1.1.
     void exchange({ ...service, application: refuseExpectation }, request, response, true);
   });
-  server.on('clientError', refuse);
-  await listen(server, host, port);
+  const tell = (refusal: Refusal | null, socket: Socket) => {
+    if (refusal === null || watcher?.wants(refusal.status) !== true) return;
+    watcher.answered(refusedAs(refusal, peerAddress({ socket })));
+  };
+  server.on('connection', (socket) => tell(connections.admit(socket), socket));
+  server.on('clientError', (error, socket) => tell(refuse(error, socket), socket as Socket));
+  await listen(server, options);
   const address = server.address() as AddressInfo;
   const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return {
     url: `http://${shown}:${address.port}`,
+    get connections() {
+      return connections.open;
+    },
     close: (grace) => closeServer(server, exchanges, grace),
   };
-}
-
-/** The requests under way, and whether there are to be more. */
-class Exchanges {
-  closing = false;
-  #active = 0;
-  #idle: (() => void) | null = null;
-  /** Pipelined requests by their connection: each waits until the one before it is answered. */
-  readonly #turns = new Map<object, (() => void)[] | null>();
-
-  /** @returns what to wait for, where the connection has a request under way already. */
-  enter(connection: object): Promise<void> | undefined {
-    this.#active += 1;
-    const waiting = this.#turns.get(connection);
-    if (waiting === undefined) {
-      this.#turns.set(connection, null);
-      return undefined;
-    }
-    return new Promise((resolve) => this.#turns.set(connection, [...(waiting ?? []), resolve]));
-  }
-
-  leave(connection: object): void {
-    this.#active -= 1;
-    const next = this.#turns.get(connection)?.shift();
-    if (next === undefined) this.#turns.delete(connection);
-    else next();
-    if (this.#active === 0) this.#idle?.();
-  }
-
-  idle(): Promise<void> {
-    return this.#active === 0
-      ? Promise.resolve()
-      : new Promise((resolve) => {
-          this.#idle = resolve;
-        });
-  }
 }
 
 async function exchange(
@@ -128,19 +116,37 @@ async function exchange(
   outgoing: ServerResponse,
   continues: boolean,
 ): Promise<void> {
-  const { application, limits, exchanges, failed } = service;
+  const { limits, exchanges, connections, failed, watcher } = service;
   const connection = incoming.socket;
+  if (connections.refused(connection)) return;
+  const begun = performance.now();
   const turn = exchanges.enter(connection);
   // What one request changes, the next on the connection sees (RFC 9112, section 9.3.2).
-  if (turn !== undefined) await turn;
+  const admitted = turn === undefined || (await turn);
+  if (connections.refused(connection)) {
+    exchanges.leave(connection);
+    return;
+  }
+  if (!admitted) connections.giveUp(connection);
   try {
     const body = hasBody(incoming)
       ? new Body(incoming, limits.body, continues ? outgoing : null)
       : null;
-    const answering = answerTo(application, incoming, body);
+    const request = requestOf(service, incoming, body);
+    const answering = admitted
+      ? answerTo(service, incoming, request)
+      : refused(503, `more than ${limits.pipelined} requests wait on this connection`);
     const answer = answering instanceof Promise ? await answering : answering;
     const whole = body === null || (await body.finish());
-    send(outgoing, answer, incoming.method === 'HEAD', whole && !exchanges.closing);
+    const keep = whole && !exchanges.closing;
+    if (request.headers[REQUEST_ID] !== undefined || answer.status >= 500) {
+      answer.headers['X-Request-Id'] = request.trace.id;
+    }
+    const bytes = send(outgoing, answer, request.method === 'HEAD', keep);
+    if (watcher?.wants(answer.status) === true) {
+      watcher.answered(answeredAs(request, answer, bytes, begun, connection.destroyed));
+    }
+    if (!outgoing.writableFinished) await taken(outgoing, connection, limits.sendTimeout);
   } catch (error) {
     failed(error);
     incoming.destroy();
@@ -154,53 +160,83 @@ function refuseExpectation(): Answer {
 }
 
 function answerTo(
-  application: Application,
+  { application, limits }: Service,
   incoming: IncomingMessage,
-  body: Body | null,
+  request: Request,
 ): Answer | Promise<Answer> {
   // RFC 9112, section 3.2.
   if (incoming.headers.host === undefined && incoming.httpVersion === '1.1') {
     return refused(400, 'an HTTP/1.1 request names its host');
   }
-  return application(requestOf(incoming, body));
+  if ((incoming.url?.length ?? 0) > limits.url) {
+    return refused(414, `the target of a request has at most ${limits.url} bytes`);
+  }
+  return application(request);
 }
 
-function requestOf(incoming: IncomingMessage, body: Body | null): Request {
+function requestOf({ trusts }: Service, incoming: IncomingMessage, body: Body | null): Request {
   const { url = '/' } = incoming;
   // The absolute form names this server, as a proxy would (RFC 9112, section 3.2.2).
   const target = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*\/?/i, '/');
   const query = target.indexOf('?');
+  const proxied = trusts !== TRUST_NOBODY && trusts(peerAddress(incoming));
   return {
     method: incoming.method ?? 'GET',
     path: query < 0 ? target : target.slice(0, query),
     search: query < 0 ? '' : target.slice(query + 1),
     headers: incoming.headers,
+    get address() {
+      return clientAddress(incoming, trusts);
+    },
+    trace: new Trace(proxied ? givenId(incoming.headers) : null),
     body: () => (body === null ? Promise.resolve(new Uint8Array()) : body.read()),
   };
 }
 
-function send(outgoing: ServerResponse, answer: Answer, head: boolean, keep: boolean): void {
+/** @returns the bytes of the body that is sent. */
+function send(outgoing: ServerResponse, answer: Answer, head: boolean, keep: boolean): number {
   const { status, headers, body } = answer;
-  if (body !== null) headers['Content-Length'] = String(Buffer.byteLength(body));
+  const bytes = body === null ? 0 : Buffer.byteLength(body);
+  if (body !== null) headers['Content-Length'] = String(bytes);
   if (!keep) headers['Connection'] = 'close';
   outgoing.writeHead(status, headers);
   outgoing.end(head || body === null ? undefined : body);
+  return head ? 0 : bytes;
 }
 
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(listenFailure(error, host, port)),
-    );
-    server.listen(port, host, resolve);
+/**
+ * Waits until the client has taken the answer. Until then no other request of its connection is
+ * carried out: whoever asks and does not read would have its answers kept here.
+ */
+function taken(outgoing: ServerResponse, connection: Socket, longest: number): Promise<void> {
+  if (connection.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => connection.destroy(), longest);
+    const settle = () => {
+      clearTimeout(timer);
+      connection.off('close', settle);
+      resolve();
+    };
+    outgoing.once('finish', settle);
+    connection.once('close', settle);
   });
 }
 
-function listenFailure(error: NodeJS.ErrnoException, host: string, port: number): CatalogError {
+function listen(server: Server, options: ServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenFailure(error, options)));
+    server.listen(options.port, options.host, resolve);
+  });
+}
+
+const FLAGS: Flags = { host: '--host', port: '--port' };
+
+function listenFailure(error: NodeJS.ErrnoException, options: ServerOptions): CatalogError {
+  const { host, port, flags = FLAGS } = options;
   const what: Readonly<Record<string, string>> = {
-    EADDRINUSE: `port ${port} of ${host} is in use; stop the program that has it, or name another with --port`,
-    EACCES: `port ${port} is for root alone; name one above 1023 with --port`,
-    EADDRNOTAVAIL: `${host} is no address of this machine; name another with --host`,
+    EADDRINUSE: `port ${port} of ${host} is in use; stop the program that has it, or name another with ${flags.port}`,
+    EACCES: `port ${port} is for root alone; name one above 1023 with ${flags.port}`,
+    EADDRNOTAVAIL: `${host} is no address of this machine; name another with ${flags.host}`,
   };
   const message =
     what[error.code ?? ''] ?? `${host}:${port} cannot be listened on: ${messageOf(error)}`;

@@ -21,6 +21,7 @@ import { CHANGES, changeSetName, HEAD } from './files.ts';
 import { encodeHead } from './head.ts';
 import { removeKept } from './kept.ts';
 import { load, occupied } from './load.ts';
+import type { StoreObserver, StoreSize } from './observer.ts';
 
 /** Change sets may outgrow a small base by this much before a checkpoint, in bytes. */
 const SMALLEST_CHECKPOINT = 4 * 1024 * 1024;
@@ -32,6 +33,7 @@ interface Options {
   readonly failed: (error: unknown) => void;
   /** {@link SMALLEST_CHECKPOINT} where it is not given. */
   readonly smallestCheckpoint?: number | undefined;
+  readonly observer?: StoreObserver | undefined;
 }
 
 /** What stays open while the store is. */
@@ -42,6 +44,7 @@ export class ChangeSetAdapter implements Adapter<Document> {
   readonly #directory: string;
   readonly #failed: (error: unknown) => void;
   readonly #smallestCheckpoint: number;
+  readonly #observer: StoreObserver | undefined;
   #descriptors: Descriptors | null = null;
   #checkpoint: Promise<void> | null = null;
   #baseBytes = 0;
@@ -51,11 +54,16 @@ export class ChangeSetAdapter implements Adapter<Document> {
   #retryAbove = 0;
   #headFails = false;
 
-  constructor({ disk, directory, failed, smallestCheckpoint }: Options) {
+  constructor({ disk, directory, failed, smallestCheckpoint, observer }: Options) {
     this.#disk = disk;
     this.#directory = directory;
     this.#failed = failed;
     this.#smallestCheckpoint = smallestCheckpoint ?? SMALLEST_CHECKPOINT;
+    this.#observer = observer;
+  }
+
+  get size(): StoreSize {
+    return { base: this.#baseBytes, changes: this.#changeBytes };
   }
 
   /**
@@ -145,6 +153,9 @@ export class ChangeSetAdapter implements Adapter<Document> {
     const coveredBytes = this.#changeBytes;
     const [directoryFd] = this.#descriptors as Descriptors;
     const snapshot = snapshotOf(document);
+    const begun = performance.now();
+    const ended = (failed: boolean) =>
+      this.#observer?.checkpointed({ milliseconds: performance.now() - begun, failed });
     this.#files = [];
     this.#checkpoint = checkpoint(this.#disk, this.#directory, directoryFd, snapshot, covered)
       .then(
@@ -152,11 +163,13 @@ export class ChangeSetAdapter implements Adapter<Document> {
           this.#baseBytes = bytes;
           this.#changeBytes -= coveredBytes;
           this.#retryAbove = 0;
+          ended(false);
           return removeKept(this.#disk, this.#directory);
         },
         (error: unknown) => {
           this.#files = [...covered, ...this.#files];
           this.#retryAbove = this.#changeBytes + this.#smallestCheckpoint;
+          ended(true);
           throw error;
         },
       )

@@ -16,6 +16,7 @@ import type { ChangeSet } from './change-set.ts';
 import type { Document } from './document.ts';
 import { Draft, type Transaction } from './draft.ts';
 import { reasonOf } from './files.ts';
+import type { StoreObserver } from './observer.ts';
 import type { Change, Tables } from './tables.ts';
 
 /** Transactions in one group at most; the rest waits for the next. */
@@ -34,15 +35,27 @@ export class Committer {
   readonly #tables: Tables;
   readonly #listeners: CommitListener[] = [];
   readonly #fatal: (error: unknown) => void;
+  readonly #observer: StoreObserver | undefined;
   #queue: Job[] = [];
   #running: Promise<void> | null = null;
   #closed = false;
 
   /** @param fatal is called when memory or disk can no longer be known; the process has to end. */
-  constructor(low: Low<Document>, tables: Tables, fatal: (error: unknown) => void) {
+  constructor(
+    low: Low<Document>,
+    tables: Tables,
+    fatal: (error: unknown) => void,
+    observer?: StoreObserver,
+  ) {
     this.#low = low;
     this.#tables = tables;
     this.#fatal = fatal;
+    this.#observer = observer;
+  }
+
+  /** Transactions that wait for a group. */
+  get waiting(): number {
+    return this.#queue.length;
   }
 
   /**
@@ -84,6 +97,8 @@ export class Committer {
   }
 
   async #commitGroup(jobs: readonly Job[]): Promise<void> {
+    const begun = performance.now();
+    let refused = false;
     const draft = new Draft(this.#tables, this.#low.data.lastIds);
     const settle: (() => void)[] = [];
     const dependent: Job[] = [];
@@ -104,12 +119,19 @@ export class Committer {
       try {
         await this.#persist(draft, changes);
       } catch (error) {
+        refused = true;
         const refusal = this.#refusal(error);
         // Rejecting first decides those promises: what `settle` says of them then has no effect.
         for (const job of dependent) job.reject(refusal);
       }
     }
     for (const conclude of settle) conclude();
+    this.#observer?.committed({
+      transactions: jobs.length,
+      changes: changes.length,
+      milliseconds: performance.now() - begun,
+      refused,
+    });
   }
 
   async #persist(draft: Draft, changes: readonly Change[]): Promise<void> {

@@ -11,6 +11,7 @@ import { type Document, emptyDocument } from './document.ts';
 import type { Transaction, View } from './draft.ts';
 import { BASE, HEAD, LOCK, unwritable } from './files.ts';
 import { load } from './load.ts';
+import type { StoreObserver, StoreSize } from './observer.ts';
 import { type Page, type Selection, Tables } from './tables.ts';
 
 /** What readers see: durable rows only. */
@@ -43,6 +44,8 @@ interface Options {
   readonly failed: (error: unknown) => void;
   /** Told when memory or disk can no longer be known; the process has to end. */
   readonly fatal: (error: unknown) => void;
+  /** Told of every group and checkpoint. */
+  readonly observer?: StoreObserver | undefined;
 }
 
 class Reader implements ReadableStore {
@@ -125,10 +128,10 @@ export class Store extends Reader {
     adapter: ChangeSetAdapter,
     lock: FileLock,
     created: boolean,
-    fatal: (error: unknown) => void,
+    { fatal, observer }: Options,
   ) {
     super(low.data);
-    this.#committer = new Committer(low, this.tables, fatal);
+    this.#committer = new Committer(low, this.tables, fatal, observer);
     this.#adapter = adapter;
     this.#lock = lock;
     this.created = created;
@@ -143,6 +146,7 @@ export class Store extends Reader {
       disk,
       directory,
       smallestCheckpoint: options.smallestCheckpoint,
+      observer: options.observer,
       failed(error) {
         const unknown = error instanceof CatalogError && error.code === 'durability_unknown';
         (unknown ? fatal : failed)(error);
@@ -155,12 +159,21 @@ export class Store extends Reader {
       const created = low.data === empty;
       if (created && !create) throw missing(directory);
       if (created) await low.write();
-      return new Store(low, adapter, lock, created, fatal);
+      return new Store(low, adapter, lock, created, options);
     } catch (error) {
       await adapter.close();
       lock.close();
       throw unwritable(directory, error);
     }
+  }
+
+  /** Transactions that wait for the disk to take those before them. */
+  get waiting(): number {
+    return this.#committer.waiting;
+  }
+
+  get size(): StoreSize {
+    return this.#adapter.size;
   }
 
   /** See {@link Committer.submit}. */

@@ -10,14 +10,15 @@ const SRC = join(ROOT, 'src');
 
 /** Folders of src, and `errors` for src/errors.ts: the layers that each may import besides itself. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
-  cli: ['http', 'resources', 'pages', 'store', 'disk', 'auth', 'model', 'errors'],
-  http: ['resources', 'auth', 'model', 'errors'],
+  cli: ['http', 'resources', 'pages', 'store', 'disk', 'auth', 'model', 'telemetry', 'errors'],
+  http: ['resources', 'auth', 'model', 'telemetry', 'errors'],
   resources: ['store', 'model', 'errors'],
   pages: ['store', 'disk', 'model', 'errors'],
   store: ['disk', 'model', 'errors'],
   auth: ['disk', 'errors'],
   disk: ['errors'],
   model: ['errors'],
+  telemetry: ['errors'],
   errors: [],
 };
 

@@ -73,7 +73,15 @@ const NESTED = [
   '/admin/brands/{pk}/goods/',
 ];
 
-const DOCUMENTS = ['/', '/openapi.json', '/docs/', '/docs/{file}', '/pages/skus/{id}.html'];
+const DOCUMENTS = [
+  '/',
+  '/healthz',
+  '/readyz',
+  '/openapi.json',
+  '/docs/',
+  '/docs/{file}',
+  '/pages/skus/{id}.html',
+];
 
 let server: TestServer;
 let document: Document;

@@ -11,13 +11,16 @@ import {
   requireMatch,
   requireWritable,
 } from '../../src/http/preconditions.ts';
+import { Trace } from '../../src/http/trace.ts';
 
 const CURRENT = '"current"';
 
 const noBody = () => Promise.resolve(new Uint8Array());
 
 function requestWith(headers: Request['headers']): Request {
-  return { method: 'PUT', path: '/books/1/', search: '', headers, body: noBody };
+  const address = '127.0.0.1';
+  const trace = new Trace();
+  return { method: 'PUT', path: '/books/1/', search: '', headers, address, trace, body: noBody };
 }
 
 function conditions(headers: Request['headers']) {

@@ -279,7 +279,7 @@ testMounted('a page that finds no room is written when there is room', async () 
   const body = { name: 'Phone, renamed' };
   assert.is((await send(server, 'PATCH', `/admin/skus/${sku}/`, { body })).status, 200);
   await until('the page has failed', () => said().includes('a page could not be written'));
-  assert.match(said(), /^catalog-server: a page could not be written and is tried again: ENOSPC/);
+  assert.match(said(), /"msg":"a page could not be written and is tried again: ENOSPC/);
   const page = await send(server, 'GET', `/pages/skus/${sku}.html`, { token: null });
   assert.is(page.text, before);
   assert.equal(temporariesBelow(disk.directory), []);
@@ -694,7 +694,7 @@ async function assertGaveUp(server: Serving): Promise<void> {
   assert.is(status, 1, stderr);
   const told = linesWith(stderr, 'the store cannot go on');
   assert.is(told.length, 1, stderr);
-  assert.match(told[0] ?? '', /could not be synced \(EIO: .*; start again$/);
+  assert.match(told[0] ?? '', /could not be synced \(EIO: .*; start again"\}$/);
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { Examples } from '../../resources/examples.ts';
 import { JSON_TYPE, VENDOR_TYPE } from '../negotiate.ts';
 import { headersOf } from './headers.ts';
-import { type Named, ref } from './names.ts';
+import { FAULT, type Named, ref } from './names.ts';
 
 interface Failure {
   readonly name: string;
@@ -13,12 +13,6 @@ interface Failure {
   /** Bodies by a name, or what `error` says. */
   readonly examples: Readonly<Record<string, string | object>>;
 }
-
-/** The body of a failure that the request did not cause. */
-export const FAULT = {
-  error: 'internal server error',
-  request_id: '5f0c9a4e-6a8b-4c61-9d0c-2f6a3b1e7d42',
-};
 
 const FAILURES = {
   400: {
@@ -125,7 +119,13 @@ const NOTHING_FOUND: Failure = {
 /** What node:http or we refuse of any request, whatever its path. */
 const UNREADABLE = {
   description:
-    'Refused before the path was looked at, and the connection closed: 400 this is not HTTP, 408 the request took too long to arrive, 417 `Expect` asks for something else than `100-continue`, 431 the headers are too large.',
+    'Refused before the path was looked at, and the connection closed: 400 this is not HTTP, 408 the request took too long to arrive, 414 the target is too long, 417 `Expect` asks for something else than `100-continue`, 429 there are too many connections from one address, 431 the headers are too large. 503 with the same body: there are too many connections in all, or too many requests wait on one.',
+  headers: {
+    'X-Content-Type-Options': ref('headers', 'X-Content-Type-Options'),
+    'Cache-Control': ref('headers', 'Cache-Control'),
+    'Retry-After': ref('headers', 'Retry-AfterPerhaps'),
+    'X-Request-Id': ref('headers', 'X-Request-IdPerhaps'),
+  },
   content: bodyOf('Error', { slow: 'the request took too long to arrive' }),
 };
 

@@ -1,10 +1,10 @@
 /** The response headers of the description. */
 import { KINDS } from '../../model/kinds.ts';
 import type { Examples } from '../../resources/examples.ts';
-import { type JsonObject, type Named, ref } from './names.ts';
+import { FAULT, type JsonObject, type Named, ref } from './names.ts';
 
 /** Headers that every answer of a path has. */
-const ALWAYS = ['Link', 'Vary', 'Cache-Control', 'X-Content-Type-Options'];
+const ALWAYS = ['Link', 'Vary', 'Cache-Control', 'X-Content-Type-Options', 'X-Request-Id?'];
 
 const text = { type: 'string' };
 const required = true;
@@ -60,6 +60,17 @@ export function headers(examples: Examples): Named {
       description: 'The type is the one named, and not to be guessed.',
       required,
       schema: { ...text, const: 'nosniff' },
+    },
+    'X-Request-IdPerhaps': {
+      description:
+        'The id of the request in the log of the server: with every 5xx, and where the request had such a header. It is the one sent only where a trusted proxy sent it.',
+      schema: { ...text, pattern: '^[\\w.:-]{1,128}$' },
+      example: FAULT.request_id,
+    },
+    'Retry-AfterPerhaps': {
+      description: 'Seconds after which to try again.',
+      schema: { type: 'integer', minimum: 1 },
+      example: 1,
     },
     ETag: { ...etag, required },
     ETagPerhaps: { ...etag, description: `${etag.description} An array has none.` },

@@ -39,3 +39,9 @@ export function capitalised(words: string): string {
 export function without(object: JsonObject, member: string): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([name]) => name !== member));
 }
+
+/** The body of a failure that the request did not cause. */
+export const FAULT = {
+  error: 'internal server error',
+  request_id: '5f0c9a4e-6a8b-4c61-9d0c-2f6a3b1e7d42',
+};

@@ -12,6 +12,13 @@ import { arrayOf, jsonBody, oneOrMany } from './responses.ts';
 interface Place {
   readonly kind: Kind;
   readonly nesting: Nesting | null;
+  /** Whether writing takes a token where reading does not. */
+  readonly protectsOpen: boolean;
+}
+
+/** Whether anybody may do it. */
+function isOpen({ kind, protectsOpen }: Place, writes: boolean): boolean {
+  return kind.open && !(writes && protectsOpen);
 }
 
 /** The methods of a collection. */
@@ -193,33 +200,34 @@ const VERBS = {
 
 function operation(place: Place, verb: keyof typeof VERBS, many: '' | 'List' = ''): JsonObject {
   const { kind, nesting } = place;
+  const writes = !(verb === 'list' || verb === 'read' || verb === 'describe');
   const parent = nesting === null ? null : KINDS[nesting.parent];
   const what = many === 'List' ? kind.plural : withArticle(kind.label);
   return {
     operationId: `${verb}${componentName(kind)}${many}${parent === null ? '' : `Of${componentName(parent)}`}`,
     summary: `${VERBS[verb]} ${what}${parent === null ? '' : ` of ${withArticle(parent.label)}`}`,
     tags: [kind.path === null && parent !== null ? parent.plural : kind.plural],
-    security: kind.open ? [] : [{ token: [] }],
+    security: isOpen(place, writes) ? [] : [{ token: [] }],
   };
 }
 
 function readFailures(
-  { kind, nesting }: Place,
+  place: Place,
   statuses: readonly FailureStatus[],
   emptyNotFound = false,
 ): Named {
-  const parent: FailureStatus[] = nesting === null ? [] : [404];
-  const access: FailureStatus[] = kind.open ? [] : [401];
+  const parent: FailureStatus[] = place.nesting === null ? [] : [404];
+  const access: FailureStatus[] = isOpen(place, false) ? [] : [401];
   return failures([...access, ...parent, ...statuses, 500], emptyNotFound);
 }
 
 function writeFailures(
-  { kind, nesting }: Place,
+  place: Place,
   statuses: readonly FailureStatus[],
   emptyNotFound = false,
 ): Named {
-  const parent: FailureStatus[] = nesting === null ? [] : [404];
-  const access: FailureStatus[] = kind.open ? [] : [401, 403];
+  const parent: FailureStatus[] = place.nesting === null ? [] : [404];
+  const access: FailureStatus[] = isOpen(place, true) ? [] : [401, 403];
   return failures([...access, ...parent, ...statuses, 500, 503], emptyNotFound);
 }
 

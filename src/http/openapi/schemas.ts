@@ -11,10 +11,10 @@ import {
   type JsonSchema,
   writableAttributes,
 } from '../description.ts';
-import { FAULT } from './failures.ts';
 import {
   capitalised,
   componentName,
+  FAULT,
   type JsonObject,
   type Named,
   REACHABLE,
@@ -159,7 +159,7 @@ function serviceSchemas(examples: Examples, basePath: string, version: string): 
       description: 'A failure that the request did not cause.',
       properties: {
         error: text,
-        request_id: { ...text, format: 'uuid', description: 'Names the cause in the log.' },
+        request_id: { ...text, minLength: 1, description: 'Names the cause in the log.' },
       },
       required: ['error', 'request_id'],
       examples: [FAULT],

@@ -1,0 +1,27 @@
+/** What a server looks at before it serves, and says where it is not as it should be. */
+import { makePrivate } from '../disk/modes.ts';
+import type { Log } from '../telemetry/log.ts';
+
+/**
+ * @param data the data directory, which is there.
+ * @throws CatalogError `write_refused`.
+ */
+export function takePrecautions(data: string, log: Log): void {
+  const privacy = makePrivate(data);
+  if (privacy === 'made private') log.info(`${data} was open to other users; its mode is 0700 now`);
+  if (privacy === 'open') {
+    log.warn(`${data} is open to other users and belongs to one; run as its owner: chmod 700`);
+  }
+  if (process.geteuid?.() !== 0) return;
+  const message = 'the server runs as root; give it a user of its own, see docs/operations.md';
+  if (isWatched()) log.warn(message);
+  else log.info(message);
+}
+
+/**
+ * Whether standard error is where operators look: a terminal, the journal, the log of a container.
+ * Root on a machine is told; a script that runs the program for a moment need not be.
+ */
+function isWatched(): boolean {
+  return process.stderr.isTTY || process.env['JOURNAL_STREAM'] !== undefined || process.pid === 1;
+}

@@ -1,0 +1,56 @@
+/** The requests under way, and whether there are to be more. */
+export class Exchanges {
+  closing = false;
+  #active = 0;
+  #idle: (() => void) | null = null;
+  readonly #limit: number;
+  /** Pipelined requests by their connection: each waits until the one before it is answered. */
+  readonly #turns = new Map<object, Turns>();
+
+  /** @param limit of the requests on a connection that wait. */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /**
+   * @returns what to wait for, where the connection has a request under way already. It gives
+   *   whether the request is to be carried out: beyond the limit it is not.
+   */
+  enter(connection: object): Promise<boolean> | undefined {
+    this.#active += 1;
+    const turns = this.#turns.get(connection);
+    if (turns === undefined) {
+      this.#turns.set(connection, { waiting: [], next: 0 });
+      return undefined;
+    }
+    const few = turns.waiting.length - turns.next < this.#limit;
+    return new Promise((resolve) => turns.waiting.push(() => resolve(few)));
+  }
+
+  leave(connection: object): void {
+    this.#active -= 1;
+    const turns = this.#turns.get(connection);
+    const begin = turns?.waiting[turns.next];
+    if (turns === undefined || begin === undefined) this.#turns.delete(connection);
+    else {
+      turns.next += 1;
+      begin();
+    }
+    if (this.#active === 0) this.#idle?.();
+  }
+
+  /** Resolves when no request is under way. */
+  idle(): Promise<void> {
+    return this.#active === 0
+      ? Promise.resolve()
+      : new Promise((resolve) => {
+          this.#idle = resolve;
+        });
+  }
+}
+
+interface Turns {
+  readonly waiting: (() => void)[];
+  /** Position of the first that still waits. */
+  next: number;
+}

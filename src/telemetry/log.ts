@@ -1,0 +1,128 @@
+/**
+ * The log of a server: one line for each event, on standard error.
+ *
+ * Invariants:
+ * 1. Writing a line never throws, and never waits for whoever reads standard error.
+ * 2. What waits to be written is bounded; what does not fit is lost, and counted.
+ * 3. No control character leaves unescaped, whatever a client has put into a path or a header.
+ */
+import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
+import { SonicBoom } from 'sonic-boom';
+import { asText } from './text.ts';
+
+/** From the quietest to the most talkative. */
+export const LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
+
+export type Level = (typeof LEVELS)[number];
+
+/** `auto` is text on a terminal and JSON elsewhere. */
+export const FORMATS = ['auto', 'json', 'text'] as const;
+
+export type Format = (typeof FORMATS)[number];
+
+const STANDARD_ERROR = 2;
+
+/** Bytes that may wait for a reader that does not keep up. */
+const MOST_WAITING = 1024 * 1024;
+
+/** Milliseconds that the last lines have to leave at the end. */
+const LAST_WORDS = 1000;
+
+export interface LogOptions {
+  readonly level: Level;
+  readonly format: Format;
+  /** Whether standard error is a terminal. */
+  readonly terminal: boolean;
+  /** Whether the stack of an error goes with its message. */
+  readonly stacks: boolean;
+}
+
+export class Log {
+  readonly #pino: Logger;
+  readonly #stacks: boolean;
+  readonly #flush: () => Promise<void>;
+  readonly #direct: { now: boolean };
+  /** Lines lost so far: nobody read standard error in time, or at all. */
+  lost = 0;
+
+  constructor({ level, format, terminal, stacks }: LogOptions) {
+    const text = format === 'text' || (format === 'auto' && terminal);
+    // Not `pino.destination`: at the exit it would wait for a reader, for ever.
+    const out = new SonicBoom({ fd: STANDARD_ERROR, sync: false, maxLength: MOST_WAITING });
+    let untold = 0;
+    const lose = () => {
+      this.lost += 1;
+      untold += 1;
+    };
+    out.on('drop', lose);
+    // A reader that has gone: there is nobody to tell, but for the count.
+    out.on('error', lose);
+    out.on('drain', () => {
+      if (untold === 0) return;
+      const lines = untold;
+      untold = 0;
+      this.warn(`${lines} lines of the log are lost: standard error was not read in time`);
+    });
+    this.#direct = { now: false };
+    this.#pino = pino(
+      {
+        level,
+        base: null,
+        timestamp: stdTimeFunctions.isoTime,
+        formatters: { level: (label) => ({ level: label }) },
+      },
+      this.#stream(out, text, terminal),
+    );
+    this.#stacks = stacks;
+    this.#flush = () => new Promise((resolve) => out.flush(() => resolve()));
+  }
+
+  /** Whether lines of the level are written; where they are not, nothing need be gathered. */
+  writes(level: Exclude<Level, 'silent'>): boolean {
+    return this.#pino.isLevelEnabled(level);
+  }
+
+  error(message: string, fields: object = {}): void {
+    this.#pino.error(fields, message);
+  }
+
+  warn(message: string, fields: object = {}): void {
+    this.#pino.warn(fields, message);
+  }
+
+  info(message: string, fields: object = {}): void {
+    this.#pino.info(fields, message);
+  }
+
+  debug(message: string, fields: object = {}): void {
+    this.#pino.debug(fields, message);
+  }
+
+  /** What went wrong, with its stack where stacks are wanted. */
+  failure(message: string, error: unknown, fields: object = {}): void {
+    const stack = this.#stacks && error instanceof Error ? { stack: error.stack } : {};
+    this.#pino.error({ ...fields, ...stack }, message);
+  }
+
+  /** The last line of a process that ends at once: it leaves before this returns. */
+  lastFailure(message: string, error: unknown): void {
+    this.#direct.now = true;
+    this.failure(message, error);
+  }
+
+  /** Waits, within bounds, until what was logged has left. */
+  async close(): Promise<void> {
+    const late = new Promise<void>((resolve) => setTimeout(resolve, LAST_WORDS).unref());
+    await Promise.race([this.#flush(), late]);
+  }
+
+  #stream(out: DestinationStream, text: boolean, colours: boolean): DestinationStream {
+    return {
+      write: (line) => {
+        const shown = text ? asText(line, colours) : line;
+        if (this.#direct.now) process.stderr.write(shown);
+        else out.write(shown);
+      },
+    };
+  }
+}

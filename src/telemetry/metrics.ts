@@ -1,0 +1,166 @@
+/** What Prometheus reads: counters, gauges and histograms in seconds and bytes, its base units. */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Answered } from './requests.ts';
+
+/** Seconds: from an answer out of memory to a write on a slow disk. */
+const LATENCIES = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+
+/** Seconds: a checkpoint writes the whole base. */
+const CHECKPOINTS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60];
+
+const GROUP_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+
+/** Methods that have a label of their own: a client may make up any other. */
+const METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+]);
+
+/** What is asked for when Prometheus comes, and not before. */
+export interface Sources {
+  /** Rows by the plural of their kind. */
+  readonly rows: () => Iterable<readonly [kind: string, count: number]>;
+  /** Bytes of the store's files. */
+  readonly size: () => { readonly base: number; readonly changes: number };
+  /** Transactions that wait for the disk. */
+  readonly waiting: () => number;
+  /** Pages that wait to be written. */
+  readonly pages: () => number;
+  readonly connections: () => number;
+  readonly ready: () => boolean;
+  readonly logLinesLost: () => number;
+}
+
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #requests = this.#histogram(
+    'catalog_http_request_duration_seconds',
+    'From the headers of a request to those of its answer, by route and status.',
+    LATENCIES,
+    ['method', 'route', 'status'],
+  );
+  readonly #sent = new Counter({
+    name: 'catalog_http_response_bytes_total',
+    help: 'Bytes of the bodies of answers.',
+    registers: [this.#registry],
+  });
+  readonly #commits = this.#histogram(
+    'catalog_commit_duration_seconds',
+    'From the forming of a group of transactions to its answers, by outcome.',
+    LATENCIES,
+    ['outcome'],
+  );
+  readonly #groups = this.#histogram(
+    'catalog_commit_group_size',
+    'Transactions that went to the disk together.',
+    GROUP_SIZES,
+  );
+  readonly #checkpoints = this.#histogram(
+    'catalog_checkpoint_duration_seconds',
+    'A new base in the background, by outcome.',
+    CHECKPOINTS,
+    ['outcome'],
+  );
+
+  constructor(version: string, sources: Sources) {
+    const { rows, size, waiting, pages, connections, ready, logLinesLost } = sources;
+    this.#gauge('catalog_build_info', 'Always 1; the version is the label.', ['version'], (gauge) =>
+      gauge.set({ version }, 1),
+    );
+    this.#gauge('catalog_rows', 'Rows of the store by kind.', ['kind'], (gauge) => {
+      for (const [kind, count] of rows()) gauge.set({ kind }, count);
+    });
+    this.#gauge('catalog_store_bytes', 'Bytes of the store by file.', ['file'], (gauge) => {
+      gauge.set({ file: 'base' }, size().base);
+      gauge.set({ file: 'changes' }, size().changes);
+    });
+    this.#value('catalog_commit_queue_length', 'Transactions that wait for the disk.', waiting);
+    this.#value('catalog_page_queue_length', 'Pages that wait to be written.', pages);
+    this.#value('catalog_http_connections', 'Connections that are open.', connections);
+    this.#value('catalog_ready', '1 while /readyz answers 200.', () => Number(ready()));
+    this.#total('catalog_log_lines_lost_total', 'Lines of the log that were lost.', logLinesLost);
+    this.#value('process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss);
+    this.#value('process_start_time_seconds', 'Start, since the epoch.', () =>
+      Math.round(performance.timeOrigin / 1000),
+    );
+    this.#total('process_cpu_seconds_total', 'Time of all processors, user and system.', () => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1e6;
+    });
+  }
+
+  readonly answered = ({ method, route, status, milliseconds, bytes }: Answered): void => {
+    const labels = {
+      method: METHODS.has(method) ? method : 'other',
+      route: route ?? 'none',
+      status: String(status),
+    };
+    this.#requests.observe(labels, milliseconds / 1000);
+    this.#sent.inc(bytes);
+  };
+
+  readonly committed = (group: {
+    readonly transactions: number;
+    readonly changes: number;
+    readonly milliseconds: number;
+    readonly refused: boolean;
+  }): void => {
+    const outcome = group.refused ? 'refused' : group.changes === 0 ? 'unchanged' : 'durable';
+    this.#commits.observe({ outcome }, group.milliseconds / 1000);
+    this.#groups.observe(group.transactions);
+  };
+
+  readonly checkpointed = (checkpoint: {
+    readonly milliseconds: number;
+    readonly failed: boolean;
+  }): void => {
+    const outcome = checkpoint.failed ? 'failed' : 'durable';
+    this.#checkpoints.observe({ outcome }, checkpoint.milliseconds / 1000);
+  };
+
+  /** The media type of {@link text}. */
+  get type(): string {
+    return this.#registry.contentType;
+  }
+
+  /** Everything in the text format of Prometheus, version 0.0.4. */
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  #histogram(name: string, help: string, buckets: number[], labelNames: string[] = []) {
+    return new Histogram({ name, help, buckets, labelNames, registers: [this.#registry] });
+  }
+
+  #gauge(name: string, help: string, labelNames: string[], collect: (gauge: Gauge) => void): void {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [this.#registry],
+      collect: () => collect(gauge),
+    });
+  }
+
+  /** A count that somebody else keeps. */
+  #total(name: string, help: string, read: () => number): void {
+    const counter: Counter = new Counter({
+      name,
+      help,
+      registers: [this.#registry],
+      collect() {
+        counter.reset();
+        counter.inc(read());
+      },
+    });
+  }
+
+  #value(name: string, help: string, read: () => number): void {
+    this.#gauge(name, help, [], (gauge) => gauge.set(read()));
+  }
+}
