@@ -1,5 +1,5 @@
 /** `serve`: the composition root, from start to the last answer. */
-import { loadKeys } from '../auth/keys.ts';
+import { LiveCredentials } from '../auth/credentials.ts';
 import { TokenVerifier } from '../auth/tokens.ts';
 import { FileLock } from '../disk/lock.ts';
 import { messageOf } from '../errors.ts';
@@ -11,6 +11,7 @@ import { PAGE_POLICY } from '../pages/render.ts';
 import { Records } from '../resources/records.ts';
 import { Store } from '../store/store.ts';
 import type { Context } from './context.ts';
+import { createTokenService } from './token-service.ts';
 
 /** Milliseconds that requests under way have to be answered once a signal has come. */
 const GRACE = 10_000;
@@ -45,7 +46,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
       process.exit(1);
     },
   });
-  const keys = await loadKeys(data, context.env['CATALOG_JWT_SECRET']);
+  const credentials = await LiveCredentials.open(data, context.env['CATALOG_JWT_SECRET']);
   const files = new PageFiles(context.disk, data);
   files.prepare();
   const pages = new PageQueue(
@@ -56,7 +57,8 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
   );
   const application = createApplication({
     records: new Records(store),
-    tokens: new TokenVerifier(keys),
+    tokens: new TokenVerifier(credentials),
+    tokenService: await createTokenService(credentials, data, context.disk),
     page: async (sku) => {
       const page = await files.read(`${sku}.html`);
       return page && { ...page, type: 'text/html; charset=utf-8', policy: PAGE_POLICY };

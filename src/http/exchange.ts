@@ -8,6 +8,8 @@ export interface Request {
   readonly search: string;
   /** By lower-case name; repeated ones joined or first-wins as RFC 9110, section 5.3 allows. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The client's address, IPv4 or IPv6; "" where it is gone already. */
+  readonly address: string;
   /** Reads the whole body. @throws CatalogError `body_too_large`, `malformed_request`. */
   readonly body: () => Promise<Uint8Array>;
 }

@@ -11,6 +11,13 @@ import { collectionPath, itemPath } from './openapi/operations.ts';
 import { parameters } from './openapi/parameters.ts';
 import { exampleComponents, successResponses } from './openapi/responses.ts';
 import { OPENAPI, schemas } from './openapi/schemas.ts';
+import {
+  TOKENS_TAG,
+  tokenExamples,
+  tokenPaths,
+  tokenResponses,
+  tokenSchemas,
+} from './openapi/tokens.ts';
 
 /** @param basePath "" or a path such as "/api". */
 export function openApiDocument(basePath: string, version: string): object {
@@ -30,7 +37,7 @@ export function openApiDocument(basePath: string, version: string): object {
       { url: `${basePath}/${VERSION}`, description: 'The same, with the version in the path.' },
     ],
     tags: tags(),
-    paths: { ...documentPaths(), ...kindPaths() },
+    paths: { ...documentPaths(), ...tokenPaths(), ...kindPaths() },
     'x-unlisted': {
       description: 'The answers to a path, and to a method, that are not described here.',
       path: ref('responses', 'NotFound'),
@@ -38,14 +45,15 @@ export function openApiDocument(basePath: string, version: string): object {
     },
   };
   const components = used(described, {
-    schemas: schemas(examples, basePath, version),
-    examples: exampleComponents(examples, basePath, version),
+    schemas: { ...schemas(examples, basePath, version), ...tokenSchemas() },
+    examples: { ...exampleComponents(examples, basePath, version), ...tokenExamples() },
     headers: headers(examples),
     parameters: parameters(),
     responses: withoutBodies({
       ...failureResponses(examples),
       ...successResponses(),
       ...documentResponses(),
+      ...tokenResponses(),
     }),
   });
   const securitySchemes = { token: TOKEN };
@@ -64,7 +72,7 @@ const TOKEN = {
   scheme: 'bearer',
   bearerFormat: 'JWT',
   description:
-    'From `catalog-server issue-token`. The role `viewer` reads; `editor` and `admin` also write. The prefix `JWT` is taken like `Bearer`.',
+    'From `POST /admin/tokens/`, or from `catalog-server issue-token`. The role `viewer` reads; `editor` also writes; `admin` also ends the tokens of others. The prefix `JWT` is taken like `Bearer`.',
 };
 
 /** Every path of a kind. */
@@ -87,6 +95,7 @@ function kindPaths(): Named {
 function tags(): JsonObject[] {
   return [
     { name: SERVICE_TAG, description: 'What the server says of itself.' },
+    { name: TOKENS_TAG, description: 'The way in: tokens for accounts, and their end.' },
     ...[...COLLECTIONS.values()].map((kind) => ({ name: kind.plural, description: about(kind) })),
     { name: PAGES_TAG, description: 'What the shop shows of its SKUs.' },
   ];

@@ -1,11 +1,11 @@
 /** Every path, and the order of the checks (DECISIONS 3), on one screen each. */
 import { Router } from 'itty-router';
-import type { Caller, TokenVerifier } from '../auth/tokens.ts';
-import { mayActAs } from '../auth/roles.ts';
+import type { TokenVerifier } from '../auth/tokens.ts';
 import { CatalogError } from '../errors.ts';
 import type { Kind, Nesting } from '../model/kind.ts';
 import { ALL_KINDS, COLLECTIONS, KINDS } from '../model/kinds.ts';
 import type { Address, Records } from '../resources/records.ts';
+import { authorize } from './authorization.ts';
 import { readJson } from './body.ts';
 import { crossOrigin } from './cors.ts';
 import { indexDocument, indexLinks, optionsHeaders, serviceLinks } from './description.ts';
@@ -23,11 +23,13 @@ import {
 } from './preconditions.ts';
 import { type FaultReporter, problem } from './problem.ts';
 import { CollectionEndpoint, ItemEndpoint } from './records.ts';
+import { type TokenService, tokenEndpoint } from './tokens.ts';
 import { viewerFile } from './viewer.ts';
 
 export interface Services {
   readonly records: Records;
   readonly tokens: TokenVerifier;
+  readonly tokenService: TokenService;
   /** The detail page of a SKU, by its id in digits; null where there is none. */
   readonly page: (sku: string) => Promise<Document | null>;
   /** "" or a path such as "/api", under which everything stands. */
@@ -114,6 +116,8 @@ export function createApplication(services: Services): Application {
   };
 
   const find = (path: string): Endpoint | undefined | Promise<Endpoint | undefined> => {
+    const tokens = tokenEndpoint(path, services.tokenService);
+    if (tokens !== null) return tokens;
     const shape = path.replace(/\d+/g, NUMBER);
     const known = routes.get(shape);
     if (known !== undefined) return known(numbersIn(path));
@@ -160,7 +164,7 @@ function carryOut(
     const body = JSON.stringify(endpoint.describe());
     return { status: 200, headers: optionsHeaders(endpoint), body };
   }
-  return whenReady(endpoint.open ? null : authorize(request, tokens, reads), (subject) =>
+  return whenReady(endpoint.open ? null : authorize(endpoint, request, tokens), (caller) =>
     whenReady(endpoint.locate(method), () => {
       const mediaType = endpoint.negotiates ? chooseMediaType(request, reads) : JSON_TYPE;
       const conditions = conditionsOf(request);
@@ -168,23 +172,10 @@ function carryOut(
       if (unchanged) return unchanged;
       const operation = (method === 'HEAD' ? 'GET' : method) as Method;
       return whenReady(WITH_BODY.has(method) ? readJson(request) : undefined, (body) =>
-        endpoint.perform(operation, { request, mediaType, conditions, subject, body }),
+        endpoint.perform(operation, { request, mediaType, conditions, caller, body }),
       );
     }),
   );
-}
-
-/** @returns whom the token is for. @throws CatalogError `unauthorized`, `forbidden`. */
-function authorize(
-  request: Request,
-  tokens: TokenVerifier,
-  reads: boolean,
-): string | Promise<string> {
-  const permit = ({ subject, role }: Caller) => {
-    if (mayActAs(role, reads ? 'viewer' : 'editor')) return subject;
-    throw new CatalogError('forbidden', `the role ${role} may read, but not write`);
-  };
-  return whenReady(tokens.verify(header(request, 'authorization')), permit);
 }
 
 /**

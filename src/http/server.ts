@@ -175,6 +175,7 @@ function requestOf(incoming: IncomingMessage, body: Body | null): Request {
     path: query < 0 ? target : target.slice(0, query),
     search: query < 0 ? '' : target.slice(query + 1),
     headers: incoming.headers,
+    address: incoming.socket.remoteAddress ?? '',
     body: () => (body === null ? Promise.resolve(new Uint8Array()) : body.read()),
   };
 }

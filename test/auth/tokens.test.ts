@@ -2,6 +2,8 @@
 import { decodeJwt, decodeProtectedHeader, SignJWT, UnsecuredJWT } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { NO_ACCESS } from '../../src/auth/access.ts';
+import type { Credentials, CredentialSource } from '../../src/auth/credentials.ts';
 import type { SigningKeys } from '../../src/auth/keys.ts';
 import { mayActAs, ROLES } from '../../src/auth/roles.ts';
 import { issueToken, TokenVerifier } from '../../src/auth/tokens.ts';
@@ -26,6 +28,20 @@ const CLAIMS = {
   aud: 'catalog-admin',
 };
 
+/** Credentials that change only when told. */
+class Source implements CredentialSource {
+  credentials: Credentials;
+  constructor(keys: SigningKeys = KEYS) {
+    this.credentials = { keys, access: NO_ACCESS };
+  }
+  current(): Credentials {
+    return this.credentials;
+  }
+  settled<T>(use: (credentials: Credentials) => T): Promise<T> {
+    return Promise.resolve(use(this.credentials));
+  }
+}
+
 /** A clock in seconds that goes on only when told. */
 class Clock {
   seconds = NOW;
@@ -43,7 +59,7 @@ function sign(
 const verifierAt = (seconds: number) => {
   const clock = new Clock();
   clock.seconds = seconds;
-  return new TokenVerifier(KEYS, clock.now);
+  return new TokenVerifier(new Source(), clock.now);
 };
 
 /** The refusal; a caller, or another failure, fails the test. */
@@ -128,7 +144,7 @@ test('a token holds until two seconds after exp, and no longer', async () => {
 
 test('a token that was accepted before expires at the same moment', async () => {
   const clock = new Clock();
-  const verifier = new TokenVerifier(KEYS, clock.now);
+  const verifier = new TokenVerifier(new Source(), clock.now);
   const header = `Bearer ${await sign()}`;
   for (const late of [-600, 0, 1, 1.999]) {
     clock.seconds = EXPIRES + late;
@@ -214,7 +230,7 @@ test('other algorithms are refused, with the right secret too', async () => {
     ['HS512', 64],
   ] as const) {
     const secret = new Uint8Array(size).fill(9);
-    const verifier = new TokenVerifier([{ kid: 'new', secret }], () => NOW * 1000);
+    const verifier = new TokenVerifier(new Source([{ kid: 'new', secret }]), () => NOW * 1000);
     await refusal(`Bearer ${await sign(CLAIMS, { alg }, secret)}`, verifier);
     await requireCaller(`Bearer ${await sign(CLAIMS, {}, secret)}`, verifier);
   }
@@ -268,12 +284,12 @@ test('a token without kid is one of the first key', async () => {
 
 test('a token of a key that was taken away is refused', async () => {
   const token = await sign(CLAIMS, { kid: 'old' }, OLD.secret);
-  await refusal(`Bearer ${token}`, new TokenVerifier([NEW], () => NOW * 1000));
+  await refusal(`Bearer ${token}`, new TokenVerifier(new Source([NEW]), () => NOW * 1000));
 });
 
 test('an issued token carries every claim, is signed by the first key and is accepted', async () => {
   const before = Math.floor(Date.now() / 1000);
-  const token = await issueToken(KEYS, { subject: 'ann', role: 'editor' }, 3600);
+  const { token, id, expires } = await issueToken(KEYS, { subject: 'ann', role: 'editor' }, 3600);
   const after = Math.floor(Date.now() / 1000);
   assert.equal(decodeProtectedHeader(token), { alg: 'HS256', typ: 'JWT', kid: 'new' });
   const { iat = 0, exp, jti, ...rest } = decodeJwt(token);
@@ -286,8 +302,9 @@ test('an issued token carries every claim, is signed by the first key and is acc
   assert.ok(iat >= before && iat <= after);
   assert.is(exp, iat + 3600);
   assert.match(jti ?? '', /^\S{16,}$/);
+  assert.equal([id, expires], [jti, exp]);
 
-  await requireCaller(`Bearer ${token}`, new TokenVerifier(KEYS));
+  await requireCaller(`Bearer ${token}`, new TokenVerifier(new Source()));
   await requireCaller(`Bearer ${token}`, verifierAt(iat + 3600));
   await refusal(`Bearer ${token}`, verifierAt(iat + 3602));
 });
@@ -295,7 +312,7 @@ test('an issued token carries every claim, is signed by the first key and is acc
 test('no two issued tokens have the same jti', async () => {
   const caller = { subject: 'ann', role: 'viewer' } as const;
   const tokens = await Promise.all(Array.from({ length: 50 }, () => issueToken(KEYS, caller, 60)));
-  assert.is(new Set(tokens.map((token) => decodeJwt(token).jti)).size, 50);
+  assert.is(new Set(tokens.map(({ token }) => decodeJwt(token).jti)).size, 50);
 });
 
 test('each role may do what the one before it may, and no more', () => {

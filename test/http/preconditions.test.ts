@@ -17,7 +17,7 @@ const CURRENT = '"current"';
 const noBody = () => Promise.resolve(new Uint8Array());
 
 function requestWith(headers: Request['headers']): Request {
-  return { method: 'PUT', path: '/books/1/', search: '', headers, body: noBody };
+  return { method: 'PUT', path: '/books/1/', search: '', address: '', headers, body: noBody };
 }
 
 function conditions(headers: Request['headers']) {
