@@ -1,6 +1,7 @@
 /** A password: typed twice on a terminal, without being shown, or one line of standard input. */
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { read } from 'read';
 import { CatalogError } from '../errors.ts';
 import type { Context } from './context.ts';
 
@@ -14,20 +15,42 @@ export async function askPassword(name: string, { input }: Context): Promise<str
   const stream: NodeJS.ReadableStream & { isTTY?: boolean } = input();
   const terminal = stream.isTTY === true && process.stderr.isTTY;
   if (!terminal) return oneLine(await buffer(stream));
-  const ask = async (prompt: string) => {
-    const typed = await read({ prompt, silent: true, input: stream, output: process.stderr });
-    // The line end was typed, and not shown either.
-    process.stderr.write('\n');
-    return typed;
-  };
-  try {
-    const first = await ask(`Password of ${name}:`);
-    const again = await ask('Once more:');
-    if (first === again) return first;
-  } catch (cause) {
-    throw new CatalogError('account', 'no password was given; nothing was changed', { cause });
+  const [first, again] = await typeLines(stream, process.stderr, [
+    `Password of ${name}: `,
+    'Once more: ',
+  ]);
+  if (first === undefined || again === undefined) {
+    throw new CatalogError('account', 'no password was given; nothing was changed');
   }
+  if (first === again) return first;
   throw new CatalogError('account', 'the two passwords differ; nothing was changed');
+}
+
+/** @returns what was typed at each prompt, unseen; fewer where Ctrl-C or Ctrl-D ended it. */
+async function typeLines(
+  input: NodeJS.ReadableStream,
+  output: NodeJS.WritableStream,
+  prompts: readonly string[],
+): Promise<string[]> {
+  // As a terminal: readline then turns the echo off, and shows nothing but through its output.
+  const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input, output: unseen, terminal: true, historySize: 0 });
+  lines.on('SIGINT', () => lines.close());
+  const typed: string[] = [];
+  const each = lines[Symbol.asyncIterator]();
+  try {
+    for (const prompt of prompts) {
+      output.write(prompt);
+      const line = await each.next();
+      // The line end was typed, and not shown either.
+      output.write('\n');
+      if (line.done === true) break;
+      typed.push(line.value);
+    }
+  } finally {
+    lines.close();
+  }
+  return typed;
 }
 
 function oneLine(given: Uint8Array): string {
