@@ -95,7 +95,7 @@ function zshCase(command: Words): string[] {
   const { name, commands } = command;
   if (commands.length === 0) return [`    ${name}) ${zshArguments(command)} ;;`];
   return [
-    `    ${name})`,
+    `    ${name}) (( CURRENT == 3 )) && compadd -- ${flagsOf(command)}`,
     '      if (( CURRENT == 3 )); then',
     `        commands=(${zshList(commands)})`,
     "        _describe 'command' commands",

@@ -83,7 +83,7 @@ test('every refusal says the same, and one password was verified for each', asyn
     assert.is(begun.verified.length, index + 1, `${name} ${password}`);
     assert.is(begun.verified[index]?.password, password);
   }
-  assert.equal([...said].length, 1);
+  assert.is(said.size, 1);
   assert.match([...said][0] ?? '', /"code":"unauthorized"/);
 });
 

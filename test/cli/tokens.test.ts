@@ -94,7 +94,7 @@ test('a jti or a subject has to be named, and not both', async () => {
     ['a', 'b'],
   ]) {
     const { status, stderr } = await revoke(data, ...args);
-    assert.is(status, 2, `${args}`);
+    assert.is(status, 2, args.join(' '));
     assert.match(stderr, /^catalog-server: [^\n]{10,}\n$/);
   }
   assert.equal(readdirSync(data), []);
