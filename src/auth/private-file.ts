@@ -13,6 +13,9 @@ export interface PrivateFile {
   readonly code: Extract<Code, 'key_file' | 'access_file'>;
 }
 
+/** Milliseconds for which a running server takes such a file for unchanged. */
+export const LOOK = 1;
+
 /** Milliseconds that a change waits for another one to end. */
 const PATIENCE = 10_000;
 
@@ -55,7 +58,8 @@ function parseJson(bytes: Buffer): unknown {
 }
 
 /**
- * Replaces the file, whole or not at all; it survives power loss from then on.
+ * Replaces the file, whole or not at all. When it returns, the file survives power loss, and every
+ * running server goes by it.
  *
  * @throws CatalogError `durability_unknown`; with the code of the file, where nothing was changed.
  */
@@ -68,6 +72,8 @@ export async function writePrivate(
   for (let attempt = 1; ; attempt += 1) {
     try {
       await withOpen(disk, dirname(path), (fd) => writeDurably(disk, path, bytes, fd));
+      // Timers may be early by one.
+      await pause(LOOK + 1);
       return;
     } catch (cause) {
       if (cause instanceof CatalogError) throw cause;

@@ -7,6 +7,7 @@ import { type AccessDraft, changeAccess } from '../../src/auth/access.ts';
 import { addAccount, endToken, endTokens } from '../../src/auth/accounts.ts';
 import { LiveCredentials } from '../../src/auth/credentials.ts';
 import { rotateKeys } from '../../src/auth/key-rotation.ts';
+import { LOOK } from '../../src/auth/private-file.ts';
 import { FileLock } from '../../src/disk/lock.ts';
 import { WatchedFile } from '../../src/disk/watched-file.ts';
 import { CatalogError, type Code } from '../../src/errors.ts';
@@ -18,16 +19,21 @@ const SECRET = 'a secret of at least thirty-two bytes';
 
 async function begin(fromEnvironment?: string) {
   const directory = temporaryDirectory();
-  const live = await LiveCredentials.open(directory, fromEnvironment);
-  await turn();
+  let time = 0;
+  const live = await LiveCredentials.open(directory, fromEnvironment, () => time);
+  const later = (milliseconds = LOOK) => {
+    time += milliseconds;
+  };
+  later();
   return {
     directory,
     live,
+    later,
     access: join(directory, 'access.json'),
     keys: join(directory, 'keys.json'),
     change: async (apply: (draft: AccessDraft) => void) => {
       await changeAccess(quickDisk, directory, apply);
-      await turn();
+      later();
     },
   };
 }
@@ -60,10 +66,10 @@ test('every change counts, also those that follow each other within a moment', a
 });
 
 test('where nothing changes, the same objects are given', async () => {
-  const { live, change } = await begin();
+  const { live, later, change } = await begin();
   await change((draft) => endToken(draft, 'one', null));
   const first = live.current();
-  await turn();
+  later();
   assert.is(live.current(), first);
   await change((draft) => endToken(draft, 'two', null));
   assert.is.not(live.current(), first);
@@ -71,10 +77,10 @@ test('where nothing changes, the same objects are given', async () => {
 });
 
 test('a new key signs and verifies at once', async () => {
-  const { live, directory } = await begin();
+  const { live, later, directory } = await begin();
   const before = live.current().keys[0].kid;
   const { made } = await rotateKeys(quickDisk, directory, 60, Date.now());
-  await turn();
+  later();
   assert.equal(
     live.current().keys.map(({ kid }) => kid),
     [made.kid, before],
@@ -82,10 +88,10 @@ test('a new key signs and verifies at once', async () => {
 });
 
 test('a secret of the environment needs no key file, and none is looked at', async () => {
-  const { live, keys } = await begin(SECRET);
+  const { live, later, keys } = await begin(SECRET);
   assert.throws(() => statSync(keys));
   writeFileSync(keys, 'no keys');
-  await turn();
+  later();
   assert.is(live.current().keys[0].kid, 'environment');
 });
 
@@ -106,17 +112,17 @@ for (const name of ['access', 'keys'] as const) {
       const before = begun.live.current();
       const keep = new WatchedFile(path).read()?.bytes ?? '';
       doubt(path);
-      await turn();
+      begun.later();
       for (let time = 0; time < 3; time += 1) {
         assert.match(
           failure(() => begun.live.current(), code),
           path,
         );
-        await turn();
+        begun.later();
       }
       rmSync(path, { force: true });
       writeFileSync(path, keep, { mode: 0o600 });
-      await turn();
+      begun.later();
       const after = begun.live.current();
       assert.is(after.access.users.size, 1);
       assert.equal(after.keys, before.keys, 'and everybody does when it is put right');
@@ -136,13 +142,20 @@ test('a start is refused by files in doubt', async () => {
   }
 });
 
-test('requests of one turn share one look, and the next turn looks again', async () => {
-  const { live, directory } = await begin();
-  await changeAccess(quickDisk, directory, (draft) => endToken(draft, 'one', null));
-  await turn();
+test('requests within a millisecond share a look, unless this process has changed a file', async () => {
+  const { live, later, access, change } = await begin();
+  await change((draft) => endToken(draft, 'one', null));
   const seen = live.current();
-  writeFileSync(join(directory, 'access.json'), '{', { mode: 0o600 });
-  assert.is(live.current(), seen, 'in the same turn');
+  writeFileSync(access, '{', { mode: 0o600 });
+  later(LOOK * 0.9);
+  assert.is(live.current(), seen);
+  later(LOOK * 0.2);
+  failure(() => live.current(), 'access_file');
+  failure(() => live.current(), 'access_file');
+  rmSync(access);
+  await change((draft) => endToken(draft, 'one', null));
+  live.current();
+  writeFileSync(access, '{', { mode: 0o600 });
   live.changed();
   failure(() => live.current(), 'access_file');
 });
