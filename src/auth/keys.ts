@@ -1,23 +1,27 @@
 /** The signing keys: from the environment, or from a file that only its owner may read. */
 import { randomBytes } from 'node:crypto';
-import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { machineDisk } from '../disk/disk.ts';
 import { writeOnce } from '../disk/durable-file.ts';
+import { type FileContent, readWithMode } from '../disk/watched-file.ts';
 import { CatalogError, messageOf } from '../errors.ts';
+import { type PrivateFile, readPrivate } from './private-file.ts';
+import { isoSeconds, toIso, wholeSeconds } from './time.ts';
 
 /** HS256 wants a key as long as its hash, 256 bits (RFC 7518, section 3.2). */
 const SECRET_BYTES = 32;
 
-const KEYS = 'keys.json';
-
 export interface SigningKey {
   readonly kid: string;
   readonly secret: Uint8Array;
+  /** Seconds since the epoch, as below; files made before version 0.2 do not say. */
+  readonly created?: number | undefined;
+  /** When it ceases to verify, where a newer key has taken its place. */
+  readonly until?: number | undefined;
 }
 
-/** The first key signs; each of them verifies. */
+/** The first key signs; each of them verifies until its time is over. */
 export type SigningKeys = readonly [SigningKey, ...SigningKey[]];
 
 const secret = v.pipe(
@@ -26,8 +30,22 @@ const secret = v.pipe(
   v.transform((text) => new Uint8Array(Buffer.from(text, 'base64url'))),
   v.check((bytes) => bytes.length >= SECRET_BYTES),
 );
-const key = v.object({ kid: v.pipe(v.string(), v.minLength(1)), secret });
-const keyFile = v.object({ keys: v.tupleWithRest([key], key) });
+const key = v.object({
+  kid: v.pipe(v.string(), v.minLength(1)),
+  secret,
+  created: v.optional(isoSeconds),
+  until: v.optional(isoSeconds),
+});
+const signing = v.object({ ...key.entries, until: v.optional(v.undefined()) });
+const keyFile = v.object({ keys: v.tupleWithRest([signing], key) });
+
+export function keysPath(directory: string): string {
+  return join(directory, 'keys.json');
+}
+
+export function keyFileOf(path: string): PrivateFile {
+  return { path, code: 'key_file' };
+}
 
 /**
  * The keys of a data directory, made where there are none yet.
@@ -39,16 +57,19 @@ export async function loadKeys(
   directory: string,
   fromEnvironment: string | undefined,
 ): Promise<SigningKeys> {
-  if (fromEnvironment !== undefined) {
-    const bytes = new TextEncoder().encode(fromEnvironment);
-    if (bytes.length >= SECRET_BYTES) return [{ kid: 'environment', secret: bytes }];
-    throw new CatalogError(
-      'key_file',
-      `CATALOG_JWT_SECRET has ${bytes.length} bytes, at least ${SECRET_BYTES} are needed; make one with: openssl rand -base64 32`,
-    );
-  }
-  const path = join(directory, KEYS);
+  if (fromEnvironment !== undefined) return keysOf(fromEnvironment);
+  const path = keysPath(directory);
   return readKeys(path) ?? (await makeKeys(path));
+}
+
+/** @throws CatalogError `key_file` where the secret is too short. */
+function keysOf(fromEnvironment: string): SigningKeys {
+  const bytes = new TextEncoder().encode(fromEnvironment);
+  if (bytes.length >= SECRET_BYTES) return [{ kid: 'environment', secret: bytes }];
+  throw new CatalogError(
+    'key_file',
+    `CATALOG_JWT_SECRET has ${bytes.length} bytes, at least ${SECRET_BYTES} are needed; make one with: openssl rand -base64 32`,
+  );
 }
 
 /**
@@ -57,31 +78,21 @@ export async function loadKeys(
  * @throws CatalogError `key_file`.
  */
 export function checkKeys(directory: string): void {
-  readKeys(join(directory, KEYS));
+  readKeys(keysPath(directory));
 }
 
-function readKeys(path: string): SigningKeys | null {
-  let bytes: Buffer | null;
-  try {
-    bytes = machineDisk.read(path);
-  } catch (cause) {
-    throw new CatalogError(
-      'key_file',
-      `${path} cannot be read (${messageOf(cause)}); make it readable for the user that runs catalog-server`,
-      { cause },
-    );
-  }
-  if (bytes === null) return null;
-  if ((statSync(path).mode & 0o077) !== 0) {
-    throw new CatalogError('key_file', `${path} may be read by others; run: chmod 600 ${path}`);
-  }
-  let content: unknown;
-  try {
-    content = JSON.parse(bytes.toString());
-  } catch {
-    content = null;
-  }
-  const parsed = v.safeParse(keyFile, content);
+/**
+ * @param read how the file is read, once where it is left out.
+ * @returns null where there is no file.
+ * @throws CatalogError `key_file`.
+ */
+export function readKeys(
+  path: string,
+  read: () => FileContent | null = () => readWithMode(path),
+): SigningKeys | null {
+  const content = readPrivate(keyFileOf(path), read);
+  if (content === null) return null;
+  const parsed = v.safeParse(keyFile, content.json);
   if (parsed.success) return parsed.output.keys;
   throw new CatalogError(
     'key_file',
@@ -89,15 +100,36 @@ function readKeys(path: string): SigningKeys | null {
   );
 }
 
-async function makeKeys(path: string): Promise<SigningKeys> {
-  const made = { kid: randomBytes(6).toString('hex'), secret: randomBytes(SECRET_BYTES) };
-  const text = JSON.stringify({
-    keys: [{ kid: made.kid, secret: made.secret.toString('base64url') }],
-  });
+/** A new key. @param now milliseconds since the epoch. */
+export function makeKey(now: number): SigningKey {
+  const kid = randomBytes(6).toString('hex');
+  return { kid, secret: randomBytes(SECRET_BYTES), created: wholeSeconds(now) };
+}
+
+/** What the file says of keys. */
+export function encodeKeys(keys: SigningKeys): object {
+  return {
+    keys: keys.map(({ kid, secret: bytes, created, until }) => ({
+      kid,
+      secret: Buffer.from(bytes).toString('base64url'),
+      ...(created !== undefined && { created: toIso(created) }),
+      ...(until !== undefined && { until: toIso(until) }),
+    })),
+  };
+}
+
+/**
+ * Makes the file with its first key.
+ *
+ * @throws CatalogError `key_file`.
+ */
+export async function makeKeys(path: string): Promise<SigningKeys> {
+  const made: SigningKeys = [makeKey(Date.now())];
+  const text = JSON.stringify(encodeKeys(made));
   try {
     machineDisk.mkdir(dirname(path));
     // Another process may make them at the same moment: whoever is first wins, both use the same.
-    if (await writeOnce(machineDisk, path, Buffer.from(`${text}\n`))) return [made];
+    if (await writeOnce(machineDisk, path, Buffer.from(`${text}\n`))) return made;
   } catch (cause) {
     throw new CatalogError('key_file', `${path} cannot be written: ${messageOf(cause)}`, { cause });
   }

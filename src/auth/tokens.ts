@@ -2,6 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { decodeProtectedHeader, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { CatalogError } from '../errors.ts';
+import type { Access } from './access.ts';
+import type { CredentialSource } from './credentials.ts';
 import type { SigningKey, SigningKeys } from './keys.ts';
 import { isRole, type Role } from './roles.ts';
 
@@ -10,83 +12,121 @@ const ISSUER = 'catalog-server';
 const AUDIENCE = 'catalog-admin';
 
 /** Clocks of two hosts may differ by this much, in seconds. */
-const LEEWAY = 2;
+export const LEEWAY = 2;
 
 /** Verified tokens that are remembered; the oldest make room. */
 const REMEMBERED = 10_000;
+
+/** Characters of a `jti`: one that could not be revoked is refused. */
+export const LONGEST_ID = 255;
 
 export interface Caller {
   readonly subject: string;
   readonly role: Role;
 }
 
-interface Verified extends Caller {
-  /** Seconds since the epoch. */
+/** Times are seconds since the epoch. */
+export interface IssuedToken {
+  /** A compact JWT. */
+  readonly token: string;
+  /** Its `jti`. */
+  readonly id: string;
   readonly expires: number;
 }
 
+/** A caller by a valid token. Times are seconds since the epoch. */
+export interface Verified extends Caller {
+  /** The token's `jti`. */
+  readonly id: string;
+  readonly issued: number;
+  readonly expires: number;
+}
+
+/** A verified token, and until when its key verifies. */
+interface Remembered extends Verified {
+  readonly keyUntil: number;
+}
+
 /**
+ * Signs a token with the first key.
+ *
  * @param lifetime in seconds.
- * @returns a compact JWT.
+ * @param issued seconds since the epoch.
  */
-export function issueToken(
-  keys: SigningKeys,
+export async function issueToken(
+  [{ kid, secret }]: SigningKeys,
   { subject, role }: Caller,
   lifetime: number,
-): Promise<string> {
-  const [{ kid, secret }] = keys;
-  const now = Math.floor(Date.now() / 1000);
-  return new SignJWT({ role })
+  issued = Math.floor(Date.now() / 1000),
+): Promise<IssuedToken> {
+  const id = randomUUID();
+  const expires = issued + lifetime;
+  const token = await new SignJWT({ role })
     .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid })
     .setSubject(subject)
     .setIssuer(ISSUER)
     .setAudience(AUDIENCE)
-    .setJti(randomUUID())
-    .setIssuedAt(now)
-    .setExpirationTime(now + lifetime)
+    .setJti(id)
+    .setIssuedAt(issued)
+    .setExpirationTime(expires)
     .sign(secret);
+  return { token, id, expires };
 }
 
 export class TokenVerifier {
-  readonly #keys: SigningKeys;
+  readonly #credentials: CredentialSource;
   readonly #now: () => number;
-  readonly #verified = new Map<string, Verified>();
+  /** By header. What a token is worth is judged anew each time; only its signature is not. */
+  readonly #verified = new Map<string, Remembered>();
   /** The header looked up last: comparing it again is cheaper than hashing it again. */
-  #latest: { readonly header: string; readonly verified: Verified } | null = null;
+  #latest: { readonly header: string; readonly verified: Remembered } | null = null;
+  /** The keys by which all of these were verified. */
+  #keys: SigningKeys | null = null;
 
   /** @param now milliseconds since the epoch. */
-  constructor(keys: SigningKeys, now: () => number = Date.now) {
-    this.#keys = keys;
+  constructor(credentials: CredentialSource, now: () => number = Date.now) {
+    this.#credentials = credentials;
     this.#now = now;
   }
 
   /**
    * The caller behind an `Authorization` header (RFC 6750, section 2.1).
    *
-   * A token that was verified before is answered at once; its expiry is judged every time.
+   * A token that was verified before is answered at once; its expiry, the revocations and the
+   * account of its subject are judged every time.
    *
-   * @throws CatalogError `unauthorized`.
+   * @throws CatalogError `unauthorized`; `key_file`, `access_file` where nobody can judge it.
    */
-  verify(header: string | undefined): Caller | Promise<Caller> {
-    if (header === undefined) throw unauthorized('send a token: Authorization: Bearer <jwt>', '');
+  verify(header: string | undefined): Verified | Promise<Verified> {
+    if (header === undefined) throw unauthorized('send a token: Authorization: Bearer <jwt>');
+    const { keys, access } = this.#credentials.current();
+    if (keys !== this.#keys) this.#forget(keys);
     if (this.#latest?.header !== header) {
       const verified = this.#verified.get(header);
-      if (verified === undefined) return this.#verifyAnew(header);
+      if (verified === undefined) return this.#verifyAnew(header, keys);
       this.#latest = { header, verified };
     }
     const known = this.#latest.verified;
-    if (known.expires + LEEWAY > this.#now() / 1000) return known;
-    this.#verified.delete(header);
-    this.#latest = null;
-    throw invalidToken('the token has expired; get a new one');
+    this.#requireCurrent(known, access);
+    return known;
   }
 
-  async #verifyAnew(header: string): Promise<Caller> {
+  #forget(keys: SigningKeys): void {
+    this.#verified.clear();
+    this.#latest = null;
+    this.#keys = keys;
+  }
+
+  async #verifyAnew(header: string, keys: SigningKeys): Promise<Verified> {
     const token = /^(?:Bearer|JWT) +([\w-]+\.[\w-]+\.[\w-]*)$/i.exec(header)?.[1];
     if (token === undefined) {
       throw invalidToken('the Authorization header must be: Bearer <jwt>');
     }
-    const verified = await this.#check(token);
+    const verified = await this.#check(token, keys);
+    // What was changed meanwhile counts as well.
+    const { keys: newest, access } = this.#credentials.current();
+    if (newest !== keys) return this.verify(header);
+    this.#requireCurrent(verified, access);
     if (this.#verified.size >= REMEMBERED) {
       const [oldest] = this.#verified.keys();
       this.#verified.delete(oldest as string);
@@ -95,12 +135,13 @@ export class TokenVerifier {
     return verified;
   }
 
-  async #check(token: string): Promise<Verified> {
+  async #check(token: string, keys: SigningKeys): Promise<Remembered> {
     const now = this.#now();
     let payload: JWTPayload;
+    let key: SigningKey;
     try {
-      const { secret } = this.#keyFor(token);
-      ({ payload } = await jwtVerify(token, secret, {
+      key = keyFor(token, keys);
+      ({ payload } = await jwtVerify(token, key.secret, {
         algorithms: [ALGORITHM],
         issuer: ISSUER,
         audience: AUDIENCE,
@@ -110,26 +151,46 @@ export class TokenVerifier {
       }));
     } catch (cause) {
       const expired = cause instanceof Error && 'code' in cause && cause.code === 'ERR_JWT_EXPIRED';
-      throw invalidToken(
-        expired ? 'the token has expired; get a new one' : 'the token is not valid',
-        cause,
-      );
+      throw invalidToken(expired ? EXPIRED : 'the token is not valid', cause);
     }
-    const { sub, exp = 0, iat = 0 } = payload;
+    const { sub, jti, exp = 0, iat = 0 } = payload;
     const role = payload['role'];
     if (!isRole(role)) throw invalidToken("the token's role is unknown");
     if (typeof sub !== 'string' || sub === '' || iat > now / 1000 + LEEWAY) {
       throw invalidToken('the token is not valid');
     }
-    return { subject: sub, role, expires: exp };
+    if (typeof jti !== 'string' || jti === '' || jti.length > LONGEST_ID) {
+      throw invalidToken("the token's jti is not valid");
+    }
+    const { until: keyUntil = Number.POSITIVE_INFINITY } = key;
+    return { subject: sub, role, id: jti, issued: iat, expires: exp, keyUntil };
   }
 
-  #keyFor(token: string): SigningKey {
-    const { kid } = decodeProtectedHeader(token);
-    const key = kid === undefined ? this.#keys[0] : this.#keys.find((each) => each.kid === kid);
-    if (key === undefined) throw new Error('no key has the kid of the token');
-    return key;
+  /** What may change after a token was signed. @throws CatalogError `unauthorized`. */
+  #requireCurrent(token: Remembered, { users, subjects, tokens }: Access): void {
+    const now = this.#now() / 1000;
+    if (token.expires + LEEWAY <= now) throw invalidToken(EXPIRED);
+    if (token.keyUntil <= now) throw invalidToken('the token was signed with a key that has ended');
+    const revokedUntil = subjects.get(token.subject);
+    if (
+      tokens.has(token.id) ||
+      // Whoever signs tokens elsewhere may write fractions of a second.
+      (revokedUntil !== undefined && Math.floor(token.issued) <= revokedUntil) ||
+      users.get(token.subject)?.disabled === true
+    ) {
+      throw invalidToken('the token was revoked; get a new one');
+    }
   }
+}
+
+const EXPIRED = 'the token has expired; get a new one';
+
+/** The key that a token names; without a `kid` the first one. */
+function keyFor(token: string, keys: SigningKeys): SigningKey {
+  const { kid } = decodeProtectedHeader(token);
+  const key = kid === undefined ? keys[0] : keys.find((each) => each.kid === kid);
+  if (key === undefined) throw new Error('no key has the kid of the token');
+  return key;
 }
 
 function invalidToken(message: string, cause?: unknown): CatalogError {
@@ -137,7 +198,7 @@ function invalidToken(message: string, cause?: unknown): CatalogError {
 }
 
 /** RFC 6750, section 3: without a token the challenge names no error. */
-function unauthorized(message: string, error: string, cause?: unknown): CatalogError {
+export function unauthorized(message: string, error = '', cause?: unknown): CatalogError {
   return new CatalogError('unauthorized', message, {
     cause,
     headers: { 'WWW-Authenticate': `Bearer realm="${AUDIENCE}"${error}` },

@@ -1,4 +1,5 @@
 /** `check`: verifies a store, beside a running server too. */
+import { accessPath, readAccess } from '../auth/access.ts';
 import { checkKeys } from '../auth/keys.ts';
 import { CatalogError, messageOf } from '../errors.ts';
 import { checkStore } from '../store/check.ts';
@@ -13,7 +14,11 @@ export interface CheckOptions {
 /** @throws CatalogError `check_failed` where something was found, which is then printed; `store_missing`. */
 export function check({ data }: CheckOptions, context: Context): void {
   const { findings, document, changeSets } = checkStore(context.disk, data);
-  const found = [...findings, ...keyFindings(data)];
+  const found = [
+    ...findings,
+    ...findingsOf(() => checkKeys(data)),
+    ...findingsOf(() => readAccess(accessPath(data))),
+  ];
   for (const finding of found) context.print(finding);
   if (found.length > 0) {
     const count = found.length === 1 ? 'one finding' : `${found.length} findings`;
@@ -27,9 +32,9 @@ export function check({ data }: CheckOptions, context: Context): void {
   context.print(`${data} is in order: ${describeState(document)}; ${behind} behind catalog.json`);
 }
 
-function keyFindings(directory: string): string[] {
+function findingsOf(judge: () => unknown): string[] {
   try {
-    checkKeys(directory);
+    judge();
     return [];
   } catch (error) {
     return [messageOf(error)];

@@ -1,7 +1,8 @@
 /** `issue-token`: prints a JWT, and nothing else. */
-import { loadKeys } from '../auth/keys.ts';
+import { LiveCredentials } from '../auth/credentials.ts';
+import { issueFor } from '../auth/login.ts';
 import type { Role } from '../auth/roles.ts';
-import { issueToken } from '../auth/tokens.ts';
+import { CatalogError } from '../errors.ts';
 import type { Context } from './context.ts';
 
 export interface IssueTokenOptions {
@@ -16,6 +17,13 @@ export async function issueTokenCommand(
   { data, subject, role, expires }: IssueTokenOptions,
   context: Context,
 ): Promise<void> {
-  const keys = await loadKeys(data, context.env['CATALOG_JWT_SECRET']);
-  context.print(await issueToken(keys, { subject, role }, expires));
+  const credentials = await LiveCredentials.open(data, context.env['CATALOG_JWT_SECRET']);
+  const { token } = await issueFor(credentials, expires, ({ users }) => {
+    if (users.get(subject)?.disabled !== true) return { subject, role };
+    throw new CatalogError(
+      'account',
+      `the user ${subject} is disabled, and no token of that subject passes; users enable ends that`,
+    );
+  });
+  context.print(token);
 }

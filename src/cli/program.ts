@@ -5,7 +5,9 @@ import { type Disk, machineDisk } from '../disk/disk.ts';
 import { CatalogError, messageOf } from '../errors.ts';
 import { DEFAULT_SETTINGS } from '../pages/settings.ts';
 import { backup, restore } from './backup.ts';
+import { addAccessCommands } from './access-commands.ts';
 import { check } from './check.ts';
+import { type Common, command, everyCommand, subcommand } from './command.ts';
 import { completionScript, SHELLS, type Shell } from './completion.ts';
 import type { Context } from './context.ts';
 import { issueTokenCommand } from './issue-token.ts';
@@ -16,7 +18,6 @@ import { rebuildPagesCommand } from './rebuild-pages.ts';
 import { serve, type ServeOptions } from './serve.ts';
 import {
   parseBasePath,
-  parseDirectory,
   parseFile,
   parseHost,
   parseIds,
@@ -29,11 +30,6 @@ import {
 
 /** What a command has for its exit status, 0 to 255. */
 export type ExitStatus = number;
-
-interface Common {
-  readonly data: string;
-  readonly verbose?: true;
-}
 
 /** `--cors-origin` may be repeated; commander keeps what it collects under the flag's name. */
 type ServeFlags = Omit<ServeOptions, 'data' | 'corsOrigins' | 'pages'> & {
@@ -214,29 +210,16 @@ function createProgram(context: Context): Command {
       ),
     );
 
+  addAccessCommands(program, context);
+
   subcommand(program, 'completion', 'print a completion script for a shell')
     .addArgument(new Argument('<shell>', 'whose script').choices(SHELLS))
     .action((shell: Shell) => context.print(completionScript(program, shell)));
 
-  for (const option of program.commands.flatMap(({ options }) => options)) {
+  for (const option of everyCommand(program).flatMap(({ options }) => options)) {
     ignoreEmpty(option, context);
   }
   return program;
-}
-
-function subcommand(program: Command, name: string, description: string): Command {
-  return program.command(name).description(description).copyInheritedSettings(program);
-}
-
-function command(program: Command, name: string, description: string): Command {
-  return subcommand(program, name, description)
-    .addOption(
-      new Option('--data <directory>', 'data directory')
-        .env('CATALOG_DATA')
-        .default('./data')
-        .argParser(parseDirectory),
-    )
-    .addOption(new Option('--verbose', 'print the stack of an error as well'));
 }
 
 /** commander takes an empty variable for a value; here it is one that is not set. */

@@ -1,5 +1,5 @@
 /** `serve`: the composition root, from start to the last answer. */
-import { loadKeys } from '../auth/keys.ts';
+import { LiveCredentials } from '../auth/credentials.ts';
 import { TokenVerifier } from '../auth/tokens.ts';
 import { FileLock } from '../disk/lock.ts';
 import { messageOf } from '../errors.ts';
@@ -16,6 +16,7 @@ import type { Context } from './context.ts';
 import { Operation } from './operation.ts';
 import { type OperationFlags, trustOf } from './operation-flags.ts';
 import { takePrecautions } from './precautions.ts';
+import { createTokenService } from './token-service.ts';
 
 /** Milliseconds that requests under way have to be answered once a signal has come. */
 const GRACE = 10_000;
@@ -53,7 +54,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     observer: operation.observer,
   });
   takePrecautions(data, log);
-  const keys = await loadKeys(data, context.env['CATALOG_JWT_SECRET']);
+  const credentials = await LiveCredentials.open(data, context.env['CATALOG_JWT_SECRET']);
   const files = new PageFiles(context.disk, data);
   files.prepare();
   await keepSettings(context.disk, data, options.pages).catch(
@@ -68,7 +69,8 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
   );
   const application = createApplication({
     records: new Records(store),
-    tokens: new TokenVerifier(keys),
+    tokens: new TokenVerifier(credentials),
+    tokenService: await createTokenService(credentials, data, context.disk),
     page: (name) => files.read(name),
     basePath,
     corsOrigins,

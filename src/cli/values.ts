@@ -1,6 +1,8 @@
 /** The values of flags and arguments: from the text of a shell to what a command works with. */
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../auth/duration.ts';
+import { isRole, ROLES, type Role } from '../auth/roles.ts';
+import { LONGEST_ID } from '../auth/tokens.ts';
 import { messageOf } from '../errors.ts';
 import { ANY_ORIGIN } from '../http/cors.ts';
 
@@ -42,6 +44,28 @@ export function parseLifetime(text: string): number {
   } catch (error) {
     throw new InvalidArgumentError(messageOf(error));
   }
+}
+
+/** As a lifetime, or none at all. */
+export function parseOverlap(text: string): number {
+  return /^0{1,9}[smhdw]$/.test(text) ? 0 : parseLifetime(text);
+}
+
+/** Letters and digits of any script and a few marks, in the form in which logins are compared. */
+export function parseUserName(text: string): string {
+  const name = text.normalize('NFC');
+  if (/^[\p{L}\p{M}\p{N}._@+-]{1,64}$/u.test(name) && !name.startsWith('-')) return name;
+  throw new InvalidArgumentError('Give 1 to 64 letters, digits, or any of . _ @ + -');
+}
+
+export function parseRole(text: string): Role {
+  if (isRole(text)) return text;
+  throw new InvalidArgumentError(`Give one of ${ROLES.join(', ')}.`);
+}
+
+export function parseTokenId(text: string): string {
+  if (text !== '' && text.length <= LONGEST_ID) return text;
+  throw new InvalidArgumentError(`Give the jti of a token, 1 to ${LONGEST_ID} characters.`);
 }
 
 export function parseIds(text: string, before: readonly number[] = []): number[] {

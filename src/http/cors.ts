@@ -24,6 +24,7 @@ const RESPONSE_HEADERS = [
   'Idempotent-Replayed',
   'Link',
   'Location',
+  'Retry-After',
   'WWW-Authenticate',
   'X-Total-Count',
 ].join(', ');

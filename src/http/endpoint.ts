@@ -1,4 +1,5 @@
 /** What a path is once it is routed: its methods, who may call them, and what they do. */
+import type { Verified } from '../auth/tokens.ts';
 import type { Representation } from '../resources/representation.ts';
 import type { Answer, Request } from './exchange.ts';
 import type { MediaType } from './negotiate.ts';
@@ -17,8 +18,8 @@ export interface Exchange {
   readonly request: Request;
   readonly mediaType: MediaType;
   readonly conditions: Conditions | null;
-  /** Whom the token is for; null where none is asked. */
-  readonly subject: string | null;
+  /** Whose token it is; null where none is asked. */
+  readonly caller: Verified | null;
   /** Parsed JSON of a method with a body. */
   readonly body: unknown;
 }
@@ -32,6 +33,11 @@ export interface Endpoint {
   readonly negotiates: boolean;
   /** A 404 has an empty object for a body. */
   readonly emptyNotFound: boolean;
+  /**
+   * Judges who may call a method, where that is not by the rule that viewers read and editors
+   * write as well. @throws CatalogError `forbidden`.
+   */
+  permit?(caller: Verified): void;
   /** The answer to OPTIONS. */
   describe(): object;
   /** Looks the item up. @throws CatalogError `not_found`, `gone`. */

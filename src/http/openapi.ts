@@ -12,6 +12,13 @@ import { collectionPath, itemPath } from './openapi/operations.ts';
 import { parameters } from './openapi/parameters.ts';
 import { exampleComponents, successResponses } from './openapi/responses.ts';
 import { OPENAPI, schemas } from './openapi/schemas.ts';
+import {
+  TOKENS_TAG,
+  tokenExamples,
+  tokenPaths,
+  tokenResponses,
+  tokenSchemas,
+} from './openapi/tokens.ts';
 
 /**
  * @param basePath "" or a path such as "/api".
@@ -34,7 +41,12 @@ export function openApiDocument(basePath: string, version: string, protectsOpen 
       { url: `${basePath}/${VERSION}`, description: 'The same, with the version in the path.' },
     ],
     tags: tags(protectsOpen),
-    paths: { ...documentPaths(), ...healthPaths(), ...kindPaths(protectsOpen) },
+    paths: {
+      ...documentPaths(),
+      ...healthPaths(),
+      ...tokenPaths(),
+      ...kindPaths(protectsOpen),
+    },
     'x-unlisted': {
       description: 'The answers to a path, and to a method, that are not described here.',
       path: ref('responses', 'NotFound'),
@@ -42,8 +54,12 @@ export function openApiDocument(basePath: string, version: string, protectsOpen 
     },
   };
   const components = used(described, {
-    schemas: { ...schemas(examples, basePath, version), ...healthSchemas() },
-    examples: { ...exampleComponents(examples, basePath, version), ...healthExamples() },
+    schemas: { ...schemas(examples, basePath, version), ...healthSchemas(), ...tokenSchemas() },
+    examples: {
+      ...exampleComponents(examples, basePath, version),
+      ...healthExamples(),
+      ...tokenExamples(),
+    },
     headers: headers(examples),
     parameters: parameters(),
     responses: withoutBodies({
@@ -51,6 +67,7 @@ export function openApiDocument(basePath: string, version: string, protectsOpen 
       ...successResponses(),
       ...documentResponses(),
       ...healthResponses(),
+      ...tokenResponses(),
     }),
   });
   const securitySchemes = { token: TOKEN };
@@ -69,7 +86,7 @@ const TOKEN = {
   scheme: 'bearer',
   bearerFormat: 'JWT',
   description:
-    'From `catalog-server issue-token`. The role `viewer` reads; `editor` and `admin` also write. The prefix `JWT` is taken like `Bearer`.',
+    'From `POST /admin/tokens/`, or from `catalog-server issue-token`. The role `viewer` reads; `editor` also writes; `admin` also ends the tokens of others. The prefix `JWT` is taken like `Bearer`.',
 };
 
 /** Every path of a kind. */
@@ -92,6 +109,7 @@ function kindPaths(protectsOpen: boolean): Named {
 function tags(protectsOpen: boolean): JsonObject[] {
   return [
     { name: SERVICE_TAG, description: 'What the server says of itself.' },
+    { name: TOKENS_TAG, description: 'The way in: tokens for accounts, and their end.' },
     ...[...COLLECTIONS.values()].map((kind) => ({
       name: kind.plural,
       description: about(kind, protectsOpen),

@@ -56,9 +56,9 @@ export class CollectionEndpoint implements Endpoint {
     return { status: 200, headers, body: text };
   }
 
-  async #create({ request, subject, body, mediaType }: Exchange): Promise<Answer> {
+  async #create({ request, caller, body, mediaType }: Exchange): Promise<Answer> {
     const key = idempotencyKey(request);
-    const token = key === null ? null : { subject, key };
+    const token = key === null ? null : { subject: caller?.subject ?? null, key };
     const created = await this.#records.create(this.#address, body, token);
     const { id, text, etag, replayed } = created;
     const headers: Record<string, string> = { 'Content-Type': mediaType };

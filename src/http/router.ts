@@ -1,12 +1,12 @@
 /** Every path, and the order of the checks (DECISIONS 3), on one screen each. */
 import { Router } from 'itty-router';
-import type { Caller, TokenVerifier } from '../auth/tokens.ts';
-import { mayActAs } from '../auth/roles.ts';
+import type { TokenVerifier } from '../auth/tokens.ts';
 import { CatalogError } from '../errors.ts';
 import type { Kind } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import type { Records } from '../resources/records.ts';
 import { adminKind, nestedAddress, NUMBER, numbersIn, type Params } from './addresses.ts';
+import { authorize } from './authorization.ts';
 import { readJson } from './body.ts';
 import { crossOrigin } from './cors.ts';
 import { indexDocument, indexLinks, optionsHeaders, serviceLinks } from './description.ts';
@@ -28,11 +28,13 @@ import {
 } from './preconditions.ts';
 import { type FaultReporter, problem } from './problem.ts';
 import { CollectionEndpoint, ItemEndpoint } from './records.ts';
+import { type TokenService, tokenEndpoint } from './tokens.ts';
 import { viewerFile } from './viewer.ts';
 
 export interface Services {
   readonly records: Records;
   readonly tokens: TokenVerifier;
+  readonly tokenService: TokenService;
   /** A file of the folder of pages, by its path in it; null where there is none. */
   readonly page: StaticFiles;
   /** "" or a path such as "/api", under which everything stands. */
@@ -122,6 +124,8 @@ export function createApplication(services: Services): Application {
   };
 
   const find = (path: string): Endpoint | undefined | Promise<Endpoint | undefined> => {
+    const tokens = tokenEndpoint(path, services.tokenService);
+    if (tokens !== null) return tokens;
     const shape = path.replace(/\d+/g, NUMBER);
     const known = routes.get(shape);
     if (known !== undefined) return known(numbersIn(path));
@@ -171,8 +175,8 @@ function carryOut(
     return { status: 200, headers: optionsHeaders(endpoint), body };
   }
   const guarded = isGuarded(endpoint, request, services);
-  return whenReady(guarded ? authorize(request, services.tokens, reads) : null, (subject) => {
-    request.trace.subject = subject;
+  return whenReady(guarded ? authorize(endpoint, request, services.tokens) : null, (caller) => {
+    request.trace.subject = caller?.subject ?? null;
     return whenReady(endpoint.locate(method), () => {
       const mediaType = endpoint.negotiates ? chooseMediaType(request, reads) : JSON_TYPE;
       const conditions = conditionsOf(request);
@@ -181,7 +185,7 @@ function carryOut(
       const operation = (method === 'HEAD' ? 'GET' : method) as Method;
       const reading = WITH_BODY.has(method) ? readJson(request, services.jsonLimits) : undefined;
       return whenReady(reading, (body) =>
-        endpoint.perform(operation, { request, mediaType, conditions, subject, body }),
+        endpoint.perform(operation, { request, mediaType, conditions, caller, body }),
       );
     });
   });
@@ -194,19 +198,6 @@ function isGuarded(
   { protectBooks }: Services,
 ): boolean {
   return open ? protectBooks && WRITING.has(method) && methods.length > 1 : true;
-}
-
-/** @returns whom the token is for. @throws CatalogError `unauthorized`, `forbidden`. */
-function authorize(
-  request: Request,
-  tokens: TokenVerifier,
-  reads: boolean,
-): string | Promise<string> {
-  const permit = ({ subject, role }: Caller) => {
-    if (mayActAs(role, reads ? 'viewer' : 'editor')) return subject;
-    throw new CatalogError('forbidden', `the role ${role} may read, but not write`);
-  };
-  return whenReady(tokens.verify(header(request, 'authorization')), permit);
 }
 
 /**

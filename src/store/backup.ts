@@ -15,7 +15,16 @@ import { type Document, snapshotOf } from './document.ts';
 import { CHANGES, damaged, HEAD, listChanges, LOCK, readFile, unwritable } from './files.ts';
 
 /** What may lie in a directory into which a backup is restored. */
-const NO_STORE = new Set([LOCK, 'pages.lock', 'keys.json', 'lost+found', CHANGES, HEAD]);
+const NO_STORE = new Set([
+  LOCK,
+  'pages.lock',
+  'keys.json',
+  'access.json',
+  'access.lock',
+  'lost+found',
+  CHANGES,
+  HEAD,
+]);
 
 /**
  * Writes a backup to a file, which appears whole or not at all, and only once it has been read

@@ -2,10 +2,12 @@
 import { decodeJwt, decodeProtectedHeader, SignJWT, UnsecuredJWT } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Access } from '../../src/auth/access.ts';
 import type { SigningKeys } from '../../src/auth/keys.ts';
 import { mayActAs, ROLES } from '../../src/auth/roles.ts';
 import { issueToken, TokenVerifier } from '../../src/auth/tokens.ts';
 import { CatalogError } from '../../src/errors.ts';
+import { accountOf, FixedCredentials, usersOf } from '../support/credentials.ts';
 
 /** Seconds since the epoch. */
 const NOW = 1_700_000_000;
@@ -43,7 +45,7 @@ function sign(
 const verifierAt = (seconds: number) => {
   const clock = new Clock();
   clock.seconds = seconds;
-  return new TokenVerifier(KEYS, clock.now);
+  return new TokenVerifier(new FixedCredentials(KEYS), clock.now);
 };
 
 /** The refusal; a caller, or another failure, fails the test. */
@@ -128,7 +130,7 @@ test('a token holds until two seconds after exp, and no longer', async () => {
 
 test('a token that was accepted before expires at the same moment', async () => {
   const clock = new Clock();
-  const verifier = new TokenVerifier(KEYS, clock.now);
+  const verifier = new TokenVerifier(new FixedCredentials(KEYS), clock.now);
   const header = `Bearer ${await sign()}`;
   for (const late of [-600, 0, 1, 1.999]) {
     clock.seconds = EXPIRES + late;
@@ -214,7 +216,10 @@ test('other algorithms are refused, with the right secret too', async () => {
     ['HS512', 64],
   ] as const) {
     const secret = new Uint8Array(size).fill(9);
-    const verifier = new TokenVerifier([{ kid: 'new', secret }], () => NOW * 1000);
+    const verifier = new TokenVerifier(
+      new FixedCredentials([{ kid: 'new', secret }]),
+      () => NOW * 1000,
+    );
     await refusal(`Bearer ${await sign(CLAIMS, { alg }, secret)}`, verifier);
     await requireCaller(`Bearer ${await sign(CLAIMS, {}, secret)}`, verifier);
   }
@@ -268,12 +273,15 @@ test('a token without kid is one of the first key', async () => {
 
 test('a token of a key that was taken away is refused', async () => {
   const token = await sign(CLAIMS, { kid: 'old' }, OLD.secret);
-  await refusal(`Bearer ${token}`, new TokenVerifier([NEW], () => NOW * 1000));
+  await refusal(
+    `Bearer ${token}`,
+    new TokenVerifier(new FixedCredentials([NEW]), () => NOW * 1000),
+  );
 });
 
 test('an issued token carries every claim, is signed by the first key and is accepted', async () => {
   const before = Math.floor(Date.now() / 1000);
-  const token = await issueToken(KEYS, { subject: 'ann', role: 'editor' }, 3600);
+  const { token, id, expires } = await issueToken(KEYS, { subject: 'ann', role: 'editor' }, 3600);
   const after = Math.floor(Date.now() / 1000);
   assert.equal(decodeProtectedHeader(token), { alg: 'HS256', typ: 'JWT', kid: 'new' });
   const { iat = 0, exp, jti, ...rest } = decodeJwt(token);
@@ -286,8 +294,9 @@ test('an issued token carries every claim, is signed by the first key and is acc
   assert.ok(iat >= before && iat <= after);
   assert.is(exp, iat + 3600);
   assert.match(jti ?? '', /^\S{16,}$/);
+  assert.equal([id, expires], [jti, exp]);
 
-  await requireCaller(`Bearer ${token}`, new TokenVerifier(KEYS));
+  await requireCaller(`Bearer ${token}`, new TokenVerifier(new FixedCredentials(KEYS)));
   await requireCaller(`Bearer ${token}`, verifierAt(iat + 3600));
   await refusal(`Bearer ${token}`, verifierAt(iat + 3602));
 });
@@ -295,7 +304,146 @@ test('an issued token carries every claim, is signed by the first key and is acc
 test('no two issued tokens have the same jti', async () => {
   const caller = { subject: 'ann', role: 'viewer' } as const;
   const tokens = await Promise.all(Array.from({ length: 50 }, () => issueToken(KEYS, caller, 60)));
-  assert.is(new Set(tokens.map((token) => decodeJwt(token).jti)).size, 50);
+  assert.is(new Set(tokens.map(({ token }) => decodeJwt(token).jti)).size, 50);
+});
+
+/** A verifier, and what it judges by. */
+function verifierOf(access: Partial<Access> = {}, keys: SigningKeys = KEYS) {
+  const source = new FixedCredentials(keys, access);
+  const clock = new Clock();
+  return { source, clock, verifier: new TokenVerifier(source, clock.now) };
+}
+
+interface Ending {
+  readonly name: string;
+  readonly access: Partial<Access>;
+  readonly message: RegExp;
+}
+
+const ENDINGS: readonly Ending[] = [
+  {
+    name: 'its jti was revoked',
+    access: { tokens: new Map([['one', EXPIRES]]) },
+    message: /revoked/,
+  },
+  {
+    name: 'its jti was revoked by who does not know its expiry',
+    access: { tokens: new Map([['one', null]]) },
+    message: /revoked/,
+  },
+  {
+    name: 'its subject was revoked in the second of its issue',
+    access: { subjects: new Map([['ann', NOW]]) },
+    message: /revoked/,
+  },
+  {
+    name: 'its subject was revoked later',
+    access: { subjects: new Map([['ann', NOW + 100]]) },
+    message: /revoked/,
+  },
+  {
+    name: 'the account of its subject is disabled',
+    access: { users: usersOf(accountOf('ann', { disabled: true })) },
+    message: /revoked/,
+  },
+];
+
+for (const { name, access, message } of ENDINGS) {
+  test(`a token ends where ${name}, whether or not it was accepted before`, async () => {
+    const header = `Bearer ${await sign()}`;
+    assert.match((await refusal(header, verifierOf(access).verifier)).message, message);
+    const { source, verifier } = verifierOf();
+    await requireCaller(header, verifier);
+    await requireCaller(header, verifier);
+    source.become({ access });
+    assert.match((await refusal(header, verifier)).message, message);
+    const other = `Bearer ${await sign({ ...CLAIMS, sub: 'bob', jti: 'two' })}`;
+    assert.is((await verifier.verify(other)).subject, 'bob');
+    assert.match((await refusal(header, verifier)).message, message);
+  });
+}
+
+test('a token lives where others of its kind were revoked', async () => {
+  const header = `Bearer ${await sign()}`;
+  for (const access of [
+    { tokens: new Map([['two', null]]) },
+    { subjects: new Map([['ann', NOW - 1]]) },
+    { subjects: new Map([['bob', NOW + 100]]) },
+    { users: usersOf(accountOf('ann'), accountOf('bob', { disabled: true })) },
+  ]) {
+    await requireCaller(header, verifierOf(access).verifier);
+  }
+});
+
+test('a fraction of a second does not carry a token over the revocation of its subject', async () => {
+  const { verifier } = verifierOf({ subjects: new Map([['ann', NOW]]) });
+  await refusal(`Bearer ${await sign({ ...CLAIMS, iat: NOW + 0.9 })}`, verifier);
+  await requireCaller(`Bearer ${await sign({ ...CLAIMS, iat: NOW + 1 })}`, verifier);
+});
+
+test('a key that was taken away ends the tokens that were accepted by it', async () => {
+  const { source, verifier } = verifierOf();
+  const old = `Bearer ${await sign(CLAIMS, { kid: 'old' }, OLD.secret)}`;
+  const recent = `Bearer ${await sign(CLAIMS, { kid: 'new' })}`;
+  await requireCaller(old, verifier);
+  await requireCaller(recent, verifier);
+  source.become({ keys: [NEW] });
+  await refusal(old, verifier);
+  await requireCaller(recent, verifier);
+  source.become({ keys: [{ kid: 'new', secret: bytes(4) }] });
+  await refusal(recent, verifier);
+});
+
+test('a key verifies until its time is over, tokens that were accepted before included', async () => {
+  const { clock, verifier } = verifierOf({}, [NEW, { ...OLD, until: NOW + 10 }]);
+  const old = `Bearer ${await sign(CLAIMS, { kid: 'old' }, OLD.secret)}`;
+  const fresh = `Bearer ${await sign({ ...CLAIMS, jti: 'two' }, { kid: 'old' }, OLD.secret)}`;
+  clock.seconds = NOW + 9;
+  await requireCaller(old, verifier);
+  clock.seconds = NOW + 10;
+  assert.match((await refusal(old, verifier)).message, /key that has ended/);
+  assert.match((await refusal(fresh, verifier)).message, /key that has ended/);
+  await requireCaller(`Bearer ${await sign()}`, verifier);
+});
+
+test('what changes while a signature is verified counts', async () => {
+  const header = `Bearer ${await sign(CLAIMS, { kid: 'new' })}`;
+  const revoked = verifierOf();
+  const verifying = revoked.verifier.verify(header);
+  revoked.source.become({ access: { tokens: new Map([['one', null]]) } });
+  await assertRefused(verifying);
+  const rotated = verifierOf();
+  const meanwhile = rotated.verifier.verify(header);
+  rotated.source.become({ keys: [OLD] });
+  await assertRefused(meanwhile);
+});
+
+async function assertRefused(verifying: unknown): Promise<void> {
+  const failure = await Promise.resolve(verifying).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  assert.ok(failure instanceof CatalogError, 'the token was accepted');
+  assert.is(failure.code, 'unauthorized');
+}
+
+test('a token whose jti could not be revoked is refused', async () => {
+  for (const jti of ['', 7, null, ['one'], 'x'.repeat(256)]) {
+    await requireRefused(await sign({ ...CLAIMS, jti }), JSON.stringify(jti));
+  }
+  await requireCaller(`Bearer ${await sign({ ...CLAIMS, jti: 'x'.repeat(255) })}`);
+});
+
+test('as many tokens are remembered as there is room for, and each is judged all the same', async () => {
+  const { source, verifier } = verifierOf();
+  const first = `Bearer ${await sign()}`;
+  await requireCaller(first, verifier);
+  for (let each = 0; each < 10_050; each += 1) {
+    await verifier.verify(`Bearer ${await sign({ ...CLAIMS, jti: `id ${each}` })}`);
+  }
+  await requireCaller(first, verifier);
+  source.become({ access: { subjects: new Map([['ann', NOW]]) } });
+  await refusal(first, verifier);
 });
 
 test('each role may do what the one before it may, and no more', () => {

@@ -18,9 +18,26 @@ const COMMANDS = [
   'backup',
   'restore',
   'issue-token',
+  'users',
+  'tokens',
+  'keys',
   'rebuild-pages',
   'completion',
 ] as const;
+
+/** The commands of groups, and their flags. */
+const NESTED: Readonly<Record<string, readonly string[]>> = {
+  'users add': ['--data', '--role', '--verbose'],
+  'users list': ['--data'],
+  'users passwd': ['--data'],
+  'users role': ['--data'],
+  'users disable': ['--data'],
+  'users enable': ['--data'],
+  'users remove': ['--data'],
+  'tokens revoke': ['--data', '--subject'],
+  'keys rotate': ['--data', '--overlap'],
+  'keys list': ['--data'],
+};
 
 /** Flags by command, as DECISIONS 8 lists them. */
 const FLAGS: Readonly<Record<(typeof COMMANDS)[number], readonly string[]>> = {
@@ -30,6 +47,9 @@ const FLAGS: Readonly<Record<(typeof COMMANDS)[number], readonly string[]>> = {
   backup: ['--data', '--verbose'],
   restore: ['--data', '--verbose'],
   'issue-token': ['--data', '--subject', '--role', '--expires'],
+  users: [],
+  tokens: [],
+  keys: [],
   'rebuild-pages': ['--data', '--stale'],
   completion: [],
 };
@@ -70,6 +90,17 @@ for (const command of COMMANDS) {
     assert.is(status, 0);
     assert.is(stderr, '');
     for (const flag of FLAGS[command]) assert.match(stdout, new RegExp(`^  ${flag}\\b`, 'm'));
+  });
+}
+
+for (const [nested, flags] of Object.entries(NESTED)) {
+  const [group = '', name = ''] = nested.split(' ');
+  test(`${group} --help names ${name}, and ${nested} --help each of its flags`, async () => {
+    assert.match((await runCommand([group, '--help'])).stdout, new RegExp(`^  ${name} `, 'm'));
+    const { status, stdout, stderr } = await runCommand([group, name, '--help']);
+    assert.equal([status, stderr], [0, '']);
+    for (const flag of flags) assert.match(stdout, new RegExp(`^  ${flag}\\b`, 'm'));
+    assert.match(stdout, 'CATALOG_DATA');
   });
 }
 
@@ -140,6 +171,13 @@ const WRONG: readonly Wrong[] = [
     args: ['rebuild-pages', '--', id],
     says: ['digits'],
   })),
+  ...['users', 'tokens', 'keys'].map((group) => ({ args: [group], says: ['command', '--help'] })),
+  { args: ['users', 'ad', 'ann'], says: ["unknown command 'ad'", 'Did you mean add?'] },
+  { args: ['users', 'add'], says: ["'name'", 'missing'] },
+  { args: ['users', 'role', 'ann'], says: ["'role'", 'missing'] },
+  { args: ['users', 'list', 'extra'], says: ["'list'", 'argument'] },
+  { args: ['keys', 'rotate', 'extra'], says: ["'rotate'", 'argument'] },
+  { args: ['tokens', 'revoke', '--subjct', 'x'], says: ['Did you mean --subject?'] },
   { args: ['completion'], says: ['shell'] },
   { args: ['completion', 'tcsh'], says: ["'tcsh'", 'bash, zsh, fish'] },
   ...['x', '65536', '-1', '1e3'].map((CATALOG_PORT) => ({
@@ -320,6 +358,18 @@ for (const shell of ['bash', 'zsh', 'fish'] as const) {
         assert.ok(line.length > 0, `${command} ${flag}`);
       }
     }
+    for (const [nested, flags] of Object.entries(NESTED)) {
+      const [group = '', name = ''] = nested.split(' ');
+      const lines = stdout.split('\n').filter((line) => line.includes(name));
+      assert.ok(lines.length > 0, nested);
+      for (const flag of [...flags, '--help']) {
+        const written = shell === 'fish' ? `-l ${flag.slice(2)} ` : flag;
+        const told = lines.filter((line) => line.includes(written));
+        assert.ok(told.length > 0, `${nested} ${flag}`);
+        // zsh has the group on a line of its own.
+        assert.ok(shell === 'zsh' || told.some((line) => line.includes(group)), nested);
+      }
+    }
     assert.ok(stdout.includes(shell === 'fish' ? '-l version' : '--version'), '--version');
   });
 }
@@ -355,6 +405,17 @@ const COMPLETED: readonly [words: readonly string[], offered: readonly string[]]
   [['backup', '--v'], ['--verbose']],
   [['issue-token', '--s'], ['--subject']],
   [['rebuild-pages', '--st'], ['--stale']],
+  [['us'], ['users']],
+  [
+    ['users', 'r'],
+    ['remove', 'role'],
+  ],
+  [['users', '--h'], ['--help']],
+  [['users', 'add', '--r'], ['--role']],
+  [['users', 'add', 'ann', '--r'], ['--role']],
+  [['keys', 'ro'], ['rotate']],
+  [['keys', 'rotate', '--o'], ['--overlap']],
+  [['tokens', 'revoke', '--s'], ['--subject']],
 ];
 
 for (const [words, offered] of COMPLETED) {

@@ -24,10 +24,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 
 /** The files outside src/disk that import the file system, and why each may: they only read. */
 const READERS: Readonly<Record<string, { reason: string; names: RegExp }>> = {
-  'auth/keys.ts': {
-    reason: 'asks for the mode of the key file',
-    names: /^import \{ statSync \} from 'node:fs';$/m,
-  },
   'cli/backup.ts': {
     reason: 'asks where a backup really goes, and what is there',
     names: /^import \{ existsSync, realpathSync, statSync \} from 'node:fs';$/m,

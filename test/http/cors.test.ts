@@ -14,6 +14,7 @@ import {
   startServer,
   type TestServer,
 } from '../support/server.ts';
+import { until } from '../support/until.ts';
 
 const SHOP = 'https://shop.example';
 const LOCAL = 'http://localhost:5173';
@@ -51,7 +52,7 @@ const varyOf = ({ headers }: Received) => headers.get('vary');
 
 const EXPOSED = {
   'access-control-expose-headers':
-    'Allow, ETag, Idempotent-Replayed, Link, Location, WWW-Authenticate, X-Total-Count',
+    'Allow, ETag, Idempotent-Replayed, Link, Location, Retry-After, WWW-Authenticate, X-Total-Count',
 };
 
 const preflight = (where: Where, path: string, origin: string, method: string) =>
@@ -273,10 +274,16 @@ test('every header of an answer may be read by a page, but those that it has no 
   await pageWith(servers.named, catalog.sku, '</html>');
   const replay = { body: { name: 'Kept' }, headers: { 'idempotency-key': 'exposed' } };
   await send(servers.named, 'POST', '/admin/brands/', replay);
+  const wrong = { body: { username: 'nobody', password: 'of nobody' } };
+  await until('logins are slowed down', async () => {
+    const { status } = await send(servers.named, 'POST', '/admin/tokens/', wrong);
+    return status === 429;
+  });
   const seen = new Set<string>();
   for (const [, method, path, sent] of [
     ...(await answers()),
     [201, 'POST', '/admin/brands/', replay],
+    [429, 'POST', '/admin/tokens/', wrong],
     [200, 'GET', `/pages/skus/${catalog.sku}.html`],
   ] as const) {
     const { headers } = await ask('named', SHOP, method, path, sent);

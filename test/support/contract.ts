@@ -178,10 +178,13 @@ export class Contract {
 }
 
 /** A regular expression for a path template: what is called an id is made of digits. */
+/** What stands in a path where it is no number. */
+const PLACES: Readonly<Record<string, string>> = { file: '[^/]+', jti: String.raw`[\w-][\w.-]*` };
+
 function patternOf(template: string): RegExp {
   const pattern = template
     .replaceAll('.', String.raw`\.`)
-    .replace(/\{(\w+)\}/g, (_, name: string) => (name === 'file' ? '[^/]+' : String.raw`\d+`));
+    .replace(/\{(\w+)\}/g, (_, name: string) => PLACES[name] ?? String.raw`\d+`);
   return new RegExp(`^${pattern}$`);
 }
 

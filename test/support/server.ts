@@ -21,15 +21,19 @@ export interface RunOptions {
   readonly cwd?: string;
   /** The executable instead of the source. */
   readonly binary?: string;
+  /** What comes on standard input; nothing where it is left out. */
+  readonly input?: string | Uint8Array;
 }
 
-function start(args: readonly string[], { env, cwd, binary }: RunOptions): ChildProcess {
+function start(args: readonly string[], { env, cwd, binary, input }: RunOptions): ChildProcess {
   const [file, ...first] = binary === undefined ? [process.execPath, ENTRY] : [binary];
-  return spawn(file, [...first, ...args], {
+  const child = spawn(file, [...first, ...args], {
     cwd: cwd ?? ROOT,
     env: { PATH: process.env['PATH'] ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
+  child.stdin?.end(input);
+  return child;
 }
 
 /** Runs a command to its end. */
@@ -55,6 +59,8 @@ export interface ServerOptions extends RunOptions {
   /** Fills a new directory with the demo catalog. */
   readonly demo?: boolean;
   readonly args?: readonly string[];
+  /** Keys from the file of the directory, in the place of {@link SECRET}. */
+  readonly ownKeys?: true;
 }
 
 /** A process that serves. */
@@ -87,7 +93,7 @@ export async function killServers(): Promise<void> {
 /** Starts `serve` on a free port, and returns once it answers. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const data = options.data ?? temporaryDirectory();
-  const env = { CATALOG_JWT_SECRET: SECRET, ...options.env };
+  const env = { ...(options.ownKeys !== true && { CATALOG_JWT_SECRET: SECRET }), ...options.env };
   if (options.demo === true) {
     const { status, stderr } = await runCommand(['migrate', '--data', data, '--demo'], {
       ...options,

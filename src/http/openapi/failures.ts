@@ -25,11 +25,12 @@ const FAILURES = {
   },
   401: {
     name: 'Unauthorized',
-    description: 'No valid token was sent.',
+    description: 'No valid token was sent, or the user name or the password is wrong.',
     header: 'WWW-Authenticate',
     examples: {
       missing: 'send a token: Authorization: Bearer <jwt>',
       expired: 'the token has expired; get a new one',
+      password: 'the user name or the password is wrong',
     },
   },
   403: {
@@ -90,6 +91,12 @@ const FAILURES = {
       reference: 'database error: spu_id: 77 does not exist',
       key: 'the Idempotency-Key was used with another request; choose a new one',
     },
+  },
+  429: {
+    name: 'LoginThrottled',
+    description: 'Too many logins failed for the name or from the address, or too many wait.',
+    header: 'Retry-After',
+    examples: { failed: 'too many logins, or failed ones; try again in 212 seconds' },
   },
   500: {
     name: 'ServerFault',

@@ -99,6 +99,12 @@ export function headers(examples: Examples): Named {
       schema: { ...text, pattern: '^Bearer ' },
       example: 'Bearer realm="catalog-admin", error="invalid_token"',
     },
+    'Retry-After': {
+      description: 'Seconds after which to try again.',
+      required,
+      schema: { type: 'integer', minimum: 1 },
+      example: 212,
+    },
     'Last-Modified': {
       description: 'When the page was written.',
       required,

@@ -47,6 +47,14 @@ const COMMON: Named = {
     schema: { ...text, pattern: '^(?:skus|goods|categories)-[1-9][0-9]*$' },
     example: 'skus-1',
   },
+  jti: {
+    name: 'jti',
+    in: 'path',
+    required: true,
+    description: 'The id of a token: its claim `jti`.',
+    schema: { ...text, pattern: '^[A-Za-z0-9_-][A-Za-z0-9_.-]*$', maxLength: 255 },
+    example: '3f0a1c52-7d7e-4d0b-9a31-0f6f9c2b8e44',
+  },
   file: {
     name: 'file',
     in: 'path',

@@ -1,0 +1,156 @@
+/**
+ * Accounts and revocations, in a file of their own: `access.json` of the data directory.
+ *
+ * Invariants:
+ * 1. The file appears whole or not at all, and a change is made under `access.lock`, on what the
+ *    file says then: the command line works beside a running server.
+ * 2. A file that is damaged, or that others may read, is refused; it never counts as empty.
+ * 3. A subject's tokens that were issued up to the second of its revocation are void, and every
+ *    later revocation names a later second than the tokens issued since (see `endTokens`).
+ */
+import { join } from 'node:path';
+import * as v from 'valibot';
+import type { Disk } from '../disk/disk.ts';
+import { type FileContent, readWithMode } from '../disk/watched-file.ts';
+import { CatalogError } from '../errors.ts';
+import { LONGEST_LIFETIME } from './duration.ts';
+import { exclusively, type PrivateFile, readPrivate, writePrivate } from './private-file.ts';
+import { ROLES } from './roles.ts';
+import { isoSeconds, toIso, wholeSeconds } from './time.ts';
+
+/** Accounts and revocations together; the file is read and written as a whole. */
+const LARGEST = 100_000;
+
+const account = v.strictObject({
+  name: v.pipe(v.string(), v.minLength(1)),
+  role: v.picklist(ROLES),
+  disabled: v.boolean(),
+  created: isoSeconds,
+  /** argon2id in the PHC string format, with its parameters and its salt. */
+  password: v.pipe(v.string(), v.regex(/^\$argon2id\$v=19\$m=\d{1,8},t=\d{1,3},p=\d{1,3}\$/)),
+});
+
+const accessFile = v.strictObject({
+  users: v.pipe(
+    v.array(account),
+    v.check((users) => new Set(users.map(({ name }) => name)).size === users.length),
+  ),
+  revoked_subjects: v.array(v.strictObject({ subject: v.string(), until: isoSeconds })),
+  revoked_tokens: v.array(v.strictObject({ jti: v.string(), expires: v.nullable(isoSeconds) })),
+});
+
+/** `created` in seconds since the epoch. */
+export type Account = Readonly<v.InferOutput<typeof account>>;
+
+/** Times are seconds since the epoch. */
+export interface Access {
+  readonly users: ReadonlyMap<string, Account>;
+  /** Until when the tokens of a subject are void, by their `iat`. */
+  readonly subjects: ReadonlyMap<string, number>;
+  /** When a revoked token expires, by its `jti`; null where that is not known. */
+  readonly tokens: ReadonlyMap<string, number | null>;
+}
+
+/** The same, to be changed. */
+export interface AccessDraft extends Access {
+  readonly users: Map<string, Account>;
+  readonly subjects: Map<string, number>;
+  readonly tokens: Map<string, number | null>;
+}
+
+export const NO_ACCESS: Access = { users: new Map(), subjects: new Map(), tokens: new Map() };
+
+export function accessPath(directory: string): string {
+  return join(directory, 'access.json');
+}
+
+const fileOf = (path: string): PrivateFile => ({ path, code: 'access_file' });
+
+/**
+ * @param read how the file is read, once where it is left out.
+ * @returns null where there is no file.
+ * @throws CatalogError `access_file`.
+ */
+export function readAccess(
+  path: string,
+  read: () => FileContent | null = () => readWithMode(path),
+): Access | null {
+  const content = readPrivate(fileOf(path), read);
+  if (content === null) return null;
+  const parsed = v.safeParse(accessFile, content.json);
+  if (!parsed.success) {
+    throw new CatalogError(
+      'access_file',
+      `${path} is not a file of accounts and revocations; restore it from a copy`,
+    );
+  }
+  const { users, revoked_subjects: subjects, revoked_tokens: tokens } = parsed.output;
+  return {
+    users: new Map(users.map((each) => [each.name, each])),
+    subjects: new Map(subjects.map(({ subject, until }) => [subject, until])),
+    tokens: new Map(tokens.map(({ jti, expires }) => [jti, expires])),
+  };
+}
+
+/**
+ * Changes the file while nobody else does; durable when it returns.
+ *
+ * @param change works on a draft, `now` in whole seconds since the epoch; what it throws leaves the
+ *   file as it was.
+ * @param clock milliseconds since the epoch.
+ * @throws CatalogError `access_file`, `durability_unknown`, and what `change` throws.
+ */
+export function changeAccess<T>(
+  disk: Disk,
+  directory: string,
+  change: (draft: AccessDraft, now: number) => T,
+  clock: () => number = Date.now,
+): Promise<T> {
+  const path = accessPath(directory);
+  return exclusively(directory, async () => {
+    const { users, subjects, tokens } = readAccess(path) ?? NO_ACCESS;
+    const draft = {
+      users: new Map(users),
+      subjects: new Map(subjects),
+      tokens: new Map(tokens),
+    };
+    // Under the lock, or a token could be issued behind this second and before the change.
+    const now = wholeSeconds(clock());
+    const result = change(draft, now);
+    forgetExpired(draft, now);
+    requireRoom(path, draft);
+    await writePrivate(disk, fileOf(path), encode(draft));
+    return result;
+  });
+}
+
+/** A revocation matters as long as a token could live that it ends. */
+function forgetExpired({ subjects, tokens }: AccessDraft, now: number): void {
+  // A minute more than any leeway between clocks.
+  const past = now - 60;
+  for (const [subject, until] of subjects) {
+    if (until + LONGEST_LIFETIME < past) subjects.delete(subject);
+  }
+  for (const [jti, expires] of tokens) {
+    if (expires !== null && expires < past) tokens.delete(jti);
+  }
+}
+
+function requireRoom(path: string, { users, subjects, tokens }: Access): void {
+  if (users.size + subjects.size + tokens.size <= LARGEST) return;
+  throw new CatalogError(
+    'access_file',
+    `${path} holds ${LARGEST} accounts and revocations and takes no more; end all tokens with keys rotate --overlap 0s and remove its revoked_tokens`,
+  );
+}
+
+function encode({ users, subjects, tokens }: Access): object {
+  return {
+    users: [...users.values()].map((each) => ({ ...each, created: toIso(each.created) })),
+    revoked_subjects: [...subjects].map(([subject, until]) => ({ subject, until: toIso(until) })),
+    revoked_tokens: [...tokens].map(([jti, expires]) => ({
+      jti,
+      expires: expires === null ? null : toIso(expires),
+    })),
+  };
+}

@@ -1,0 +1,93 @@
+/** Failed logins, counted for each account name and each address, whether or not they exist. */
+import { isIPv6 } from 'node:net';
+import { LRUCache } from 'lru-cache';
+import { CatalogError } from '../errors.ts';
+
+/** How many failures are taken in a window; the window begins with the first of them. */
+export interface AttemptLimits {
+  readonly account: number;
+  readonly address: number;
+  /** Milliseconds. */
+  readonly window: number;
+}
+
+const LIMITS: AttemptLimits = { account: 10, address: 100, window: 300_000 };
+
+/** Names and addresses that are remembered, each; a failure costs a password hash to cause. */
+const REMEMBERED = 50_000;
+
+export class FailedAttempts {
+  readonly #limits: AttemptLimits;
+  readonly #accounts: LRUCache<string, number>;
+  readonly #addresses: LRUCache<string, number>;
+
+  /** @param clock milliseconds, only ever growing. */
+  constructor(limits: AttemptLimits = LIMITS, clock: { now(): number } = performance) {
+    const options = {
+      max: REMEMBERED,
+      ttl: limits.window,
+      noUpdateTTL: true,
+      ttlResolution: 0,
+      perf: clock,
+    };
+    this.#limits = limits;
+    this.#accounts = new LRUCache(options);
+    this.#addresses = new LRUCache(options);
+  }
+
+  /** @throws CatalogError `login_throttled`, with `Retry-After` in seconds. */
+  requireAllowed(account: string, address: string): void {
+    const network = networkOf(address);
+    const left = Math.max(
+      remaining(this.#accounts, account, this.#limits.account),
+      remaining(this.#addresses, network, this.#limits.address),
+    );
+    if (left > 0) throw throttled(Math.ceil(left / 1000));
+  }
+
+  failed(account: string, address: string): void {
+    count(this.#accounts, account);
+    count(this.#addresses, networkOf(address));
+  }
+
+  /** The account begins anew; the address does not, or one account would free it to try others. */
+  succeeded(account: string): void {
+    this.#accounts.delete(account);
+  }
+}
+
+/** @param seconds after which to try again. */
+export function throttled(seconds: number): CatalogError {
+  const unit = seconds === 1 ? 'second' : 'seconds';
+  return new CatalogError(
+    'login_throttled',
+    `too many logins, or failed ones; try again in ${seconds} ${unit}`,
+    { headers: { 'Retry-After': String(seconds) } },
+  );
+}
+
+/** Milliseconds until a key may try again; 0 where it may now. */
+function remaining(failures: LRUCache<string, number>, key: string, limit: number): number {
+  return (failures.get(key) ?? 0) >= limit ? Math.max(failures.getRemainingTTL(key), 1) : 0;
+}
+
+function count(failures: LRUCache<string, number>, key: string): void {
+  failures.set(key, (failures.get(key) ?? 0) + 1);
+}
+
+/**
+ * The address itself; of IPv6 the first 64 bits, all addresses of which one host may take (RFC
+ * 4291, section 2.5.4).
+ */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  const plain = address.replace(/%.*$/, '');
+  if (!isIPv6(plain)) return address;
+  const [head = '', tail = ''] = plain.split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === '' ? [] : tail.split(':');
+  const zeros = plain.includes('::') ? Math.max(0, 8 - before.length - after.length) : 0;
+  const groups = [...before, ...Array<string>(zeros).fill('0'), ...after].slice(0, 4);
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+}

@@ -1,0 +1,69 @@
+/** A new signing key in the place of the old one, which goes on verifying for a while. */
+import type { Disk } from '../disk/disk.ts';
+import { CatalogError } from '../errors.ts';
+import {
+  encodeKeys,
+  keyFileOf,
+  keysPath,
+  makeKey,
+  makeKeys,
+  readKeys,
+  type SigningKey,
+  type SigningKeys,
+} from './keys.ts';
+import { exclusively, writePrivate } from './private-file.ts';
+import { wholeSeconds } from './time.ts';
+
+type EndingKey = SigningKey & { readonly until: number };
+
+export interface Rotation {
+  readonly made: SigningKey;
+  /** The key that signed until now; null where there was none. */
+  readonly replaced: EndingKey | null;
+  /** Those whose time was over. */
+  readonly dropped: readonly SigningKey[];
+}
+
+/**
+ * Puts a new key first, lets those before it verify for the overlap, and drops those whose time
+ * is over. A key that has less time left than the overlap keeps its own.
+ *
+ * @param overlap seconds; with 0 every token of before ends at once.
+ * @param now milliseconds since the epoch.
+ * @throws CatalogError `key_file`, `access_file`, `durability_unknown`.
+ */
+export function rotateKeys(
+  disk: Disk,
+  directory: string,
+  overlap: number,
+  now: number,
+): Promise<Rotation> {
+  const path = keysPath(directory);
+  return exclusively(directory, async () => {
+    const keys = readKeys(path);
+    if (keys === null) {
+      const [made] = await makeKeys(path);
+      return { made, replaced: null, dropped: [] };
+    }
+    const seconds = wholeSeconds(now);
+    const ending = keys.map(
+      (key): EndingKey => ({
+        ...key,
+        until: Math.min(key.until ?? Number.POSITIVE_INFINITY, seconds + overlap),
+      }),
+    );
+    const rotated: SigningKeys = [makeKey(now), ...ending.filter(({ until }) => until > seconds)];
+    await writePrivate(disk, keyFileOf(path), encodeKeys(rotated));
+    const dropped = ending.filter(({ until }) => until <= seconds);
+    return { made: rotated[0], replaced: ending[0] ?? null, dropped };
+  });
+}
+
+/** @throws CatalogError `key_file` where the environment has the key, which then no file says. */
+export function requireKeyFile(fromEnvironment: string | undefined): void {
+  if (fromEnvironment === undefined) return;
+  throw new CatalogError(
+    'key_file',
+    'CATALOG_JWT_SECRET takes the place of keys.json; to change the key, give serve and issue-token another secret and restart (every token then ends), or unset it to use keys.json',
+  );
+}

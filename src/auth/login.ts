@@ -1,0 +1,118 @@
+/** From a user name and a password to a token. */
+import { setTimeout as pause } from 'node:timers/promises';
+import pLimit from 'p-limit';
+import { CatalogError } from '../errors.ts';
+import type { Access } from './access.ts';
+import { FailedAttempts, throttled } from './attempts.ts';
+import type { CredentialSource } from './credentials.ts';
+import { dummyHash, type PasswordCheck, verifyPassword } from './passwords.ts';
+import { type Caller, type IssuedToken, issueToken, LEEWAY, unauthorized } from './tokens.ts';
+
+/** Passwords hashed at once, each in 19 MiB of memory, and logins that wait for their turn. */
+const AT_ONCE = 2;
+const WAITING = 100;
+
+/** Seconds that a token may be issued ahead of the clock, behind a revocation. */
+const AHEAD = 5;
+
+export interface Credential {
+  readonly username: string;
+  readonly password: string;
+}
+
+export class Login {
+  readonly #credentials: CredentialSource;
+  readonly #verify: PasswordCheck;
+  readonly #attempts: FailedAttempts;
+  readonly #dummy: string;
+  readonly #turns = pLimit(AT_ONCE);
+
+  private constructor(
+    credentials: CredentialSource,
+    verify: PasswordCheck,
+    attempts: FailedAttempts,
+    dummy: string,
+  ) {
+    this.#credentials = credentials;
+    this.#verify = verify;
+    this.#attempts = attempts;
+    this.#dummy = dummy;
+  }
+
+  static async create(
+    credentials: CredentialSource,
+    verify: PasswordCheck = verifyPassword,
+    attempts = new FailedAttempts(),
+  ): Promise<Login> {
+    return new Login(credentials, verify, attempts, await dummyHash());
+  }
+
+  /**
+   * Whether the name, the password or both are wrong, and whether the account is disabled, the
+   * refusal is the same and as much work was done.
+   *
+   * @param lifetime of the token, in seconds.
+   * @param address of the client.
+   * @throws CatalogError `unauthorized`, `login_throttled`.
+   */
+  async issue(credential: Credential, lifetime: number, address: string): Promise<IssuedToken> {
+    const username = credential.username.normalize('NFC');
+    this.#attempts.requireAllowed(username, address);
+    if (this.#turns.pendingCount >= WAITING) throw throttled(1);
+    return this.#turns(async () => {
+      // Those before it in the queue may have failed.
+      this.#attempts.requireAllowed(username, address);
+      if (!(await this.#isRight(username, credential.password))) {
+        this.#attempts.failed(username, address);
+        throw unauthorized('the user name or the password is wrong');
+      }
+      this.#attempts.succeeded(username);
+      return issueFor(this.#credentials, lifetime, ({ users }) => {
+        const account = users.get(username);
+        // It can have been removed or disabled a moment ago.
+        if (account === undefined || account.disabled)
+          throw unauthorized('the user name or the password is wrong');
+        return { subject: username, role: account.role };
+      });
+    });
+  }
+
+  async #isRight(username: string, password: string): Promise<boolean> {
+    const account = this.#credentials.current().access.users.get(username);
+    const right = await this.#verify(password, account?.password ?? this.#dummy);
+    // As the account is by now: hashing takes a while.
+    const now = this.#credentials.current().access.users.get(username);
+    return right && now !== undefined && !now.disabled && now.password === account?.password;
+  }
+}
+
+/**
+ * Issues a token that no revocation of before makes void: `iat` has whole seconds, and so one that
+ * follows in the same second gets the next.
+ *
+ * @param callerOf whom it is for, by the accounts as they are then.
+ * @throws CatalogError `access_file` where the clock is behind, and what `callerOf` throws.
+ */
+export async function issueFor(
+  credentials: CredentialSource,
+  lifetime: number,
+  callerOf: (access: Access) => Caller,
+): Promise<IssuedToken> {
+  for (;;) {
+    const { keys, caller, issued } = await credentials.settled((current) => {
+      const found = callerOf(current.access);
+      const revokedUntil = current.access.subjects.get(found.subject) ?? 0;
+      const now = Math.floor(Date.now() / 1000);
+      return { keys: current.keys, caller: found, issued: Math.max(now, revokedUntil + 1) };
+    });
+    const ahead = issued - Date.now() / 1000;
+    if (ahead <= LEEWAY) return issueToken(keys, caller, lifetime, issued);
+    if (ahead > AHEAD) {
+      throw new CatalogError(
+        'access_file',
+        `tokens of ${caller.subject} were revoked ${Math.floor(ahead)} seconds from now; set the clock right`,
+      );
+    }
+    await pause((ahead - LEEWAY) * 1000);
+  }
+}

@@ -1,0 +1,55 @@
+/** Passwords: what is taken for one, and argon2id (RFC 9106) by Bun's own implementation. */
+import { CatalogError } from '../errors.ts';
+
+/** Characters (Unicode code points). */
+const SHORTEST = 8;
+
+/** Bytes in UTF-8: longer ones would cost whoever hashes them. */
+const LONGEST = 1024;
+
+/**
+ * Memory in KiB and passes: the least that OWASP recommends for argon2id with one lane. A hash
+ * carries its own, and so older ones stay good when these change.
+ */
+const COST = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const;
+
+/**
+ * @returns the hash, with its parameters and its salt, in the PHC string format.
+ * @throws CatalogError `account` where the password is too short or too long.
+ */
+export function hashPassword(password: string): Promise<string> {
+  const text = normalise(password);
+  if (Array.from(text).length < SHORTEST) {
+    throw new CatalogError('account', `a password has at least ${SHORTEST} characters`);
+  }
+  if (isTooLong(text)) {
+    throw new CatalogError('account', `a password has at most ${LONGEST} bytes`);
+  }
+  return Bun.password.hash(text, COST);
+}
+
+/** Whether a password is the one of a hash. */
+export type PasswordCheck = (password: string, hash: string) => Promise<boolean>;
+
+/** Takes as long for a password that cannot be right as for any other. */
+export const verifyPassword: PasswordCheck = async (password, hash) => {
+  const text = normalise(password);
+  // Nobody's password: hashPassword refuses it.
+  const possible = text !== '' && !isTooLong(text);
+  return (await Bun.password.verify(possible ? text : '-', hash)) && possible;
+};
+
+/** A hash that no password is known of, for names that no account has. */
+export function dummyHash(): Promise<string> {
+  return Bun.password.hash(crypto.randomUUID(), COST);
+}
+
+/** One form, however the keyboard composes letters (NIST SP 800-63B, section 5.1.1.2). */
+function normalise(password: string): string {
+  // A password of many bytes is too long in any form, and is not worth the work.
+  return password.length > LONGEST ? password : password.normalize('NFKC');
+}
+
+function isTooLong(text: string): boolean {
+  return Buffer.byteLength(text) > LONGEST;
+}

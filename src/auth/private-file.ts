@@ -1,0 +1,119 @@
+/** Files that only their owner may read: the signing keys, the accounts. */
+import { type Disk } from '../disk/disk.ts';
+import { withOpen, writeDurably } from '../disk/durable-file.ts';
+import { FileLock } from '../disk/lock.ts';
+import { type FileContent } from '../disk/watched-file.ts';
+import { CatalogError, type Code, messageOf } from '../errors.ts';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** What such a file is called when it fails. */
+export interface PrivateFile {
+  readonly path: string;
+  readonly code: Extract<Code, 'key_file' | 'access_file'>;
+}
+
+/** Milliseconds for which a running server takes such a file for unchanged. */
+export const LOOK = 1;
+
+/** Milliseconds that a change waits for another one to end. */
+const PATIENCE = 10_000;
+
+/** A start of the server removes temporary files that it takes for a killed run's. */
+const ATTEMPTS = 3;
+
+/**
+ * @param read how the file is read.
+ * @returns parsed JSON, undefined where it is none; null where there is no file.
+ * @throws CatalogError with the code of the file, where it cannot be read or others may read it.
+ */
+export function readPrivate(
+  { path, code }: PrivateFile,
+  read: () => FileContent | null,
+): { readonly json: unknown } | null {
+  let content: FileContent | null;
+  try {
+    content = read();
+  } catch (cause) {
+    throw new CatalogError(
+      code,
+      `${path} cannot be read (${messageOf(cause)}); make it readable for the user that runs catalog-server`,
+      { cause },
+    );
+  }
+  if (content === null) return null;
+  if ((content.mode & 0o077) !== 0) {
+    throw new CatalogError(code, `${path} may be read by others; run: chmod 600 ${path}`);
+  }
+  return { json: parseJson(content.bytes) };
+}
+
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString()) as unknown;
+  } catch {
+    // No file of ours has this value: whoever checks the shape refuses it.
+    return undefined;
+  }
+}
+
+/**
+ * Replaces the file, whole or not at all. When it returns, the file survives power loss, and every
+ * running server goes by it.
+ *
+ * @throws CatalogError `durability_unknown`; with the code of the file, where nothing was changed.
+ */
+export async function writePrivate(
+  disk: Disk,
+  { path, code }: PrivateFile,
+  content: object,
+): Promise<void> {
+  const bytes = Buffer.from(`${JSON.stringify(content, null, 1)}\n`);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await withOpen(disk, dirname(path), (fd) => writeDurably(disk, path, bytes, fd));
+      // Timers may be early by one.
+      await pause(LOOK + 1);
+      return;
+    } catch (cause) {
+      if (cause instanceof CatalogError) throw cause;
+      if ((cause as NodeJS.ErrnoException).code === 'ENOENT' && attempt < ATTEMPTS) continue;
+      const why = messageOf(cause);
+      throw new CatalogError(code, `${path} cannot be written, nothing was changed: ${why}`, {
+        cause,
+      });
+    }
+  }
+}
+
+/**
+ * Runs `change` while no other process changes the keys or the accounts of the directory. The
+ * event loop goes on meanwhile.
+ *
+ * @throws CatalogError `access_file` where the lock cannot be had.
+ */
+export async function exclusively<T>(directory: string, change: () => Promise<T>): Promise<T> {
+  const path = join(directory, 'access.lock');
+  let lock: FileLock;
+  try {
+    lock = new FileLock(path);
+  } catch (cause) {
+    throw new CatalogError('access_file', `${path} cannot be used: ${messageOf(cause)}`, { cause });
+  }
+  try {
+    await acquire(lock, path);
+    return await change();
+  } finally {
+    lock.close();
+  }
+}
+
+async function acquire(lock: FileLock, path: string): Promise<void> {
+  const deadline = performance.now() + PATIENCE;
+  while (!lock.tryLock()) {
+    if (performance.now() > deadline) {
+      throw new CatalogError('access_file', `another process holds ${path}; try again`);
+    }
+    await pause(5);
+  }
+}

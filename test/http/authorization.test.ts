@@ -1,0 +1,272 @@
+/**
+ * DECISIONS 6, for every path and method of the description: what no bad token opens, and what
+ * each role may. The paths are those of /openapi.json, so a new one is covered by itself.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SignJWT, UnsecuredJWT } from 'jose';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { send } from '../support/client.ts';
+import { temporaryDirectory } from '../support/directory.ts';
+import { killServers, runCommand, startServer, type TestServer } from '../support/server.ts';
+
+type Claims = Readonly<Record<string, unknown>>;
+
+interface Operation {
+  readonly template: string;
+  /** Of the demo catalog. */
+  readonly path: string;
+  readonly method: string;
+  /** No token asked. */
+  readonly open: boolean;
+}
+
+const bytes = (fill: number) => new Uint8Array(32).fill(fill);
+const base64 = (value: Uint8Array) => Buffer.from(value).toString('base64url');
+const KEY = bytes(1);
+const ENDED = bytes(2);
+
+const now = () => Math.floor(Date.now() / 1000);
+const iso = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
+
+const good = (): Claims => ({
+  sub: 'tester',
+  role: 'admin',
+  iat: now(),
+  exp: now() + 600,
+  jti: 'good',
+  iss: 'catalog-server',
+  aud: 'catalog-admin',
+});
+
+function sign(changes: Claims = {}, header: Claims = {}, secret = KEY): Promise<string> {
+  const claims = Object.entries({ ...good(), ...changes }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return new SignJWT(Object.fromEntries(claims))
+    .setProtectedHeader({ alg: 'HS256', kid: 'now', ...header })
+    .sign(secret);
+}
+
+async function altered(part: 0 | 1 | 2, change: (text: string) => string): Promise<string> {
+  const parts = (await sign()).split('.');
+  parts[part] = change(parts[part] ?? '');
+  return parts.join('.');
+}
+
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const bearer = async (token: Promise<string> | string) => `Bearer ${await token}`;
+
+/** Every kind of bad token, as an `Authorization` header; null sends none. */
+const BAD: Readonly<Record<string, () => Promise<string> | string | null>> = {
+  'no header': () => null,
+  'no token': () => 'Bearer',
+  'no scheme': () => sign(),
+  'another scheme': async () => `Basic ${await sign()}`,
+  'no JWT': () => 'Bearer secret',
+  'two tokens': async () => `Bearer ${await sign()}, Bearer ${await sign()}`,
+  'not signed': () => bearer(new UnsecuredJWT(good()).encode()),
+  'signed by alg none': () => bearer(altered(0, () => encode({ alg: 'none', kid: 'now' }))),
+  'signed by another algorithm': () =>
+    bearer(sign({}, { alg: 'HS512' }, new Uint8Array(64).fill(1))),
+  'signed with another secret': () => bearer(sign({}, {}, bytes(3))),
+  'without its signature': () => bearer(altered(2, () => '')),
+  'half its signature': () => bearer(altered(2, (text) => text.slice(0, 20))),
+  'other claims than were signed': () =>
+    bearer(altered(1, () => encode({ ...good(), sub: 'root' }))),
+  'an unknown key': () => bearer(sign({}, { kid: 'other' })),
+  'a key that has ended': () => bearer(sign({}, { kid: 'ended' }, ENDED)),
+  'an unknown critical extension': () =>
+    bearer(altered(0, () => encode({ alg: 'HS256', kid: 'now', crit: ['x'], x: 1 }))),
+  expired: () => bearer(sign({ iat: now() - 600, exp: now() - 10 })),
+  'from the future': () => bearer(sign({ iat: now() + 60 })),
+  'not valid yet': () => bearer(sign({ nbf: now() + 60 })),
+  ...Object.fromEntries(
+    Object.keys(good()).map((claim) => [
+      `without ${claim}`,
+      () => bearer(sign({ [claim]: undefined })),
+    ]),
+  ),
+  'of another issuer': () => bearer(sign({ iss: 'somebody' })),
+  'for another audience': () => bearer(sign({ aud: 'somebody' })),
+  'an unknown role': () => bearer(sign({ role: 'root' })),
+  'a role in other letters': () => bearer(sign({ role: 'Admin' })),
+  'an empty subject': () => bearer(sign({ sub: '' })),
+  'a jti that cannot be revoked': () => bearer(sign({ jti: 'x'.repeat(256) })),
+  'revoked by its jti': () => bearer(sign({ jti: 'revoked' })),
+  'revoked by its subject': () => bearer(sign({ sub: 'revoked', iat: now() - 60 })),
+  'of a disabled account': () => bearer(sign({ sub: 'disabled' })),
+};
+
+const KEYS_FILE = {
+  keys: [
+    { kid: 'now', secret: base64(KEY) },
+    { kid: 'ended', secret: base64(ENDED), until: iso(now() - 60) },
+  ],
+};
+
+const ACCESS_FILE = {
+  users: [
+    {
+      name: 'disabled',
+      role: 'admin',
+      disabled: true,
+      created: iso(now() - 600),
+      password: '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA',
+    },
+  ],
+  revoked_subjects: [{ subject: 'revoked', until: iso(now() - 30) }],
+  revoked_tokens: [{ jti: 'revoked', expires: null }],
+};
+
+let server: TestServer;
+let operations: readonly Operation[];
+
+test.before(async () => {
+  const data = temporaryDirectory();
+  assert.is((await runCommand(['migrate', '--data', data, '--demo'])).status, 0);
+  writeFileSync(join(data, 'keys.json'), JSON.stringify(KEYS_FILE), { mode: 0o600 });
+  writeFileSync(join(data, 'access.json'), JSON.stringify(ACCESS_FILE), { mode: 0o600 });
+  server = await startServer({ data, ownKeys: true });
+  operations = await described();
+});
+
+test.after(killServers);
+
+const METHODS = ['get', 'head', 'options', 'post', 'put', 'patch', 'delete'];
+
+async function described(): Promise<Operation[]> {
+  const { json } = await send(server, 'GET', '/openapi.json', { token: null });
+  const found: Operation[] = [];
+  const entries = Object.entries<Readonly<Record<string, { readonly security: unknown[] }>>>(
+    json.paths,
+  );
+  for (const [template, item] of entries) {
+    const path = await real(template);
+    for (const method of METHODS) {
+      const operation = item[method];
+      if (operation === undefined) continue;
+      found.push({
+        template,
+        path,
+        method: method.toUpperCase(),
+        open: operation.security.length === 0,
+      });
+    }
+  }
+  return found;
+}
+
+/** A path of the demo catalog: parent 1, and a child that belongs to it. */
+async function real(template: string): Promise<string> {
+  const path = template
+    .replace(/\{(?:pk|id)\}/, '1')
+    .replace('{jti}', 'another')
+    .replace('{file}', 'start.js');
+  if (!path.includes('{child}')) return path;
+  const listed = await send(server, 'GET', path.replace('{child}/', ''), { token: await sign() });
+  return path.replace('{child}', String(listed.json[0].id));
+}
+
+/**
+ * A request that passes path, method, token and role, and fails at what comes behind: nothing is
+ * written, and whoever gets another status than 401 and 403 was let in.
+ */
+async function knock({ method, path }: Operation, authorization: string | null) {
+  return send(server, method, path, {
+    token: null,
+    headers: {
+      ...(authorization !== null && { authorization }),
+      ...(method === 'DELETE' && { 'if-match': '"stale"' }),
+    },
+    ...(/^(?:POST|PUT|PATCH)$/.test(method) && { body: '{' }),
+  });
+}
+
+test('the description names every path under /admin/ that asks for a token, and the tokens', () => {
+  const guarded = operations.filter(({ open }) => !open);
+  assert.ok(guarded.length > 60, `${guarded.length} operations`);
+  assert.ok(guarded.every(({ template }) => template.startsWith('/admin/')));
+  const unguarded = operations.filter(
+    ({ template, method, open }) => open && template.startsWith('/admin/') && method !== 'OPTIONS',
+  );
+  assert.equal(
+    unguarded.map(({ template, method }) => `${method} ${template}`),
+    ['POST /admin/tokens/'],
+  );
+});
+
+test('the tokens that the bad ones are made of are good, and the requests let in', async () => {
+  for (const operation of operations) {
+    const { status } = await knock(operation, await bearer(sign()));
+    assert.ok(status !== 401 && status !== 403, `${operation.method} ${operation.path}: ${status}`);
+  }
+});
+
+for (const [kind, make] of Object.entries(BAD)) {
+  test(`401 for every method of every path that asks for a token, where it is: ${kind}`, async () => {
+    let asked = 0;
+    for (const operation of operations) {
+      if (operation.open) continue;
+      const at = `${operation.method} ${operation.path}`;
+      const { status, headers } = await knock(operation, await make());
+      assert.is(status, 401, at);
+      const challenge = headers.get('www-authenticate') ?? '';
+      const expected = kind === 'no header' ? /^Bearer realm="[^"]+"$/ : /error="invalid_token"$/;
+      assert.match(challenge, expected, at);
+      asked += 1;
+    }
+    assert.ok(asked > 60, `${asked} requests`);
+  });
+}
+
+/** What each role may: read, write, end tokens of others. */
+const ROLES = {
+  viewer: { reads: true, writes: false, manages: false },
+  editor: { reads: true, writes: true, manages: false },
+  admin: { reads: true, writes: true, manages: true },
+} as const;
+
+for (const [role, may] of Object.entries(ROLES)) {
+  test(`a ${role} may what the role says, for every method of every path`, async () => {
+    let refused = 0;
+    for (const operation of operations) {
+      const { template, method, path, open } = operation;
+      const reads = method === 'GET' || method === 'HEAD';
+      const manages = template.startsWith('/admin/tokens/');
+      const allowed = open || (manages ? may.manages : reads ? may.reads : may.writes);
+      const { status } = await knock(operation, await bearer(sign({ role })));
+      assert.is.not(status, 401, `${method} ${path}`);
+      assert.is(status === 403, !allowed, `${method} ${path}: ${status}`);
+      if (status === 403) refused += 1;
+    }
+    assert.is(refused > 0, role !== 'admin', `${refused} refusals`);
+  });
+}
+
+test('what asks for no token takes no notice of a bad one', async () => {
+  for (const operation of operations.filter(({ open }) => open)) {
+    const without = await knock(operation, null);
+    const expired = await knock(operation, (await BAD['expired']?.()) ?? null);
+    assert.is(expired.status, without.status, `${operation.method} ${operation.path}`);
+    assert.is.not(expired.status, 401, operation.path);
+  }
+});
+
+test('a method that a path does not have is 405, whatever the token', async () => {
+  let asked = 0;
+  for (const template of new Set(operations.map((each) => each.template))) {
+    const there = operations.filter((each) => each.template === template);
+    const { path } = there[0] as Operation;
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      if (there.some((each) => each.method === method)) continue;
+      const { status } = await send(server, method, path, { token: null });
+      assert.is(status, 405, `${method} ${path}`);
+      asked += 1;
+    }
+  }
+  assert.ok(asked > 20, `${asked} requests`);
+});
+
+test.run();

@@ -1,0 +1,414 @@
+/** `/admin/tokens/`: a token for a user name and a password, and its end. */
+import { spawn } from 'node:child_process';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Received, send, tokenFor } from '../support/client.ts';
+import { temporaryDirectory } from '../support/directory.ts';
+import { tell } from '../support/refusing-disk.ts';
+import {
+  killServers,
+  runCommand,
+  SECRET,
+  serving,
+  startServer,
+  type TestServer,
+} from '../support/server.ts';
+import { until } from '../support/until.ts';
+
+const TOKENS = '/admin/tokens/';
+const PASSWORD = 'correct horse battery';
+
+let server: TestServer;
+
+test.before(async () => {
+  server = await startServer();
+  for (const role of ['viewer', 'editor', 'admin']) await add(server.data, role, role);
+});
+
+test.after(killServers);
+
+async function add(data: string, name: string, role: string): Promise<void> {
+  const args = ['users', 'add', name, '--role', role, '--data', data];
+  const { status, stderr } = await runCommand(args, { input: PASSWORD });
+  assert.is(status, 0, stderr);
+}
+
+function login(username: string, more: object = {}, to: Pick<TestServer, 'url'> = server) {
+  const body = { username, password: PASSWORD, ...more };
+  return send(to, 'POST', TOKENS, { body, token: null });
+}
+
+async function tokenOf(username: string, to = server): Promise<string> {
+  const { status, json, text } = await login(username, {}, to);
+  assert.is(status, 201, text);
+  return json.token;
+}
+
+const reading = async (token: string, to = server) =>
+  (await send(to, 'GET', '/admin/skus/', { token })).status;
+
+const idOf = (token: string) => decodeJwt(token).jti ?? '';
+
+test('a user name and a password give a token of the account and its role', async () => {
+  const before = Math.floor(Date.now() / 1000);
+  const { status, headers, json } = await login('editor');
+  assert.is(status, 201);
+  assert.equal(Object.keys(json), ['token', 'expires_at']);
+  const { sub, role, iss, aud, iat = 0, exp = 0, jti } = decodeJwt(json.token);
+  assert.equal(
+    { sub, role, iss, aud },
+    {
+      sub: 'editor',
+      role: 'editor',
+      iss: 'catalog-server',
+      aud: 'catalog-admin',
+    },
+  );
+  const { alg, kid } = decodeProtectedHeader(json.token);
+  assert.equal([alg, kid], ['HS256', 'environment']);
+  assert.ok(iat >= before && iat <= before + 10);
+  assert.is(exp - iat, 8 * 3600);
+  assert.is(json.expires_at, new Date(exp * 1000).toISOString().replace('.000Z', 'Z'));
+  assert.is(headers.get('location'), `${TOKENS}${jti}/`);
+  assert.is(headers.get('cache-control'), 'no-store');
+  assert.is(headers.get('content-type'), 'application/json');
+});
+
+test('the token does what the role of the account may', async () => {
+  for (const [role, writing] of [
+    ['viewer', 403],
+    ['editor', 201],
+    ['admin', 201],
+  ] as const) {
+    const token = await tokenOf(role);
+    assert.is(await reading(token), 200);
+    const written = await send(server, 'POST', '/admin/brands/', { token, body: { name: role } });
+    assert.is(written.status, writing, role);
+  }
+});
+
+test('expires says how long the token lives', async () => {
+  for (const [expires, seconds] of [
+    ['1s', 1],
+    ['90s', 90],
+    ['30m', 1800],
+    ['7d', 604_800],
+    ['3650d', 315_360_000],
+  ] as const) {
+    const { json } = await login('viewer', { expires });
+    const { iat = 0, exp = 0 } = decodeJwt(json.token);
+    assert.is(exp - iat, seconds, expires);
+  }
+});
+
+test('a wrong name, a wrong password and a disabled account get the same answer', async () => {
+  await add(server.data, 'off', 'admin');
+  await runCommand(['users', 'disable', 'off', '--data', server.data]);
+  const seen = new Set<string>();
+  for (const [username, password] of [
+    ['viewer', 'wrong horse battery'],
+    ['nobody', PASSWORD],
+    ['off', PASSWORD],
+    ['', PASSWORD],
+    ['viewer', ''],
+    ['viewer', `${PASSWORD} `],
+    ['Viewer', PASSWORD],
+    ['viewer', 'x'.repeat(100_000)],
+    ['__proto__', PASSWORD],
+    ['viewer\u0000', PASSWORD],
+  ] as const) {
+    const answer = await login(username, { password });
+    assert.is(answer.status, 401, username);
+    const headers = [...answer.headers].filter(([name]) => name !== 'date');
+    seen.add(JSON.stringify([headers, answer.text]));
+  }
+  assert.is(seen.size, 1);
+  const { headers, json } = await login('nobody');
+  assert.is(headers.get('www-authenticate'), 'Bearer realm="catalog-admin"');
+  assert.equal(json, { error: 'the user name or the password is wrong' });
+});
+
+const INVALID: readonly (readonly [body: unknown, fields: Readonly<Record<string, string[]>>])[] = [
+  [{}, { username: ['is required'], password: ['is required'] }],
+  [{ username: 'viewer' }, { password: ['is required'] }],
+  [
+    { username: null, password: 7 },
+    { username: ['must be a string'], password: ['must be a string'] },
+  ],
+  [
+    { username: 'x'.repeat(256), password: PASSWORD },
+    { username: ['must have at most 255 characters'] },
+  ],
+  [{ username: 'viewer', password: PASSWORD, expires: null }, { expires: ['must be a string'] }],
+  [{ username: 'viewer', password: PASSWORD, expires: 28_800 }, { expires: ['must be a string'] }],
+  [[], {}],
+  ['text', {}],
+  [null, {}],
+];
+
+for (const [body, fields] of INVALID) {
+  const shown = JSON.stringify(body).slice(0, 60);
+  test(`a body that is no user name and password is 422, every problem at once: ${shown}`, async () => {
+    const answer = await send(server, 'POST', TOKENS, { body: JSON.stringify(body), token: null });
+    assert.is(answer.status, 422, answer.text);
+    assert.equal(answer.json.fields, fields);
+    assert.not.match(answer.text, PASSWORD);
+  });
+}
+
+test('a lifetime that is none is 422', async () => {
+  for (const expires of ['', 'soon', '8', '0h', '-1h', '1.5h', '8H', '3651d', '1y']) {
+    const { status, json } = await login('viewer', { expires });
+    assert.is(status, 422, expires);
+    assert.equal(Object.keys(json.fields), ['expires']);
+  }
+});
+
+test('unknown members are ignored, and what a body cannot be is told as elsewhere', async () => {
+  assert.is((await login('viewer', { role: 'admin', remember: true })).status, 201);
+  const { json } = await login('viewer', { role: 'admin' });
+  assert.is(decodeJwt(json.token)['role'], 'viewer', 'the role is the account');
+  const sent = (more: object) => send(server, 'POST', TOKENS, { token: null, ...more });
+  assert.is((await sent({ body: '{' })).status, 400);
+  assert.is((await sent({ body: '{}', headers: { 'content-type': 'text/plain' } })).status, 415);
+  assert.is((await sent({ body: ' '.repeat(2 ** 20 + 1) })).status, 413);
+  const get = await send(server, 'GET', TOKENS, { token: null });
+  assert.equal([get.status, get.headers.get('allow')], [405, 'POST, OPTIONS']);
+  const slash = await send(server, 'POST', '/admin/tokens', { token: null, body: {} });
+  assert.is(slash.status, 404);
+  assert.match(slash.json.error, 'did you mean /admin/tokens/ ?');
+});
+
+test('OPTIONS names what is to be sent', async () => {
+  const { status, json } = await send(server, 'OPTIONS', TOKENS, { token: null });
+  assert.is(status, 200);
+  assert.equal(
+    Object.entries<{ required: boolean }>(json.attributes).map(([name, { required }]) => [
+      name,
+      required,
+    ]),
+    [
+      ['username', true],
+      ['password', true],
+      ['expires', false],
+    ],
+  );
+});
+
+test('under a base path and a version, Location says so, and leads to the token', async () => {
+  const based = await startServer({ data: temporaryDirectory(), args: ['--base-path', '/api'] });
+  await add(based.data, 'ann', 'viewer');
+  const body = { username: 'ann', password: PASSWORD };
+  const answer = await send(based, 'POST', '/api/1.0/admin/tokens/', { body, token: null });
+  const location = answer.headers.get('location') ?? '';
+  const { token } = answer.json;
+  assert.is(location, `/api/1.0/admin/tokens/${idOf(token)}/`);
+  assert.is((await send(based, 'DELETE', location, { token })).status, 204);
+  assert.is((await send(based, 'GET', '/api/admin/skus/', { token })).status, 401);
+  await based.stop();
+});
+
+test('whoever has a token may end it, at once and for good', async () => {
+  for (const role of ['viewer', 'editor', 'admin']) {
+    const [token, other] = [await tokenOf(role), await tokenOf(role)];
+    assert.is(await reading(token), 200);
+    const path = `${TOKENS}${idOf(token)}/`;
+    const ended = await send(server, 'DELETE', path, { token });
+    assert.equal([ended.status, ended.text], [204, '']);
+    assert.is(await reading(token), 401);
+    assert.is(await reading(token), 401);
+    assert.is((await send(server, 'DELETE', path, { token })).status, 401, 'it opens nothing more');
+    assert.is(await reading(other), 200, 'the other goes on');
+  }
+});
+
+test('admins end the tokens of others, and others do not', async () => {
+  const [viewer, editor, admin] = [
+    await tokenOf('viewer'),
+    await tokenOf('editor'),
+    await tokenOf('admin'),
+  ];
+  const path = `${TOKENS}${idOf(viewer)}/`;
+  const forbidden = await send(server, 'DELETE', path, { token: editor });
+  assert.equal([forbidden.status, await reading(viewer)], [403, 200]);
+  assert.match(forbidden.json.error, 'no token but its own');
+  assert.is((await send(server, 'DELETE', `${TOKENS}unknown/`, { token: viewer })).status, 403);
+  assert.is((await send(server, 'DELETE', path, { token: admin })).status, 204);
+  assert.is(await reading(viewer), 401);
+  assert.is((await send(server, 'DELETE', path, { token: admin })).status, 204, 'once more');
+  assert.is((await send(server, 'DELETE', `${TOKENS}unknown/`, { token: admin })).status, 204);
+});
+
+test('an id of any shape that a path can have is one; others are no paths', async () => {
+  const token = await tokenOf('admin');
+  for (const id of ['1', 'a', 'test-1', 'A_b.c-0', 'x'.repeat(255)]) {
+    assert.is((await send(server, 'DELETE', `${TOKENS}${id}/`, { token })).status, 204, id);
+  }
+  const undescribed = 'the description knows no such id';
+  for (const id of ['x'.repeat(256), 'a%20b', 'a/b', '.', '..a', 'a+b']) {
+    const { status } = await send(server, 'DELETE', `${TOKENS}${id}/`, { token, undescribed });
+    assert.ok(status === 404 || (id === '.' && status === 405), `${id}: ${status}`);
+  }
+  assert.is((await send(server, 'DELETE', `${TOKENS}abc`, { token })).status, 404);
+});
+
+test('a revocation is durable: it holds after the server was killed', async () => {
+  const first = await startServer({ data: temporaryDirectory() });
+  await add(first.data, 'ann', 'viewer');
+  const token = await tokenOf('ann', first);
+  await send(first, 'DELETE', `${TOKENS}${idOf(token)}/`, { token });
+  await first.kill();
+  const second = await startServer({ data: first.data });
+  assert.is(await reading(token, second), 401);
+  const { revoked_tokens: revoked } = JSON.parse(
+    readFileSync(join(first.data, 'access.json'), 'utf8'),
+  );
+  const { exp = 0, jti } = decodeJwt(token);
+  const expires = new Date(exp * 1000).toISOString().replace('.000Z', 'Z');
+  assert.equal(revoked, [{ jti, expires }], 'with the expiry, after which it can go');
+  await second.stop();
+});
+
+test('tokens that are ended at the same time have all ended', async () => {
+  const admin = await tokenOf('admin');
+  const tokens = await Promise.all(
+    Array.from({ length: 20 }, (_, each) => tokenFor('viewer', { jti: `many-${each}` })),
+  );
+  const ended = await Promise.all(
+    tokens.map((_, each) => send(server, 'DELETE', `${TOKENS}many-${each}/`, { token: admin })),
+  );
+  assert.ok(ended.every(({ status }) => status === 204));
+  for (const token of tokens) assert.is(await reading(token), 401);
+});
+
+/** A login from another address of this machine. */
+function loginFrom(address: string, to: TestServer, username: string, password: string) {
+  const { hostname, port } = new URL(to.url);
+  return new Promise<{ status: number; retry: string | undefined }>((resolve, reject) => {
+    const sent = request(
+      {
+        host: hostname,
+        port,
+        path: TOKENS,
+        method: 'POST',
+        localAddress: address,
+        agent: false,
+        headers: { 'content-type': 'application/json' },
+      },
+      (response) => {
+        response.resume();
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, retry: response.headers['retry-after'] }),
+        );
+      },
+    );
+    sent.on('error', reject);
+    sent.end(JSON.stringify({ username, password }));
+  });
+}
+
+/** Fails until it has to wait. @returns how often it was let try, and the answer then. */
+async function failUntilSlowed(fail: () => Promise<Received>): Promise<[number, Received]> {
+  let times = 0;
+  let answer = await fail();
+  await until('logins are slowed down', async () => {
+    if (answer.status === 429) return true;
+    assert.is(answer.status, 401);
+    times += 1;
+    answer = await fail();
+    return false;
+  });
+  return [times, answer];
+}
+
+test('ten failures slow an account down from every address, and no other account', async () => {
+  const own = await startServer({ data: temporaryDirectory() });
+  for (const name of ['ann', 'bob']) await add(own.data, name, 'viewer');
+  for (const name of ['ann', 'nobody']) {
+    const [times, answer] = await failUntilSlowed(() => login(name, { password: 'wrong' }, own));
+    assert.is(times, 10, name);
+    const seconds = Number(answer.headers.get('retry-after'));
+    assert.ok(seconds > 0 && seconds <= 300, `${seconds}`);
+    assert.equal(answer.json, {
+      error: `too many logins, or failed ones; try again in ${seconds} seconds`,
+    });
+  }
+  assert.is((await login('ann', {}, own)).status, 429, 'the right password does not help');
+  const { status, retry } = await loginFrom('127.0.0.2', own, 'ann', PASSWORD);
+  assert.is(status, 429);
+  assert.ok(Number(retry) > 0);
+  const token = await tokenOf('bob', own);
+  assert.is(await reading(token, own), 200);
+  await own.stop();
+});
+
+test('a hundred failures slow an address down, whatever the names, and no other address', async () => {
+  const own = await startServer({ data: temporaryDirectory() });
+  await add(own.data, 'ann', 'viewer');
+  let name = 0;
+  const [times] = await failUntilSlowed(async () => {
+    name += 1;
+    // In between a success, which does not help.
+    if (name === 50) await tokenOf('ann', own);
+    return login(`name ${name}`, { password: 'wrong' }, own);
+  });
+  assert.is(times, 100);
+  assert.is((await login('ann', {}, own)).status, 429);
+  assert.is((await loginFrom('127.0.0.2', own, 'ann', PASSWORD)).status, 201);
+  await own.stop();
+});
+
+test('successes are not slowed down, many at once neither', async () => {
+  const answers = await Promise.all(Array.from({ length: 60 }, () => login('viewer')));
+  assert.ok(answers.every(({ status }) => status === 201));
+});
+
+test('while the accounts cannot be judged, no token passes and nobody logs in', async () => {
+  const own = await startServer({ data: temporaryDirectory() });
+  await add(own.data, 'ann', 'viewer');
+  const token = await tokenOf('ann', own);
+  assert.is(await reading(token, own), 200);
+  const path = join(own.data, 'access.json');
+  const kept = readFileSync(path, 'utf8');
+  for (const doubt of [() => chmodSync(path, 0o644), () => writeFileSync(path, '{')]) {
+    doubt();
+    const refused = await send(own, 'GET', '/admin/skus/', { token });
+    assert.equal([refused.status, refused.json.error], [500, 'internal server error']);
+    assert.is((await login('ann', {}, own)).status, 500);
+    assert.is((await send(own, 'GET', '/admin/skus/', { token: null })).status, 401);
+    assert.is((await send(own, 'GET', '/books/', { token: null })).status, 200, 'books go on');
+    chmodSync(path, 0o600);
+    writeFileSync(path, kept);
+    assert.is(await reading(token, own), 200, 'without a restart');
+  }
+  const { stderr } = await own.stop();
+  assert.match(stderr, `chmod 600 ${path}`);
+  assert.match(stderr, `${path} is not a file of accounts`);
+  assert.not.match(stderr, PASSWORD);
+});
+
+test('a disk that refuses a revocation is a 500, and the token goes on until it does not', async () => {
+  const data = temporaryDirectory();
+  const refuse = join(temporaryDirectory(), 'refuse');
+  const program = join(import.meta.dir, '..', 'support', 'refusing-disk.ts');
+  const child = spawn(process.execPath, [program, 'serve', '--data', data, '--port', '0'], {
+    env: { PATH: process.env['PATH'] ?? '', CATALOG_JWT_SECRET: SECRET, REFUSE: refuse },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const own = { data, ...(await serving(child)) };
+  const token = await tokenFor('viewer', { jti: 'mine' });
+  tell(refuse, { step: 'rename', of: 'access.json', code: 'ENOSPC' });
+  assert.is((await send(own, 'DELETE', `${TOKENS}mine/`, { token })).status, 500);
+  assert.is(await reading(token, own), 200);
+  tell(refuse, null);
+  assert.is((await send(own, 'DELETE', `${TOKENS}mine/`, { token })).status, 204);
+  assert.is(await reading(token, own), 401);
+  const { stderr } = await own.stop();
+  assert.match(stderr, 'access.json cannot be written');
+});
+
+test.run();
