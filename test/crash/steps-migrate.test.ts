@@ -21,6 +21,7 @@ import { BASE, CLOSING, DIRECTORIES, FIXTURE, HEAD, OPENING } from './steps.ts';
 
 const KEEPING = [
   'remove kept base',
+  'remove kept head',
   'remove kept changes',
   'remove kept directory',
   'make kept changes',
@@ -45,6 +46,7 @@ const MIGRATION = [
 const LEFT = [
   'sync kept directory',
   'remove temporary',
+  'remove kept head',
   'remove kept change set',
   'remove kept base',
   'remove kept changes',
@@ -54,8 +56,9 @@ const LEFT = [
 const SECOND_MIGRATION = [
   'remove kept base',
   'sync kept directory',
+  'remove kept head',
   'remove kept change set',
-  ...MIGRATION.slice(1, MIGRATION.indexOf('create head')),
+  ...MIGRATION.slice(2, MIGRATION.indexOf('create head')),
   'remove temporary',
   ...MIGRATION.slice(MIGRATION.indexOf('create head')),
 ];
