@@ -11,7 +11,9 @@ import { issueTokenCommand } from './issue-token.ts';
 import { migrate } from './migrate.ts';
 import { rebuildPagesCommand } from './rebuild-pages.ts';
 import { serve, type ServeOptions } from './serve.ts';
+import { AUDIT_BYTES } from '../resources/audit.ts';
 import {
+  parseAuditSize,
   parseBasePath,
   parseDirectory,
   parseFile,
@@ -136,6 +138,12 @@ function createProgram(context: Context): Command {
       new Option('--cors-origin <origin>', 'origin whose pages may use the API; may be repeated')
         .env('CATALOG_CORS_ORIGIN')
         .argParser(parseOrigins),
+    )
+    .addOption(
+      new Option('--audit-size <MiB>', 'how much of the audit trail is kept; 0 keeps none')
+        .env('CATALOG_AUDIT_SIZE')
+        .default(AUDIT_BYTES, '16')
+        .argParser(parseAuditSize),
     )
     .action((options: Common & ServeFlags) =>
       serve({ ...options, corsOrigins: options.corsOrigin ?? [] }, context),

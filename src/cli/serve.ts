@@ -26,11 +26,13 @@ export interface ServeOptions {
   /** Bytes. */
   readonly maxBody: number;
   readonly corsOrigins: readonly string[];
+  /** Bytes of the audit trail. */
+  readonly auditSize: number;
 }
 
 /** Serves until a signal comes, and returns when everything is written. */
 export async function serve(options: ServeOptions, context: Context): Promise<void> {
-  const { data, host, port, basePath, maxBody, corsOrigins } = options;
+  const { data, host, port, basePath, maxBody, corsOrigins, auditSize } = options;
   const stop = firstSignal();
   const failed = (what: string) => (error: unknown) =>
     context.warn(`${what}: ${messageOf(error)}`, error);
@@ -55,7 +57,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     failed('a page could not be written and is tried again'),
   );
   const application = createApplication({
-    records: new Records(store),
+    records: new Records(store, Date.now, auditSize),
     tokens: new TokenVerifier(keys),
     page: async (sku) => {
       const page = await files.read(`${sku}.html`);

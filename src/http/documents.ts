@@ -16,6 +16,7 @@ export interface Document {
 export class DocumentEndpoint implements Endpoint {
   readonly methods: readonly Method[] = ['GET'];
   readonly open = true;
+  readonly adminOnly = false;
   readonly emptyNotFound = false;
   readonly negotiates: boolean;
   readonly #find: () => Document | null | Promise<Document | null>;

@@ -25,6 +25,8 @@ export interface Endpoint {
   readonly methods: readonly Method[];
   /** No token asked. */
   readonly open: boolean;
+  /** Asks for the role `admin`. */
+  readonly adminOnly: boolean;
   /** Whether GET chooses among media types by `Accept`. */
   readonly negotiates: boolean;
   /** A 404 has an empty object for a body. */

@@ -64,7 +64,7 @@ const TOKEN = {
   scheme: 'bearer',
   bearerFormat: 'JWT',
   description:
-    'From `catalog-server issue-token`. The role `viewer` reads; `editor` and `admin` also write. The prefix `JWT` is taken like `Bearer`.',
+    'From `catalog-server issue-token`. The role `viewer` reads; `editor` also writes; `admin` also reads the audit trail. The prefix `JWT` is taken like `Bearer`.',
 };
 
 /** Every path of a kind. */
@@ -92,8 +92,10 @@ function tags(): JsonObject[] {
   ];
 }
 
-function about({ plural, path, open }: Kind): string {
-  return `${capitalised(plural)}, at \`${path}\`. ${open ? 'No token is asked for.' : 'For holders of a token.'}`;
+function about({ plural, path, open, adminOnly }: Kind): string {
+  const token = adminOnly ? 'a token with the role `admin`' : 'a token';
+  const whom = open ? 'No token is asked for.' : `For holders of ${token}.`;
+  return `${capitalised(plural)}, at \`${path}\`. ${whom}`;
 }
 
 /** The same with a response without a body, `…Head`, beside each. */

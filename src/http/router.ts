@@ -1,11 +1,11 @@
 /** Every path, and the order of the checks (DECISIONS 3), on one screen each. */
 import { Router } from 'itty-router';
-import type { Caller, TokenVerifier } from '../auth/tokens.ts';
-import { mayActAs } from '../auth/roles.ts';
+import type { TokenVerifier } from '../auth/tokens.ts';
 import { CatalogError } from '../errors.ts';
 import type { Kind, Nesting } from '../model/kind.ts';
 import { ALL_KINDS, COLLECTIONS, KINDS } from '../model/kinds.ts';
-import type { Address, Records } from '../resources/records.ts';
+import type { Address } from '../resources/address.ts';
+import type { Records } from '../resources/records.ts';
 import { readJson } from './body.ts';
 import { crossOrigin } from './cors.ts';
 import { indexDocument, indexLinks, optionsHeaders, serviceLinks } from './description.ts';
@@ -14,6 +14,7 @@ import { allowed, type Endpoint, type Method, WITH_BODY } from './endpoint.ts';
 import { type Answer, header, type Request, whenReady } from './exchange.ts';
 import { JSON_TYPE, type MediaType, negotiate, VERSION } from './negotiate.ts';
 import { openApiDocument } from './openapi.ts';
+import { permit } from './permission.ts';
 import {
   type Conditions,
   conditionsOf,
@@ -160,7 +161,7 @@ function carryOut(
     const body = JSON.stringify(endpoint.describe());
     return { status: 200, headers: optionsHeaders(endpoint), body };
   }
-  return whenReady(endpoint.open ? null : authorize(request, tokens, reads), (subject) =>
+  return whenReady(endpoint.open ? null : authorize(endpoint, request, tokens), (subject) =>
     whenReady(endpoint.locate(method), () => {
       const mediaType = endpoint.negotiates ? chooseMediaType(request, reads) : JSON_TYPE;
       const conditions = conditionsOf(request);
@@ -176,15 +177,13 @@ function carryOut(
 
 /** @returns whom the token is for. @throws CatalogError `unauthorized`, `forbidden`. */
 function authorize(
+  endpoint: Endpoint,
   request: Request,
   tokens: TokenVerifier,
-  reads: boolean,
 ): string | Promise<string> {
-  const permit = ({ subject, role }: Caller) => {
-    if (mayActAs(role, reads ? 'viewer' : 'editor')) return subject;
-    throw new CatalogError('forbidden', `the role ${role} may read, but not write`);
-  };
-  return whenReady(tokens.verify(header(request, 'authorization')), permit);
+  return whenReady(tokens.verify(header(request, 'authorization')), (caller) =>
+    permit(endpoint, request.method, caller),
+  );
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The operations on collections and items, from the declarations of the kinds. */
-import type { Kind, Nesting } from '../../model/kind.ts';
+import { isWritable, type Kind, type Nesting } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
 import { type Referrer, referrersOf } from '../../model/relations.ts';
 import { JSON_TYPE } from '../negotiate.ts';
@@ -17,31 +17,34 @@ interface Place {
 /** The methods of a collection. */
 export function collectionPath(place: Place): JsonObject {
   const { nesting, kind } = place;
+  const writable = isWritable(kind, nesting);
   const list = listOperation(place);
   return {
     ...(nesting !== null && { parameters: named('pk') }),
     get: list,
     head: headOf(list, 'ListHead'),
     options: optionsOperation(place, 'List'),
-    ...(nesting?.writable !== false && { post: createOperation(place) }),
-    ...(nesting === null && kind.bulk && { patch: changeAllOperation(place) }),
+    ...(writable && { post: createOperation(place) }),
+    ...(writable && nesting === null && kind.bulk && { patch: changeAllOperation(place) }),
   };
 }
 
 /** The methods of an item. */
 export function itemPath(place: Place): JsonObject {
-  const { nesting } = place;
+  const { kind, nesting } = place;
   const read = readOperation(place);
+  const writable = isWritable(kind, nesting);
   return {
     parameters: nesting === null ? named('pk') : named('pk', 'child'),
     get: read,
     head: headOf(read, 'ItemHead'),
     options: optionsOperation(place, ''),
-    ...(nesting === null && {
-      put: updateOperation(place, 'replace'),
-      patch: updateOperation(place, 'change'),
-    }),
-    ...(nesting?.writable !== false && { delete: deleteOperation(place) }),
+    ...(writable &&
+      nesting === null && {
+        put: updateOperation(place, 'replace'),
+        patch: updateOperation(place, 'change'),
+      }),
+    ...(writable && { delete: deleteOperation(place) }),
   };
 }
 
@@ -209,7 +212,7 @@ function readFailures(
   emptyNotFound = false,
 ): Named {
   const parent: FailureStatus[] = nesting === null ? [] : [404];
-  const access: FailureStatus[] = kind.open ? [] : [401];
+  const access: FailureStatus[] = kind.open ? [] : kind.adminOnly ? [401, 403] : [401];
   return failures([...access, ...parent, ...statuses, 500], emptyNotFound);
 }
 
