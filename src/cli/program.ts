@@ -16,7 +16,9 @@ import { addOperationFlags } from './operation-flags.ts';
 import { addPageFlags, type PageFlags, pageFlagsOf } from './page-flags.ts';
 import { rebuildPagesCommand } from './rebuild-pages.ts';
 import { serve, type ServeOptions } from './serve.ts';
+import { AUDIT_BYTES } from '../resources/audit.ts';
 import {
+  parseAuditSize,
   parseBasePath,
   parseFile,
   parseHost,
@@ -137,6 +139,12 @@ function createProgram(context: Context): Command {
       new Option('--cors-origin <origin>', 'origin whose pages may use the API; may be repeated')
         .env('CATALOG_CORS_ORIGIN')
         .argParser(parseOrigins),
+    )
+    .addOption(
+      new Option('--audit-size <MiB>', 'how much of the audit trail is kept; 0 keeps none')
+        .env('CATALOG_AUDIT_SIZE')
+        .default(AUDIT_BYTES, '16')
+        .argParser(parseAuditSize),
     )
     .action((options: Common & ServeFlags & PageFlags) =>
       serve(

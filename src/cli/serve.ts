@@ -35,11 +35,13 @@ export interface ServeOptions extends OperationFlags {
   readonly pages: PageSettings;
   /** Whether stacks are logged. */
   readonly verbose?: boolean;
+  /** Bytes of the audit trail. */
+  readonly auditSize: number;
 }
 
 /** Serves until a signal comes, and returns when everything is written. */
 export async function serve(options: ServeOptions, context: Context): Promise<void> {
-  const { data, host, port, basePath, corsOrigins } = options;
+  const { data, host, port, basePath, corsOrigins, auditSize } = options;
   const stop = firstSignal();
   const site = new Site(new Templates(context.disk, options.pages.templates), options.pages);
   const operation = new Operation(options, context.version);
@@ -68,7 +70,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     operation.failed('a page could not be written and is tried again'),
   );
   const application = createApplication({
-    records: new Records(store),
+    records: new Records(store, Date.now, auditSize),
     tokens: new TokenVerifier(credentials),
     tokenService: await createTokenService(credentials, data, context.disk),
     page: (name) => files.read(name),

@@ -88,6 +88,15 @@ export function parseSize(text: string): number {
   );
 }
 
+/** The longest audit trail that a command line can ask for, in MiB: it is kept in memory. */
+const LARGEST_AUDIT = 1024;
+
+/** @returns bytes, of a number of MiB. */
+export function parseAuditSize(text: string): number {
+  if (/^\d{1,4}$/.test(text) && Number(text) <= LARGEST_AUDIT) return Number(text) * 2 ** 20;
+  throw new InvalidArgumentError(`Give a number of MiB from 0 to ${LARGEST_AUDIT}.`);
+}
+
 /** Origins (RFC 6454), one or several with commas between them; more than one flag adds up. */
 export function parseOrigins(text: string, before: readonly string[] = []): string[] {
   const origins = text.split(',').map((origin) => origin.trim());

@@ -1,7 +1,7 @@
 /** What the segments of a path name: collections, and what belongs to a parent. */
 import type { Kind, Nesting } from '../model/kind.ts';
 import { ALL_KINDS, COLLECTIONS, KINDS } from '../model/kinds.ts';
-import type { Address } from '../resources/records.ts';
+import type { Address } from '../resources/address.ts';
 
 /** Segments of a route's pattern by name. */
 export type Params = Readonly<Record<string, string>>;

@@ -1,24 +1,49 @@
 /** Who may do what (DECISIONS 6). */
-import { mayActAs } from '../auth/roles.ts';
+import { mayActAs, type Role } from '../auth/roles.ts';
 import type { TokenVerifier, Verified } from '../auth/tokens.ts';
 import { CatalogError } from '../errors.ts';
+import type { Kind } from '../model/kind.ts';
 import type { Endpoint } from './endpoint.ts';
 import { header, type Request, whenReady } from './exchange.ts';
 
-/** @returns whose token it is. @throws CatalogError `unauthorized`, `forbidden`. */
+/**
+ * The role that a method on rows of a kind asks for; null where it asks for no token.
+ *
+ * @param protectsOpen whether writing what anybody may read takes a token (SPEC 5.2 asks for none).
+ */
+export function accessTo(
+  { open, adminOnly }: Pick<Kind, 'open' | 'adminOnly'>,
+  method: string,
+  protectsOpen: boolean,
+): Role | null {
+  if (open && (reads(method) || !protectsOpen)) return null;
+  if (adminOnly) return 'admin';
+  return reads(method) ? 'viewer' : 'editor';
+}
+
+/**
+ * @param needed the role that the endpoint asks for.
+ * @returns whose token it is.
+ * @throws CatalogError `unauthorized`, `forbidden`.
+ */
 export function authorize(
   endpoint: Endpoint,
+  needed: Role,
   request: Request,
   tokens: TokenVerifier,
 ): Verified | Promise<Verified> {
-  const { method } = request;
-  const needed = method === 'GET' || method === 'HEAD' ? 'viewer' : 'editor';
-  const permit = (caller: Verified) => {
-    if (endpoint.permit !== undefined) endpoint.permit(caller);
-    else if (!mayActAs(caller.role, needed)) {
-      throw new CatalogError('forbidden', `the role ${caller.role} may read, but not write`);
+  return whenReady(tokens.verify(header(request, 'authorization')), (caller) => {
+    const { role } = caller;
+    if (!mayActAs(role, needed)) {
+      const what = reads(request.method) ? 'read' : 'do';
+      const lacking = needed === 'admin' ? `not ${what} this; admin may` : 'read, but not write';
+      throw new CatalogError('forbidden', `the role ${role} may ${lacking}`);
     }
+    endpoint.permit?.(caller);
     return caller;
-  };
-  return whenReady(tokens.verify(header(request, 'authorization')), permit);
+  });
+}
+
+function reads(method: string): boolean {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }

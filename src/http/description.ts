@@ -99,6 +99,9 @@ export function attributeSchema(kind: Kind, declared: Attribute): JsonSchema {
     case 'written':
       return jsonSchemaOf(declared.schema);
     case 'assigned':
+      if (declared.schema !== undefined) {
+        return { ...jsonSchemaOf(declared.schema), readOnly: true };
+      }
       return { type: typeof declared.initial === 'number' ? 'integer' : 'string', readOnly: true };
     case 'joined': {
       const through = kind.attributes[declared.through];
@@ -107,6 +110,10 @@ export function attributeSchema(kind: Kind, declared: Attribute): JsonSchema {
     }
     case 'owned':
       return ownedSchema(declared);
+    case 'document':
+      return { type: ['object', 'null'], additionalProperties: true, readOnly: true };
+    case 'internal':
+      throw new Error(`an answer shows nothing internal of ${kind.plural}`);
   }
 }
 

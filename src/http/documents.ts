@@ -15,7 +15,6 @@ export interface Document {
 
 export class DocumentEndpoint implements Endpoint {
   readonly methods: readonly Method[] = ['GET'];
-  readonly open = true;
   readonly emptyNotFound = false;
   readonly negotiates: boolean;
   readonly #find: () => Document | null | Promise<Document | null>;
@@ -28,6 +27,10 @@ export class DocumentEndpoint implements Endpoint {
   constructor(find: () => Document | null | Promise<Document | null>, negotiates = false) {
     this.#find = find;
     this.negotiates = negotiates;
+  }
+
+  access(): null {
+    return null;
   }
 
   describe(): object {

@@ -1,4 +1,5 @@
 /** What a path is once it is routed: its methods, who may call them, and what they do. */
+import type { Role } from '../auth/roles.ts';
 import type { Verified } from '../auth/tokens.ts';
 import type { Representation } from '../resources/representation.ts';
 import type { Answer, Request } from './exchange.ts';
@@ -27,16 +28,13 @@ export interface Exchange {
 export interface Endpoint {
   /** HEAD comes with GET, OPTIONS with everything. */
   readonly methods: readonly Method[];
-  /** No token asked. */
-  readonly open: boolean;
   /** Whether GET chooses among media types by `Accept`. */
   readonly negotiates: boolean;
   /** A 404 has an empty object for a body. */
   readonly emptyNotFound: boolean;
-  /**
-   * Judges who may call a method, where that is not by the rule that viewers read and editors
-   * write as well. @throws CatalogError `forbidden`.
-   */
+  /** The role that a method asks for; null where it asks for no token. */
+  access(method: string): Role | null;
+  /** Judges who may call a method beyond the role. @throws CatalogError `forbidden`. */
   permit?(caller: Verified): void;
   /** The answer to OPTIONS. */
   describe(): object;

@@ -27,13 +27,16 @@ function answer(status: number, body: object): Answer {
 
 export class HealthEndpoint implements Endpoint {
   readonly methods: readonly Method[] = ['GET'];
-  readonly open = true;
   readonly negotiates = false;
   readonly emptyNotFound = false;
   readonly #answer: () => Answer;
 
   constructor(state: () => Answer) {
     this.#answer = state;
+  }
+
+  access(): null {
+    return null;
   }
 
   describe(): object {

@@ -86,7 +86,7 @@ const TOKEN = {
   scheme: 'bearer',
   bearerFormat: 'JWT',
   description:
-    'From `POST /admin/tokens/`, or from `catalog-server issue-token`. The role `viewer` reads; `editor` also writes; `admin` also ends the tokens of others. The prefix `JWT` is taken like `Bearer`.',
+    'From `POST /admin/tokens/`, or from `catalog-server issue-token`. The role `viewer` reads; `editor` also writes; `admin` also reads the audit trail, ends the tokens of others and has pages made. The prefix `JWT` is taken like `Bearer`.',
 };
 
 /** Every path of a kind. */
@@ -118,9 +118,10 @@ function tags(protectsOpen: boolean): JsonObject[] {
   ];
 }
 
-function about({ plural, path, open }: Kind, protectsOpen: boolean): string {
+function about({ plural, path, open, adminOnly }: Kind, protectsOpen: boolean): string {
   const asked = protectsOpen ? 'A token is asked for to write.' : 'No token is asked for.';
-  return `${capitalised(plural)}, at \`${path}\`. ${open ? asked : 'For holders of a token.'}`;
+  const token = adminOnly ? 'a token with the role `admin`' : 'a token';
+  return `${capitalised(plural)}, at \`${path}\`. ${open ? asked : `For holders of ${token}.`}`;
 }
 
 /** The same with a response without a body, `…Head`, beside each. */

@@ -1,9 +1,12 @@
 /** Collections and items as endpoints: SPEC 4 over the use cases of src/resources. */
-import type { Row } from '../model/kind.ts';
+import type { Role } from '../auth/roles.ts';
+import { isWritable, type Row } from '../model/kind.ts';
+import type { Address } from '../resources/address.ts';
 import type { Mode } from '../resources/input.ts';
 import { parseQuery } from '../resources/query.ts';
-import type { Address, Precondition, Records } from '../resources/records.ts';
+import type { Precondition, Records } from '../resources/records.ts';
 import type { Representation } from '../resources/representation.ts';
+import { accessTo } from './authorization.ts';
 import { describeAttributes } from './description.ts';
 import type { Endpoint, Exchange, Method } from './endpoint.ts';
 import type { Answer } from './exchange.ts';
@@ -17,15 +20,18 @@ export class CollectionEndpoint implements Endpoint {
   readonly emptyNotFound = false;
   readonly #records: Records;
   readonly #address: Address;
+  readonly #protectsOpen: boolean;
 
-  constructor(records: Records, address: Address) {
+  /** @param protectsOpen whether writing what anybody may read takes a token. */
+  constructor(records: Records, address: Address, protectsOpen: boolean) {
+    this.#protectsOpen = protectsOpen;
     this.#records = records;
     this.#address = address;
     this.methods = collectionMethods(address);
   }
 
-  get open(): boolean {
-    return this.#address.kind.open;
+  access(method: string): Role | null {
+    return accessTo(this.#address.kind, method, this.#protectsOpen);
   }
 
   describe(): object {
@@ -57,9 +63,8 @@ export class CollectionEndpoint implements Endpoint {
   }
 
   async #create({ request, caller, body, mediaType }: Exchange): Promise<Answer> {
-    const key = idempotencyKey(request);
-    const token = key === null ? null : { subject: caller?.subject ?? null, key };
-    const created = await this.#records.create(this.#address, body, token);
+    const sender = { subject: subjectOf(caller), key: idempotencyKey(request) };
+    const created = await this.#records.create(this.#address, body, sender);
     const { id, text, etag, replayed } = created;
     const headers: Record<string, string> = { 'Content-Type': mediaType };
     if (id !== null) headers['Location'] = `${request.path}${id}/`;
@@ -68,8 +73,8 @@ export class CollectionEndpoint implements Endpoint {
     return { status: 201, headers, body: text };
   }
 
-  async #updateAll({ body, mediaType }: Exchange): Promise<Answer> {
-    const text = await this.#records.updateAll(this.#address, body);
+  async #updateAll({ body, mediaType, caller }: Exchange): Promise<Answer> {
+    const text = await this.#records.updateAll(this.#address, body, subjectOf(caller));
     return { status: 200, headers: { 'Content-Type': mediaType }, body: text };
   }
 
@@ -82,11 +87,14 @@ export class CollectionEndpoint implements Endpoint {
 }
 
 function collectionMethods({ kind, parent }: Address): readonly Method[] {
-  if (parent !== null) return parent.nesting.writable ? ['GET', 'POST'] : ['GET'];
-  return kind.bulk ? ['GET', 'POST', 'PATCH'] : ['GET', 'POST'];
+  if (!isWritable(kind, parent?.nesting ?? null)) return ['GET'];
+  return kind.bulk && parent === null ? ['GET', 'POST', 'PATCH'] : ['GET', 'POST'];
 }
 
-const ITEM_METHODS: readonly Method[] = ['GET', 'PUT', 'PATCH', 'DELETE'];
+function itemMethods({ kind, parent }: Address): readonly Method[] {
+  if (!isWritable(kind, parent?.nesting ?? null)) return ['GET'];
+  return parent === null ? ['GET', 'PUT', 'PATCH', 'DELETE'] : ['GET', 'DELETE'];
+}
 
 export class ItemEndpoint implements Endpoint {
   readonly methods: readonly Method[];
@@ -94,19 +102,21 @@ export class ItemEndpoint implements Endpoint {
   readonly #records: Records;
   readonly #address: Address;
   readonly #id: number;
+  readonly #protectsOpen: boolean;
   #row: Row | null = null;
   #representation: Representation | null = null;
 
-  constructor(records: Records, address: Address, id: number) {
+  /** @param protectsOpen whether writing what anybody may read takes a token. */
+  constructor(records: Records, address: Address, id: number, protectsOpen: boolean) {
+    this.#protectsOpen = protectsOpen;
     this.#records = records;
     this.#address = address;
     this.#id = id;
-    const nested = address.parent?.nesting.writable === true ? ['GET', 'DELETE'] : ['GET'];
-    this.methods = address.parent === null ? ITEM_METHODS : (nested as Method[]);
+    this.methods = itemMethods(address);
   }
 
-  get open(): boolean {
-    return this.#address.kind.open;
+  access(method: string): Role | null {
+    return accessTo(this.#address.kind, method, this.#protectsOpen);
   }
 
   get emptyNotFound(): boolean {
@@ -131,17 +141,20 @@ export class ItemEndpoint implements Endpoint {
   perform(method: Method, exchange: Exchange): Answer | Promise<Answer> {
     if (method === 'GET') return answer(this.current(), exchange);
     const allow = writeCondition(exchange.conditions);
-    if (method === 'DELETE') return this.#remove(allow);
+    if (method === 'DELETE') return this.#remove(allow, exchange);
     return this.#update(method === 'PUT' ? 'whole' : 'partial', allow, exchange);
   }
 
   async #update(mode: Mode, allow: Precondition, exchange: Exchange): Promise<Answer> {
-    const { body } = exchange;
-    return answer(await this.#records.update(this.#address, this.#id, mode, body, allow), exchange);
+    const { body, caller } = exchange;
+    return answer(
+      await this.#records.update(this.#address, this.#id, mode, body, allow, subjectOf(caller)),
+      exchange,
+    );
   }
 
-  async #remove(allow: Precondition): Promise<Answer> {
-    await this.#records.remove(this.#address, this.#id, allow);
+  async #remove(allow: Precondition, { caller }: Exchange): Promise<Answer> {
+    await this.#records.remove(this.#address, this.#id, allow, subjectOf(caller));
     return { status: 204, headers: {}, body: null };
   }
 }
@@ -153,6 +166,11 @@ function answer({ text, etag }: Representation, { mediaType, request }: Exchange
   );
   const Link = `<${collection}>; rel="collection", <${collection}>; rel="up"`;
   return { status: 200, headers: { 'Content-Type': mediaType, ETag: etag, Link }, body: text };
+}
+
+/** Who writes; null where nobody was asked. */
+function subjectOf(caller: Exchange['caller']): string | null {
+  return caller?.subject ?? null;
 }
 
 function writeCondition(conditions: Conditions | null): Precondition {

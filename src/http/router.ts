@@ -11,7 +11,7 @@ import { readJson } from './body.ts';
 import { crossOrigin } from './cors.ts';
 import { indexDocument, indexLinks, optionsHeaders, serviceLinks } from './description.ts';
 import { DocumentEndpoint } from './documents.ts';
-import { allowed, type Endpoint, type Method, WITH_BODY, WRITING } from './endpoint.ts';
+import { allowed, type Endpoint, type Method, WITH_BODY } from './endpoint.ts';
 import { type Answer, header, type Request, whenReady } from './exchange.ts';
 import { healthAnswer, HealthEndpoint, type Readiness, readinessAnswer } from './health.ts';
 import type { JsonLimits } from './json-limits.ts';
@@ -67,7 +67,7 @@ type Route = (numbers: readonly string[]) => Endpoint;
 export type Application = (request: Request) => Answer | Promise<Answer>;
 
 export function createApplication(services: Services): Application {
-  const { basePath, report, records, page, version, readiness } = services;
+  const { basePath, report, records, page, version, readiness, protectBooks } = services;
   const cors = services.corsOrigins.length === 0 ? null : crossOrigin(services.corsOrigins);
   const router = Router<Routed>();
   const openApi = JSON.stringify(openApiDocument(basePath, version, services.protectBooks));
@@ -80,11 +80,11 @@ export function createApplication(services: Services): Application {
       return route(params) ?? undefined;
     });
   const collection = (kind: Kind | null): Route | null =>
-    kind && (() => new CollectionEndpoint(records, { kind, parent: null }));
+    kind && (() => new CollectionEndpoint(records, { kind, parent: null }, protectBooks));
   const item = (kind: Kind | null, pk = ''): Route | null =>
     kind &&
     (pk === NUMBER
-      ? ([id]) => new ItemEndpoint(records, { kind, parent: null }, Number(id))
+      ? ([id]) => new ItemEndpoint(records, { kind, parent: null }, Number(id), protectBooks)
       : null);
 
   at('/books/', () => collection(KINDS.books));
@@ -93,11 +93,16 @@ export function createApplication(services: Services): Application {
   at('/admin/:kind/:pk/', ({ kind, pk }) => item(adminKind(kind), pk));
   at('/admin/:kind/:pk/:nested/', (params) => {
     const address = nestedAddress(params);
-    return address && (([parent]) => new CollectionEndpoint(records, address(parent)));
+    return (
+      address && (([parent]) => new CollectionEndpoint(records, address(parent), protectBooks))
+    );
   });
   at('/admin/:kind/:pk/:nested/:child/', (params) => {
     const address = params['child'] === NUMBER ? nestedAddress(params) : null;
-    return address && (([parent, id]) => new ItemEndpoint(records, address(parent), Number(id)));
+    return (
+      address &&
+      (([parent, id]) => new ItemEndpoint(records, address(parent), Number(id), protectBooks))
+    );
   });
   at('/pages/', () => () => pageEndpoint(page, 'index.html', []));
   for (const shape of PAGE_SHAPES) {
@@ -139,7 +144,7 @@ export function createApplication(services: Services): Application {
     return whenReady(path === null ? undefined : find(path), (endpoint) => {
       if (endpoint !== undefined) request.trace.found = path;
       const finish = (answer: Answer) => {
-        const guarded = endpoint !== undefined && isGuarded(endpoint, request, services);
+        const guarded = (endpoint?.access(request.method) ?? null) !== null;
         const completed = complete(answer, guarded, prefix);
         return cors === null ? completed : cors(request, completed);
       };
@@ -174,8 +179,9 @@ function carryOut(
     const body = JSON.stringify(endpoint.describe());
     return { status: 200, headers: optionsHeaders(endpoint), body };
   }
-  const guarded = isGuarded(endpoint, request, services);
-  return whenReady(guarded ? authorize(endpoint, request, services.tokens) : null, (caller) => {
+  const role = endpoint.access(method);
+  const authorizing = role && authorize(endpoint, role, request, services.tokens);
+  return whenReady(authorizing, (caller) => {
     request.trace.subject = caller?.subject ?? null;
     return whenReady(endpoint.locate(method), () => {
       const mediaType = endpoint.negotiates ? chooseMediaType(request, reads) : JSON_TYPE;
@@ -189,15 +195,6 @@ function carryOut(
       );
     });
   });
-}
-
-/** Books are the only open paths that can be written (SPEC 5.2), unless they are protected. */
-function isGuarded(
-  { open, methods }: Endpoint,
-  { method }: Request,
-  { protectBooks }: Services,
-): boolean {
-  return open ? protectBooks && WRITING.has(method) && methods.length > 1 : true;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** `/admin/tokens/`: a token for a user name and a password, and the end of a token. */
 import { parseDuration } from '../auth/duration.ts';
 import type { Credential } from '../auth/login.ts';
-import { mayActAs } from '../auth/roles.ts';
+import { mayActAs, type Role } from '../auth/roles.ts';
 import { type IssuedToken, LONGEST_ID, type Verified } from '../auth/tokens.ts';
 import { CatalogError, messageOf } from '../errors.ts';
 import { Problems } from '../resources/input.ts';
@@ -57,14 +57,17 @@ export function tokenEndpoint(path: string, service: TokenService): Endpoint | n
 
 class TokensEndpoint implements Endpoint {
   readonly methods: readonly Method[] = ['POST'];
-  /** Whoever wants a token has none. */
-  readonly open = true;
   readonly negotiates = true;
   readonly emptyNotFound = false;
   readonly #service: TokenService;
 
   constructor(service: TokenService) {
     this.#service = service;
+  }
+
+  /** Whoever wants a token has none. */
+  access(): null {
+    return null;
   }
 
   describe(): object {
@@ -97,7 +100,6 @@ class TokensEndpoint implements Endpoint {
 
 class TokenEndpoint implements Endpoint {
   readonly methods: readonly Method[] = ['DELETE'];
-  readonly open = false;
   readonly negotiates = true;
   readonly emptyNotFound = false;
   readonly #service: TokenService;
@@ -106,6 +108,10 @@ class TokenEndpoint implements Endpoint {
   constructor(service: TokenService, jti: string) {
     this.#service = service;
     this.#jti = jti;
+  }
+
+  access(): Role {
+    return 'viewer';
   }
 
   /** An admin ends any token, others end their own. */

@@ -11,7 +11,7 @@ export interface Row {
 
 /**
  * Tables of the store. `sku_specs` holds the specification records of SKUs, `idempotency_keys` the
- * answers to requests that may be sent again.
+ * answers to requests that may be sent again, `audits` who wrote what under `/admin/`.
  */
 export const KIND_NAMES = [
   'books',
@@ -23,6 +23,7 @@ export const KIND_NAMES = [
   'skus',
   'sku_specs',
   'idempotency_keys',
+  'audits',
 ] as const;
 
 export type KindName = (typeof KIND_NAMES)[number];
@@ -47,6 +48,25 @@ export interface WrittenAttribute {
 export interface AssignedAttribute {
   readonly role: 'assigned';
   readonly initial: Scalar;
+  /** What it holds at any time; without it any value of the type of `initial`. */
+  readonly schema?: ValueSchema;
+  /** A collection can be filtered by it, by a parameter of the same name. */
+  readonly filter?: boolean;
+  /** A sentence for the documents. */
+  readonly meaning?: string;
+}
+
+/** A JSON object, set by the service alone: stored as its text, or null where there is none. */
+export interface DocumentAttribute {
+  readonly role: 'document';
+  readonly schema: ValueSchema;
+  readonly meaning: string;
+}
+
+/** Stored for the service itself: no object shows it. */
+export interface InternalAttribute {
+  readonly role: 'internal';
+  readonly schema: ValueSchema;
 }
 
 /** Read-only: an attribute of the row that `through` refers to. Not stored here. */
@@ -72,6 +92,8 @@ export type Attribute =
   | IdAttribute
   | WrittenAttribute
   | AssignedAttribute
+  | DocumentAttribute
+  | InternalAttribute
   | JoinedAttribute
   | OwnedAttribute;
 
@@ -96,6 +118,15 @@ export interface Nesting {
   readonly writable: boolean;
 }
 
+/**
+ * What a bounded table counts of a row: the UTF-8 bytes of texts, and a number for the rest. Such a
+ * table keeps its newest rows alone (src/store/bounded.ts).
+ */
+export interface Weight {
+  readonly texts: readonly string[];
+  readonly rest: number;
+}
+
 /** One collection: everything that the generic handler needs to know of it. */
 export interface Kind {
   readonly name: KindName;
@@ -107,6 +138,14 @@ export interface Kind {
   readonly path: string | null;
   /** No token asked (SPEC 5, rule 2). */
   readonly open: boolean;
+  /** Only the role `admin` may read it. */
+  readonly adminOnly: boolean;
+  /** Clients read it alone; the service writes it. */
+  readonly readOnly: boolean;
+  /** Writes of its rows are told in the audit trail. */
+  readonly audited: boolean;
+  /** What its rows weigh where the oldest make room for the newest. */
+  readonly weight?: Weight;
   /** POST and PATCH of the collection take an array of objects, all or none. */
   readonly bulk: boolean;
   /** In the order of the object. */
@@ -125,7 +164,20 @@ export interface Kind {
   readonly refusalIsValidation: boolean;
 }
 
+const STORED: ReadonlySet<Attribute['role']> = new Set([
+  'id',
+  'written',
+  'assigned',
+  'document',
+  'internal',
+]);
+
 /** The attributes of a kind that rows keep in the store. */
-export function isStored(attribute: Attribute): boolean {
-  return attribute.role === 'written' || attribute.role === 'assigned' || attribute.role === 'id';
+export function isStored({ role }: Attribute): boolean {
+  return STORED.has(role);
+}
+
+/** Whether clients write rows of a kind: by its own path, or by that of a nesting. */
+export function isWritable({ readOnly }: Kind, nesting: Nesting | null): boolean {
+  return nesting === null ? !readOnly : nesting.writable;
 }

@@ -2,14 +2,9 @@
  * The collections (SPEC 2, DECISIONS 1 and 2), one declaration each, attributes in the order in
  * which objects show them. What one collection needs stands here and nowhere else.
  */
-import type {
-  AssignedAttribute,
-  IdAttribute,
-  JoinedAttribute,
-  Kind,
-  KindName,
-  WrittenAttribute,
-} from './kind.ts';
+import { assigned, DEFAULTS, id, joined, reference, written } from './declare.ts';
+import { audits, idempotency_keys } from './journals.ts';
+import type { Kind, KindName } from './kind.ts';
 import { KIND_NAMES } from './kind.ts';
 import {
   atMostThreeLevels,
@@ -17,52 +12,17 @@ import {
   specificationFits,
   thirdLevelCategory,
 } from './rules.ts';
-import type { ValueSchema } from './schemas.ts';
 import {
   amount,
   calendarDate,
   flag,
-  identifier,
   longText,
   nameText,
   optionalIdentifier,
   shortText,
 } from './schemas.ts';
 
-const id: IdAttribute = { role: 'id' };
-
-function written(
-  schema: ValueSchema,
-  more: Omit<WrittenAttribute, 'role' | 'schema'> = {},
-): WrittenAttribute {
-  return { role: 'written', schema, ...more };
-}
-
-const reference = (
-  references: KindName,
-  more: Omit<WrittenAttribute, 'role' | 'schema' | 'references'> = {},
-) => written(identifier, { references, ...more });
-
-const assigned = (initial: string | number): AssignedAttribute => ({ role: 'assigned', initial });
-
-const joined = (through: string, attribute: string): JoinedAttribute => ({
-  role: 'joined',
-  through,
-  attribute,
-});
-
 const owningSpu = reference('goods', { request: 'spu_id' });
-
-const DEFAULTS = {
-  open: false,
-  bulk: true,
-  structural: [],
-  rules: [],
-  nestings: [],
-  emptyNotFound: false,
-  unpaged: false,
-  refusalIsValidation: false,
-} as const;
 
 export const KINDS: Readonly<Record<KindName, Kind>> = {
   books: {
@@ -72,6 +32,7 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
     plural: 'books',
     path: '/books/',
     open: true,
+    audited: false,
     bulk: false,
     emptyNotFound: true,
     unpaged: true,
@@ -220,32 +181,8 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
     nestings: [{ parent: 'skus', segment: 'specs', through: 'sku_id', writable: true }],
   },
 
-  idempotency_keys: {
-    ...DEFAULTS,
-    name: 'idempotency_keys',
-    label: 'idempotency key',
-    plural: 'idempotency keys',
-    path: null,
-    bulk: false,
-    keyword: 'key',
-    attributes: {
-      id,
-      /** Whose key it is, and the key. */
-      key: written(longText),
-      /** Of the request, to tell another request with the same key. */
-      digest: written(longText),
-      /** When it was answered, in milliseconds since the epoch. */
-      time: written(amount),
-      /** The oldest key that was kept when this one came. */
-      oldest: written(identifier),
-      /** Bytes of all answers so far, up to and with this one. */
-      bytes: written(amount),
-      /** What was created; null where it was an array. */
-      created: written(optionalIdentifier),
-      etag: written(longText),
-      body: written(longText),
-    },
-  },
+  idempotency_keys,
+  audits,
 };
 
 /** Every kind, those referred to before those that refer to them. */

@@ -63,6 +63,26 @@ export const identifier = v.pipe(
 
 export const optionalIdentifier = v.nullable(identifier);
 
+export const optionalText = v.nullable(longText);
+
+/** What a write does to one row. */
+export const action = v.picklist(
+  ['create', 'update', 'delete'],
+  'must be create, update or delete',
+);
+
+/** A moment as the service writes it: ISO 8601, UTC, with milliseconds. */
+export const instant = v.pipe(
+  string,
+  v.check(isInstant, 'must be a moment, written YYYY-MM-DDThh:mm:ss.sssZ'),
+  keywords({ format: 'date-time' }),
+);
+
+/** The JSON text of an object, or null. */
+export const documentText = v.nullable(
+  v.pipe(string, v.check(isObjectText, 'must be the JSON text of an object')),
+);
+
 export const flag = v.boolean((issue) => `must be true or false, not ${describe(issue.input)}`);
 
 /** A calendar date, `YYYY-MM-DD`, from 0001-01-01 on. */
@@ -78,6 +98,20 @@ function isCalendarDate(text: string): boolean {
   const date = new Date(`${text}T00:00:00Z`);
   // Date rolls 30 February over to March; the way back shows it.
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+}
+
+function isInstant(text: string): boolean {
+  const date = new Date(text);
+  return !Number.isNaN(date.getTime()) && date.toISOString() === text;
+}
+
+function isObjectText(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
 }
 
 /** What a wrong value is, in a word a client can act on. Never the value itself. */

@@ -8,26 +8,28 @@ import type { View } from '../store/draft.ts';
 import { perKind } from '../store/per-kind.ts';
 import { RowTable } from '../store/row-table.ts';
 import { Tables } from '../store/tables.ts';
+import { entryOf } from './audit.ts';
 import { parseInput } from './input.ts';
 import { represent, visibleAttributes } from './representation.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-const ROWS = demo as unknown as Readonly<Partial<Record<KindName, readonly Row[]>>>;
+const DEMO = demo as unknown as Readonly<Partial<Record<KindName, readonly Row[]>>>;
 
 export class Examples {
-  readonly #view: View = new Tables(perKind(({ name }) => new RowTable(ROWS[name] ?? [])));
+  readonly #rows = { ...DEMO, audits: auditEntries() };
+  readonly #view: View = new Tables(perKind(({ name }) => new RowTable(this.#rows[name] ?? [])));
 
   /** The first objects of a kind. */
   objects(kind: Kind, count: number): JsonObject[] {
-    return this.#rows(kind)
+    return this.#rowsOf(kind)
       .slice(0, count)
       .map((row) => JSON.parse(represent(kind, row, this.#view).text) as JsonObject);
   }
 
   /** The entity tag of the first object of a kind. */
   etag(kind: Kind): string {
-    const [row] = this.#rows(kind);
+    const [row] = this.#rowsOf(kind);
     if (row === undefined) throw new Error(`the demo catalog has no ${kind.plural}`);
     return represent(kind, row, this.#view).etag;
   }
@@ -62,9 +64,22 @@ export class Examples {
     throw new Error('a SKU with a text for a price is refused');
   }
 
-  #rows({ name }: Kind): readonly Row[] {
-    return ROWS[name] ?? [];
+  #rowsOf({ name }: Kind): readonly Row[] {
+    return this.#rows[name] ?? [];
   }
+}
+
+/** What the trail would say of the first brand: that it was made, and that it was deleted. */
+function auditEntries(): readonly Row[] {
+  const [row] = DEMO.brands ?? [];
+  if (row === undefined) throw new Error('the demo catalog has no brands');
+  const author = { subject: 'ann', time: Date.UTC(2026, 10, 2, 8, 15) };
+  const change = { kind: 'brands', id: row.id } as const;
+  const changes = [
+    { ...change, before: null, after: row },
+    { ...change, before: row, after: null },
+  ];
+  return changes.map((each, index) => ({ id: index + 1, ...entryOf(each, author) }));
 }
 
 function inputOf(kind: Kind, object: JsonObject, withOwned: boolean): JsonObject {

@@ -2,13 +2,11 @@
  * Requests that may be sent again: the answer to the first is kept beside what it created, in the
  * same commit, and given again to a request with the same key (`Idempotency-Key`, after the draft
  * of the IETF's HTTPAPI group).
- *
- * Invariant: keys are dropped from the oldest on, so those that are kept have ids without a gap,
- * from the `oldest` of the newest key to its own.
  */
 import { createHash } from 'node:crypto';
 import { CatalogError } from '../errors.ts';
 import type { Row } from '../model/kind.ts';
+import { append } from '../store/bounded.ts';
 import type { Transaction, View } from '../store/draft.ts';
 
 /** Milliseconds that a key is good for. */
@@ -69,20 +67,11 @@ export function remember(
   { id: created, text, etag }: Created,
   now: number,
 ): void {
-  const id = transaction.nextId(KEYS);
-  const before = transaction.get(KEYS, id - 1);
-  const bytes = ((before?.['bytes'] as number | undefined) ?? 0) + Buffer.byteLength(text);
-  let oldest = (before?.['oldest'] as number | undefined) ?? id;
-  for (; oldest < id; oldest += 1) {
-    const row = transaction.get(KEYS, oldest) as Row;
-    const kept = bytes - (row['bytes'] as number) + Buffer.byteLength(row['body'] as string);
-    if (!isOver(row, now) && id - oldest < MOST.keys && kept <= MOST.bytes) break;
-    transaction.delete(KEYS, oldest);
-  }
-  const key = nameOf(retry);
-  const digest = digestOf(retry);
+  const values = { key: nameOf(retry), digest: digestOf(retry), time: now };
   const answer = { created, etag: etag ?? '', body: text };
-  transaction.put(KEYS, { id, key, digest, time: now, oldest, bytes, ...answer });
+  append(transaction, KEYS, { ...values, ...answer }, (oldest, { rows, bytes }) => {
+    return isOver(oldest, now) || rows > MOST.keys || bytes > MOST.bytes;
+  });
 }
 
 const KEYS = 'idempotency_keys';

@@ -59,6 +59,7 @@ export function filterParameters(kind: Kind): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
   if (kind.keyword !== undefined) parameters.set('keyword', kind.keyword);
   for (const [name, declared] of visibleAttributes(kind)) {
+    if (declared.role === 'assigned' && declared.filter) parameters.set(name, name);
     if (!name.endsWith('_id') || declared.role !== 'written') continue;
     if (declared.request !== undefined) parameters.set(declared.request, name);
     parameters.set(name, name);
@@ -79,14 +80,18 @@ function parseFilters(
       // SPEC 4.3: an empty keyword is an absent one.
       if (text !== '') filters.push([attribute, text]);
     } else {
-      filters.push([attribute, parseReference(kind, parameter, attribute, text)]);
+      filters.push([attribute, parseFilter(kind, parameter, attribute, text)]);
     }
   }
   return filters;
 }
 
-function parseReference(kind: Kind, parameter: string, attribute: string, text: string): Scalar {
+function parseFilter(kind: Kind, parameter: string, attribute: string, text: string): Scalar {
   const declared = kind.attributes[attribute];
+  if (declared?.role === 'assigned' && typeof declared.initial === 'string') {
+    if (text !== '') return text;
+    throw malformed(parameter, 'must not be empty');
+  }
   const nullable = declared?.role === 'written' && declared.fallback === null;
   if (nullable && text === 'null') return null;
   if (/^\d+$/.test(text)) return Number(text);

@@ -3,11 +3,13 @@
  * serves every collection; what differs stands in the kind's declaration.
  */
 import { CatalogError } from '../errors.ts';
-import { isStored, type Kind, type Nesting, type Row, type Scalar } from '../model/kind.ts';
+import { isStored, type Kind, type Row, type Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import type { Transaction, View } from '../store/draft.ts';
 import type { Store } from '../store/store.ts';
 import type { Selection } from '../store/tables.ts';
+import { type Address, requireParent, requireRow } from './address.ts';
+import { AUDIT_BYTES, audit } from './audit.ts';
 import { type Created, recall, remember, type Retry } from './idempotency.ts';
 import {
   type Input,
@@ -21,18 +23,6 @@ import {
 import { type Representation, represent } from './representation.ts';
 import { RepresentationCache } from './representation-cache.ts';
 
-/** The parent that a nested path names. */
-interface Parent {
-  readonly nesting: Nesting;
-  readonly id: number;
-}
-
-/** A collection, or the part of it that belongs to a parent. */
-export interface Address {
-  readonly kind: Kind;
-  readonly parent: Parent | null;
-}
-
 /** Judges the current representation. @throws CatalogError `precondition_failed`. */
 export type Precondition = ((current: Representation) => void) | null;
 
@@ -43,8 +33,13 @@ export interface Listing {
   readonly total: number;
 }
 
-/** Who sends a request that may be sent again, and with which key. */
-export type IdempotencyToken = Omit<Retry, 'request'>;
+/** Who sends a request that creates. */
+export interface Sender {
+  /** Whom the token is for; null where none is asked. */
+  readonly subject: string | null;
+  /** `Idempotency-Key`, as the client chose it; null without one. */
+  readonly key: string | null;
+}
 
 export interface Creation extends Created {
   /** Whether this is the answer to an earlier request with the same key. */
@@ -54,13 +49,17 @@ export interface Creation extends Created {
 export class Records {
   readonly #store: Store;
   readonly #representations: RepresentationCache;
-
   readonly #now: () => number;
+  readonly #auditBytes: number;
 
-  /** @param now milliseconds since the epoch. */
-  constructor(store: Store, now: () => number = Date.now) {
+  /**
+   * @param now milliseconds since the epoch.
+   * @param auditBytes of the audit trail that are kept; 0 for none.
+   */
+  constructor(store: Store, now: () => number = Date.now, auditBytes = AUDIT_BYTES) {
     this.#store = store;
     this.#now = now;
+    this.#auditBytes = auditBytes;
     this.#representations = new RepresentationCache(store);
   }
 
@@ -103,17 +102,16 @@ export class Records {
    * Creates one object, or where the kind takes them all those of an array, or none.
    *
    * @param body parsed JSON.
-   * @param token who sends it with which `Idempotency-Key`; null without one.
    * @throws CatalogError `invalid`, `integrity`, `key_reused`, `not_found` (the parent),
    *   `write_refused`.
    */
-  create(address: Address, body: unknown, token: IdempotencyToken | null): Promise<Creation> {
+  create(address: Address, body: unknown, { subject, key }: Sender): Promise<Creation> {
     const { kind, parent } = address;
-    const retry = token && { ...token, request: [kind.name, parent?.id ?? null, body] };
+    const request = [kind.name, parent?.id ?? null, body];
+    const retry: Retry | null = key === null ? null : { subject, key, request };
     const createAll = this.#creating(address, body);
-    return this.#commit(kind, (transaction) => {
+    return this.#commit(kind, subject, (transaction, now) => {
       requireParent(address, transaction);
-      const now = this.#now();
       const first = retry && recall(transaction, retry, now);
       if (first !== null) return { ...first, replayed: true };
       const created = createAll(transaction);
@@ -147,15 +145,16 @@ export class Records {
    * Changes the rows that the elements of an array name, all or none.
    *
    * @param body parsed JSON: an array of objects, each with `id` and what is to change.
+   * @param subject whom the token is for; null where none is asked.
    * @returns JSON text of the array of objects.
    * @throws CatalogError `invalid`, `integrity`, `write_refused`.
    */
-  updateAll({ kind }: Address, body: unknown): Promise<string> {
+  updateAll({ kind }: Address, body: unknown, subject: string | null): Promise<string> {
     if (!Array.isArray(body)) {
       throw new CatalogError('invalid', 'the body must be a JSON array of objects', { fields: {} });
     }
     const updates = parseUpdates(kind, body);
-    return this.#commit(kind, (transaction) => {
+    return this.#commit(kind, subject, (transaction) => {
       requireElements(kind, updates, transaction);
       const all = updates.map(({ id, input }, index) => {
         const changed = { ...transaction.get(kind.name, id), ...input.values, id };
@@ -171,6 +170,7 @@ export class Records {
    *
    * @param mode `whole` for PUT, `partial` for PATCH.
    * @param body parsed JSON.
+   * @param subject whom the token is for; null where none is asked.
    * @throws CatalogError `invalid`, `integrity`, `not_found`, `precondition_failed`, `write_refused`.
    */
   update(
@@ -179,10 +179,11 @@ export class Records {
     mode: Mode,
     body: unknown,
     allowed: Precondition,
+    subject: string | null,
   ): Promise<Representation> {
     const { kind } = address;
     const input = parseInput(kind, body, mode);
-    return this.#commit(kind, (transaction) => {
+    return this.#commit(kind, subject, (transaction) => {
       // Judged again here: the row may have changed while the body was on its way.
       const row = requireRow(address, id, transaction.get(kind.name, id), transaction);
       allowed?.(represent(kind, row, transaction));
@@ -190,19 +191,37 @@ export class Records {
     });
   }
 
-  /** @throws CatalogError `not_found`, `precondition_failed`, `referred_to`, `write_refused`. */
-  remove(address: Address, id: number, allowed: Precondition): Promise<void> {
+  /**
+   * @param subject whom the token is for; null where none is asked.
+   * @throws CatalogError `not_found`, `precondition_failed`, `referred_to`, `write_refused`.
+   */
+  remove(
+    address: Address,
+    id: number,
+    allowed: Precondition,
+    subject: string | null,
+  ): Promise<void> {
     const { kind } = address;
-    return this.#commit(kind, (transaction) => {
+    return this.#commit(kind, subject, (transaction) => {
       const row = requireRow(address, id, transaction.get(kind.name, id), transaction);
       allowed?.(represent(kind, row, transaction));
       transaction.delete(kind.name, id);
     });
   }
 
-  async #commit<T>(kind: Kind, run: (transaction: Transaction) => T): Promise<T> {
+  /** @param run is given the time in milliseconds since the epoch. */
+  async #commit<T>(
+    kind: Kind,
+    subject: string | null,
+    run: (transaction: Transaction, now: number) => T,
+  ): Promise<T> {
     try {
-      return await this.#store.transact(run);
+      return await this.#store.transact((transaction) => {
+        const time = this.#now();
+        const result = run(transaction, time);
+        audit(transaction, { subject, time }, this.#auditBytes);
+        return result;
+      });
     } catch (error) {
       if (!(error instanceof CatalogError)) throw error;
       if (error.code === 'write_refused' && kind.refusalIsValidation) {
@@ -215,7 +234,7 @@ export class Records {
 }
 
 /** Whether a body is an array of objects where one is taken. */
-function isMany(kind: Kind, parent: Parent | null, body: unknown): body is readonly unknown[] {
+function isMany(kind: Kind, parent: Address['parent'], body: unknown): body is readonly unknown[] {
   return kind.bulk && parent === null && Array.isArray(body);
 }
 
@@ -259,20 +278,4 @@ function newRow(kind: Kind, values: Readonly<Record<string, Scalar>>): Row {
     else if (isStored(declared)) row[name] = values[name] ?? null;
   }
   return row as Row;
-}
-
-function requireRow(address: Address, id: number, row: Row | undefined, view: View): Row {
-  const { kind, parent } = address;
-  requireParent(address, view);
-  if (row === undefined || (parent !== null && row[parent.nesting.through] !== parent.id)) {
-    const where = parent === null ? '' : ` of ${KINDS[parent.nesting.parent].label} ${parent.id}`;
-    throw new CatalogError('not_found', `there is no ${kind.label} ${id}${where}`);
-  }
-  return row;
-}
-
-function requireParent({ parent }: Address, view: View): void {
-  if (parent === null || view.get(parent.nesting.parent, parent.id) !== undefined) return;
-  const { label } = KINDS[parent.nesting.parent];
-  throw new CatalogError('not_found', `there is no ${label} ${parent.id}`);
 }

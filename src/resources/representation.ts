@@ -1,10 +1,10 @@
-/** A row as clients see it (SPEC 2): its attributes in order, joined and owned ones filled in. */
+/** A row as clients see it (SPEC 2): its attributes in order, those not its own filled in. */
 import type { Attribute, Kind, KindName, OwnedAttribute, Row, Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { joinOf } from '../model/rules.ts';
 import type { View } from '../store/draft.ts';
 
-type Shown = Scalar | readonly Readonly<Record<string, Scalar>>[];
+type Shown = Scalar | object;
 
 /** How the objects of a kind are put together, worked out once. */
 interface Plan {
@@ -23,6 +23,8 @@ interface Plan {
     /** What an element shows. */
     readonly attributes: readonly string[];
   }[];
+  /** Attributes whose text is an object. */
+  readonly documents: readonly string[];
 }
 
 export interface Representation {
@@ -36,7 +38,7 @@ const plans = new Map<KindName, Plan>();
 
 /** The row's object as JSON text. */
 function textOf(kind: Kind, row: Row, view: View): string {
-  const { names, joins, owned } = planOf(kind);
+  const { names, joins, owned, documents } = planOf(kind);
   const object: Record<string, Shown> = {};
   // First every name in its place, then what is not the row's own.
   for (const name of names) object[name] = row[name] ?? null;
@@ -44,7 +46,12 @@ function textOf(kind: Kind, row: Row, view: View): string {
     object[name] = view.get(references, row[through] ?? null)?.[attribute] ?? null;
   }
   for (const each of owned) object[each.name] = elementsOf(each, row, view);
+  for (const name of documents) object[name] = objectIn(row[name] ?? null);
   return JSON.stringify(object);
+}
+
+function objectIn(text: Scalar): object | null {
+  return text === null ? null : (JSON.parse(text as string) as object);
 }
 
 function elementsOf(
@@ -68,16 +75,19 @@ export function represent(kind: Kind, row: Row, view: View): Representation {
   return { text, etag: `"${Bun.hash.xxHash64(text).toString(36)}"` };
 }
 
-/** Attributes that a client sees; what the path says is not among them. */
+/** Attributes that a client sees; what the path says is not among them, nor what is internal. */
 export function visibleAttributes(kind: Kind): (readonly [string, Attribute])[] {
   return Object.entries(kind.attributes).filter(
-    ([, declared]) => !(declared.role === 'written' && declared.fromPath),
+    ([, declared]) =>
+      declared.role !== 'internal' && !(declared.role === 'written' && declared.fromPath),
   );
 }
 
 /** Attributes with one value, by which a collection can be sorted. */
 export function scalarAttributes(kind: Kind): string[] {
-  return visibleAttributes(kind).flatMap(([name, { role }]) => (role === 'owned' ? [] : [name]));
+  return visibleAttributes(kind).flatMap(([name, { role }]) =>
+    role === 'owned' || role === 'document' ? [] : [name],
+  );
 }
 
 function planOf(kind: Kind): Plan {
@@ -101,6 +111,7 @@ function planOf(kind: Kind): Plan {
             ]
           : [],
       ),
+      documents: shown.flatMap(([name, { role }]) => (role === 'document' ? [name] : [])),
     };
     plans.set(kind.name, plan);
   }

@@ -17,6 +17,7 @@ import {
 import { ALL_KINDS, KINDS } from '../model/kinds.ts';
 import { judge } from '../model/rules.ts';
 import { earlierSchema } from './base.ts';
+import { boundFaults } from './bounded.ts';
 import type { ChangeSet } from './change-set.ts';
 import type { Document } from './document.ts';
 import { changeSetName } from './files.ts';
@@ -53,7 +54,7 @@ export function checkStore(disk: Disk, directory: string): CheckReport {
   return report([...replay.judge(document), ...checkDocument(document)]);
 }
 
-/** Judges every row by itself and with those it refers to. */
+/** Judges every row by itself and with those it refers to, and the bounds of tables. */
 export function checkDocument(document: Document): string[] {
   const findings: string[] = [];
   const lookup: Lookup = (kind, id) => document.rows[kind].get(id);
@@ -68,6 +69,7 @@ export function checkDocument(document: Document): string[] {
         findings.push(`${what}: ${violation.attribute}: ${violation.message}`);
       if (findings.length >= MOST_FINDINGS) return findings;
     }
+    findings.push(...boundFaults(kind, document.rows[kind.name], lastId));
   }
   return findings;
 }
@@ -89,7 +91,7 @@ function valueFaults(kind: Kind, row: Row): string[] {
 function valueFault(attribute: Attribute, value: Scalar | undefined): string | null {
   if (!isStored(attribute)) return null;
   if (value === undefined) return 'it is missing';
-  if (attribute.role === 'written') {
+  if ('schema' in attribute && attribute.schema !== undefined) {
     return v.safeParse(attribute.schema, value).issues?.[0]?.message ?? null;
   }
   // What the service sets keeps the type that it begins with; an id has been judged on reading.

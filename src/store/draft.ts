@@ -21,6 +21,8 @@ export interface View {
 
 /** What a transaction may do. */
 export interface Transaction extends View {
+  /** The last id of a kind that was handed out. */
+  lastId(kind: KindName): number;
   /** Hands out the next id of a kind; it is spent only if the transaction commits. */
   nextId(kind: KindName): number;
   put(kind: KindName, row: Row): void;
@@ -28,6 +30,8 @@ export interface Transaction extends View {
   part<T>(index: number, run: () => T): T;
   /** Deletes a row, and with it the rows that belong to it. */
   delete(kind: KindName, id: number): void;
+  /** What it has written so far: each row once, in the order of the first writes. */
+  written(): Change[];
 }
 
 /** How many referring rows a message names. */
@@ -106,8 +110,12 @@ export class Draft implements Transaction {
     }
   }
 
+  lastId(kind: KindName): number {
+    return this.#lastIds.get(kind) ?? this.#committedIds[kind];
+  }
+
   nextId(kind: KindName): number {
-    const id = this.#lastId(kind) + 1;
+    const id = this.lastId(kind) + 1;
     this.#lastIds.set(kind, id);
     return id;
   }
@@ -143,6 +151,17 @@ export class Draft implements Transaction {
     }
   }
 
+  written(): Change[] {
+    const seen = new Set<string>();
+    return this.#journal.flatMap(({ kind, id, before }) => {
+      const key = `${kind} ${id}`;
+      if (seen.has(key)) return [];
+      seen.add(key);
+      const after = this.get(kind, id) ?? null;
+      return before === after ? [] : [{ kind, id, before, after }];
+    });
+  }
+
   /** What the draft changes, against the committed state, by ascending id. */
   changes(): Change[] {
     const changes: Change[] = [];
@@ -159,10 +178,6 @@ export class Draft implements Transaction {
   /** The last ids that the draft handed out, of the kinds in which it did. */
   lastIds(): LastIds {
     return Object.fromEntries(this.#lastIds);
-  }
-
-  #lastId(kind: KindName): number {
-    return this.#lastIds.get(kind) ?? this.#committedIds[kind];
   }
 
   #set(kind: KindName, id: number, entry: Row | null): void {

@@ -5,7 +5,8 @@
 import { join } from 'node:path';
 import type { Disk } from '../disk/disk.ts';
 import { withOpen } from '../disk/durable-file.ts';
-import { BASE, CHANGES, readFile } from './files.ts';
+import { BASE, CHANGES, HEAD, readFile } from './files.ts';
+import { HEAD_SINCE } from './schema.ts';
 
 const KEPT = /^migrated-from-\d+$/;
 
@@ -15,8 +16,8 @@ export function keptDirectory(directory: string, schema: number): string {
 }
 
 /**
- * Gives base and change sets a second name each in a directory of their own, and returns once
- * that survives power loss. What an earlier attempt has left there goes first.
+ * Gives base, change sets and, from the version on that has one, the head a second name each in a
+ * directory of their own, and returns once that survives power loss. What an earlier attempt has left there goes first.
  *
  * @param files change sets by name.
  */
@@ -29,7 +30,8 @@ export async function keep(
   const kept = keptDirectory(directory, schema);
   await remove(disk, kept);
   disk.mkdir(join(kept, CHANGES));
-  for (const name of [BASE, ...files]) {
+  const head = schema >= HEAD_SINCE ? [HEAD] : [];
+  for (const name of [BASE, ...head, ...files]) {
     await duplicate(disk, join(directory, name), join(kept, name));
   }
   for (const path of [join(kept, CHANGES), kept, directory]) {
@@ -50,11 +52,12 @@ async function remove(disk: Disk, kept: string): Promise<void> {
   // First, and for good, so that what an interruption leaves is not taken for a whole store.
   await disk.unlink(join(kept, BASE));
   if (names.length > 0) await withOpen(disk, kept, (fd) => disk.fsync(fd));
+  await disk.unlink(join(kept, HEAD));
   for (const name of names) await disk.unlink(join(changes, name));
   for (const path of [changes, kept]) disk.rmdir(path);
 }
 
-/** A file that never changes may have two names; where the file system has no links, it is copied. */
+/** A file that is replaced and never changed may have two names; where the file system has no links, it is copied. */
 async function duplicate(disk: Disk, from: string, to: string): Promise<void> {
   try {
     disk.link(from, to);

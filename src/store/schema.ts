@@ -19,11 +19,13 @@ const version2 = v.object({
   time: v.nullable(v.string()),
 });
 
+const version3 = v.object({ ...version2.entries, schema: v.literal(3) });
+
 /** The base document in the version that this program reads and writes. */
-export type BaseDocument = v.InferOutput<typeof version2>;
+export type BaseDocument = v.InferOutput<typeof version3>;
 
 /** The version of the files' form that this program reads and writes. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** The first version that keeps `head.json`. */
 export const HEAD_SINCE = 2;
@@ -39,14 +41,26 @@ const VERSIONS: Readonly<Record<number, Version>> = {
     shape: version1,
     next: {
       what: 'head.json is added, which shows when the last change sets are lost, and catalog.json gets the time of its last change set',
-      migrate: (base: v.InferOutput<typeof version1>): BaseDocument => ({
+      migrate: (base: v.InferOutput<typeof version1>): v.InferOutput<typeof version2> => ({
         ...base,
         schema: 2,
         time: null,
       }),
     },
   },
-  2: { shape: version2 },
+  2: {
+    shape: version2,
+    next: {
+      what: 'catalog.json gets an empty table for the audit trail',
+      migrate: (base: v.InferOutput<typeof version2>): BaseDocument => ({
+        ...base,
+        schema: 3,
+        last_ids: { ...base.last_ids, audits: 0 },
+        tables: { ...base.tables, audits: [] },
+      }),
+    },
+  },
+  3: { shape: version3 },
 };
 
 /** The shape of a base of a version that is known. */

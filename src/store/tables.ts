@@ -210,8 +210,15 @@ export class Tables {
   }
 }
 
-/** Attributes by whose value rows are found: the references and the keyword. */
-export function indexedAttributes(kind: Kind): string[] {
+const indexed = perKind((kind): readonly string[] => {
   const attributes = referencesOf(kind).map(({ attribute }) => attribute);
+  for (const [name, declared] of Object.entries(kind.attributes)) {
+    if (declared.role === 'assigned' && declared.filter) attributes.push(name);
+  }
   return kind.keyword === undefined ? attributes : [...attributes, kind.keyword];
+});
+
+/** Attributes by whose value rows are found: the references, the filters and the keyword. */
+export function indexedAttributes({ name }: Kind): readonly string[] {
+  return indexed[name];
 }

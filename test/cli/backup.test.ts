@@ -180,7 +180,7 @@ test('backup to a named file: what it says, what it writes, and for whom', async
   const count = Object.values(tables).reduce((sum, rows) => sum + rows.length, 0);
   const state = `${count} rows as of change set ${sequence}, ${time}`;
   assert.is(finished.stdout, `backed up ${data} to ${file}: ${state}\n`);
-  assert.is(schema, 2);
+  assert.is(schema, 3);
   const head = JSON.parse(readFileSync(join(data, 'head.json'), 'utf8'));
   assert.equal([sequence, previous], [head.sequence, head.digest]);
   assert.is(statSync(file).mode & 0o177, 0, 'for its owner alone');
@@ -195,7 +195,7 @@ test('a backup holds every row, and neither keys nor anything else of the direct
   const { bytes } = backup(data, '-');
   const { schema: _, sequence, previous, time, last_ids, tables, ...more } = unsealed(bytes);
   const { sku_specs: records, ...others } = demo;
-  assert.equal(tables, { ...others, sku_specs: records, idempotency_keys: [] });
+  assert.equal(tables, { ...others, sku_specs: records, idempotency_keys: [], audits: [] });
   assert.equal(Object.keys(more), []);
   assert.is(sequence, 1);
   assert.match(previous, /^[0-9a-f]{64}$/);
@@ -233,7 +233,7 @@ function largeStore(): string {
     readcount: 0,
     image: '',
   }));
-  const state = { schema: 2, sequence: 7, previous: 'c'.repeat(64), time: null };
+  const state = { schema: 3, sequence: 7, previous: 'c'.repeat(64), time: null };
   const file = join(temporaryDirectory(), 'large.json');
   writeFileSync(file, sealed({ ...state, last_ids: { books: books.length }, tables: { books } }));
   assertDone(restore(data, file));
@@ -724,7 +724,7 @@ const BAD_BACKUPS: readonly [name: string, spoil: (bytes: Buffer) => Buffer, say
   ['sealed, and no object', () => sealed([1, 2, 3]), 'damaged'],
   [
     'of a newer schema version',
-    (bytes) => sealed({ ...unsealed(bytes), schema: 3 }),
+    (bytes) => sealed({ ...unsealed(bytes), schema: 4 }),
     'newer catalog-server',
   ],
   [
@@ -792,25 +792,35 @@ test('a data directory that cannot be one is named', () => {
   assert.is(readFileSync(file, 'utf8'), 'mine');
 });
 
-test('a base of schema version 1 is a backup too', async () => {
-  const file = join(temporaryDirectory(), 'catalog.json');
-  cpSync(join(FIXTURE, 'catalog.json'), file);
-  const data = temporaryDirectory();
-  const finished = restore(data, file);
-  assertDone(finished);
-  assert.match(finished.stdout, 'rows as of change set 3\n');
-  const [old, now] = [file, join(data, 'catalog.json')].map((path) => unsealed(readFileSync(path)));
-  // The table did not exist then.
-  const tables = { ...old?.tables, idempotency_keys: [] };
-  const last_ids = { ...old?.last_ids, idempotency_keys: 0 };
-  assert.equal(now, { ...old, schema: 2, time: null, last_ids, tables });
-  assertInOrder(data);
-  const server = await startServer({ data });
-  const books: Rows = await read(server, '/books/');
-  assert.equal(books, old?.tables['books']);
-  assert.is((await make(server, '/books/', { name: 'New', pub_date: '2000-01-01' })).id, 14);
-  await server.stop();
-});
+const BASES: readonly (readonly [version: number, sequence: number, newBook: number])[] = [
+  [1, 3, 14],
+  [2, 1, 13],
+];
+
+for (const [version, sequence, newBook] of BASES) {
+  test(`a base of schema version ${version} is a backup too`, async () => {
+    const file = join(temporaryDirectory(), 'catalog.json');
+    cpSync(join(FIXTURE, '..', `schema-${version}`, 'catalog.json'), file);
+    const data = temporaryDirectory();
+    const finished = restore(data, file);
+    assertDone(finished);
+    assert.match(finished.stdout, `rows as of change set ${sequence}`);
+    const [old, now] = [file, join(data, 'catalog.json')].map((path) =>
+      unsealed(readFileSync(path)),
+    );
+    // These tables did not exist then.
+    const tables = { idempotency_keys: [], ...old?.tables, audits: [] };
+    const last_ids = { idempotency_keys: 0, ...old?.last_ids, audits: 0 };
+    assert.equal(now, { time: null, ...old, schema: 3, last_ids, tables });
+    assertInOrder(data);
+    const server = await startServer({ data });
+    const books: Rows = await read(server, '/books/');
+    assert.equal(books, old?.tables['books']);
+    const made = await make(server, '/books/', { name: 'New', pub_date: '2000-01-01' });
+    assert.is(made.id, newBook);
+    await server.stop();
+  });
+}
 
 const anyText = fc.oneof(
   fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }),
@@ -839,7 +849,7 @@ test('any rows come back as they were', () => {
         image: name,
       }));
       const last_ids = { books: Number.MAX_SAFE_INTEGER - 1 };
-      const state = { schema: 2, sequence, previous: 'd'.repeat(64), time: null, last_ids };
+      const state = { schema: 3, sequence, previous: 'd'.repeat(64), time: null, last_ids };
       const data = temporaryDirectory();
       assertDone(restore(data, '-', { input: sealed({ ...state, tables: { books } }) }));
       const { tables, last_ids: restored, ...rest } = unsealed(backup(data, '-').bytes);

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseOrigins, parseSize } from '../../src/cli/values.ts';
+import { parseAuditSize, parseOrigins, parseSize } from '../../src/cli/values.ts';
 import { type Received, send } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { killServers, runCommand, startServer } from '../support/server.ts';
@@ -37,12 +37,13 @@ async function allowedFor(server: Server, origin: string): Promise<string | null
   return answer.headers.get('access-control-allow-origin');
 }
 
-test('serve --help names both flags, their variables and the default size', async () => {
+test('serve --help names the flags, their variables and the default sizes', async () => {
   const { status, stdout } = await runCommand(['serve', '--help']);
   assert.is(status, 0);
   const text = stdout.replace(/\s+/g, ' ');
   assert.match(text, /--max-body <size> [^-]*1MiB[^-]*CATALOG_MAX_BODY/);
   assert.match(text, /--cors-origin <origin> [^-]*CATALOG_CORS_ORIGIN/);
+  assert.match(text, /--audit-size <MiB> [^-]*16[^-]*CATALOG_AUDIT_SIZE/);
 });
 
 interface Flag {
@@ -89,6 +90,27 @@ const LIMITS: readonly Flag[] = [
       '1073741825',
       '99999999999999999999',
       '1024\n',
+    ],
+  },
+  {
+    flag: '--audit-size',
+    variable: 'CATALOG_AUDIT_SIZE',
+    says: 'from 0 to 1024',
+    parse: parseAuditSize,
+    wrong: [
+      '16MiB',
+      '',
+      'x',
+      '-1',
+      '+1',
+      '1.5',
+      '1e2',
+      '0x10',
+      ' 16',
+      '16 ',
+      '16\n',
+      '1025',
+      '99999',
     ],
   },
   {

@@ -50,9 +50,9 @@ test('migrate creates an empty store, its directory and its parents, and says so
   const data = join(temporaryDirectory(), 'a', 'b');
   const finished = await migrate(data);
   assertDone(finished);
-  assert.is(finished.stdout, `created ${data} at schema version 2\n`);
+  assert.is(finished.stdout, `created ${data} at schema version 3\n`);
   const base = JSON.parse(readFileSync(join(data, 'catalog.json'), 'utf8'));
-  assert.is(base.schema, 2);
+  assert.is(base.schema, 3);
   assert.ok(Object.values(base.tables).every((rows) => Array.isArray(rows) && rows.length === 0));
   assert.is(statSync(data).mode & 0o077, 0, 'for its owner alone');
 });
@@ -243,17 +243,21 @@ test('the demo catalog is one change set: a kill leaves all of it or nothing', a
   assert.equal(readdirSync(join(data, 'changes')), ['000000000001.json']);
 });
 
-const FIXTURE = join(import.meta.dir, '..', 'fixtures', 'schema-1');
+const fixture = (version: number) => join(import.meta.dir, '..', 'fixtures', `schema-${version}`);
+
+const FIXTURE = fixture(1);
 
 /** The files of a store of schema version 1, by their names in it. */
 const VERSION_1 = filesOf(FIXTURE);
 
-/** A store as the program of schema version 1 left it. */
-function version1(): string {
+/** A store as the program of an earlier schema version left it. */
+function earlier(version: number): string {
   const data = join(temporaryDirectory(), 'data');
-  cpSync(FIXTURE, data, { recursive: true });
+  cpSync(fixture(version), data, { recursive: true });
   return data;
 }
+
+const version1 = () => earlier(1);
 
 interface State {
   readonly schema: number;
@@ -309,19 +313,29 @@ function stateOf(data: string): State {
   return { schema: schema as never, time, sequence, digest: previous, ...rest };
 }
 
-const keptIn = (data: string) => join(data, 'migrated-from-1');
+const keptIn = (data: string, version = 1) => join(data, `migrated-from-${version}`);
 
-test('the stored directory of version 1 is whole, and holds what these tests rely on', () => {
-  const { schema, sequence, lastIds, tables } = stateOf(FIXTURE);
-  assert.is(schema, 1);
-  assert.is(sequence, 8);
-  assert.not.ok(existsSync(join(FIXTURE, 'head.json')));
-  const missing = Object.entries(tables).flatMap(([name, rows]) => {
+/** The versions that a migration from an earlier one goes through, each with a line of its own. */
+const STEPS: readonly (readonly [from: number, to: readonly number[]])[] = [
+  [1, [2, 3]],
+  [2, [3]],
+];
+
+/** The ids of a store that were handed out and have no row. */
+function missingFrom({ lastIds, tables }: State): string[] {
+  return Object.entries(tables).flatMap(([name, rows]) => {
     const ids = new Set(rows.map(({ id }) => id));
     const used = Array.from({ length: lastIds[name] ?? 0 }, (_, index) => index + 1);
     return used.filter((id) => !ids.has(id)).map((id) => `${name} ${id}`);
   });
-  assert.equal(missing, [
+}
+
+test('the stored directory of version 1 is whole, and holds what these tests rely on', () => {
+  const state = stateOf(FIXTURE);
+  assert.is(state.schema, 1);
+  assert.is(state.sequence, 8);
+  assert.not.ok(existsSync(join(FIXTURE, 'head.json')));
+  assert.equal(missingFrom(state), [
     'books 13',
     'brands 7',
     'brands 8',
@@ -331,62 +345,102 @@ test('the stored directory of version 1 is whole, and holds what these tests rel
   ]);
 });
 
-test('migrate brings version 1 to version 2: what it says, and the files that it makes', async () => {
-  const data = version1();
-  const finished = await migrate(data);
-  assertDone(finished);
-  const [done, kept, ...more] = finished.stdout.split('\n');
-  assert.ok(done?.startsWith(`migrated ${data} to schema version 2: `), done);
-  assert.match(done ?? '', 'head.json');
-  assert.is(kept, `the files as they were are in ${keptIn(data)} until the next checkpoint`);
-  assert.equal(more, ['']);
-  assert.equal(readdirSync(data).sort(), [
-    'catalog.json',
-    'changes',
-    'head.json',
-    'lock',
-    'migrated-from-1',
+test('the stored directory of version 2 is whole, and holds what these tests rely on', () => {
+  const state = stateOf(fixture(2));
+  assert.is(state.schema, 2);
+  assert.is(state.sequence, 8);
+  assert.equal(unsealed(join(fixture(2), 'head.json')).value, {
+    sequence: 8,
+    digest: state.digest,
+  });
+  assert.equal(missingFrom(state), [
+    'books 13',
+    'brands 7',
+    'skus 2',
+    'sku_specs 3',
+    'sku_specs 4',
   ]);
-  assert.equal(readdirSync(join(data, 'changes')), []);
-  const { value } = unsealed(join(data, 'head.json'));
-  const { sequence, digest } = stateOf(FIXTURE);
-  assert.equal(value, { sequence, digest });
-  for (const name of ['catalog.json', 'head.json']) {
-    assert.is(statSync(join(data, name)).mode & 0o077, 0, name);
-  }
-  const checked = await runCommand(['check', '--data', data]);
-  assert.is(checked.status, 0, checked.stdout);
+  assert.is(state.tables['idempotency_keys']?.length, 2);
+  const written = ['catalog.json', ...readdirSync(join(fixture(2), 'changes'))].map((name) =>
+    readFileSync(join(fixture(2), name === 'catalog.json' ? name : `changes/${name}`), 'utf8'),
+  );
+  assert.is(written.length, 8);
+  assert.not.ok(written.some((text) => text.includes('audits')));
 });
 
-test('rows, last ids and the place in the history are after a migration as before', async () => {
-  const data = version1();
-  const before = stateOf(data);
-  assertDone(await migrate(data));
-  const last = unsealed(join(FIXTURE, 'changes', '000000000008.json')).value;
-  assert.equal(stateOf(data), { ...before, schema: 2, time: last['time'] });
-});
+for (const [from, steps] of STEPS) {
+  test(`migrate brings version ${from} to version 3: what it says, and the files that it makes`, async () => {
+    const data = earlier(from);
+    const finished = await migrate(data);
+    assertDone(finished);
+    const lines = finished.stdout.split('\n');
+    for (const [nth, to] of steps.entries()) {
+      assert.ok(lines[nth]?.startsWith(`migrated ${data} to schema version ${to}: `), lines[nth]);
+    }
+    assert.match(lines[steps.indexOf(3)] ?? '', 'audit trail');
+    assert.equal(lines.slice(steps.length), [
+      `the files as they were are in ${keptIn(data, from)} until the next checkpoint`,
+      '',
+    ]);
+    assert.equal(readdirSync(data).sort(), [
+      'catalog.json',
+      'changes',
+      'head.json',
+      'lock',
+      `migrated-from-${from}`,
+    ]);
+    assert.equal(readdirSync(join(data, 'changes')), []);
+    const { value } = unsealed(join(data, 'head.json'));
+    const { sequence, digest } = stateOf(fixture(from));
+    assert.equal(value, { sequence, digest });
+    for (const name of ['catalog.json', 'head.json']) {
+      assert.is(statSync(join(data, name)).mode & 0o077, 0, name);
+    }
+    const checked = await runCommand(['check', '--data', data]);
+    assert.is(checked.status, 0, checked.stdout);
+  });
 
-test('migrate --dry-run on version 1 says what would happen, and changes nothing', async () => {
-  const data = version1();
-  const finished = await migrate(data, '--dry-run');
-  assertDone(finished);
-  const [would, kept, ...more] = finished.stdout.split('\n');
-  assert.ok(would?.startsWith(`would migrate ${data} to schema version 2: `), would);
-  assert.is(kept, `would keep the files as they are in ${keptIn(data)} until the next checkpoint`);
-  assert.equal(more, ['']);
-  assert.equal(filesOf(data), VERSION_1);
-  assert.equal(readdirSync(data).sort(), ['catalog.json', 'changes']);
-});
+  test(`rows, last ids and the place in the history are as in version ${from} before`, async () => {
+    const data = earlier(from);
+    const before = stateOf(data);
+    assertDone(await migrate(data));
+    const last = unsealed(join(fixture(from), 'changes', '000000000008.json')).value;
+    assert.equal(stateOf(data), { ...before, schema: 3, time: last['time'] });
+    const { last_ids, tables } = unsealed(join(data, 'catalog.json')).value;
+    assert.is(last_ids?.['audits'], 0);
+    assert.equal(tables?.['audits'], []);
+  });
 
-test('the kept files are byte for byte the old ones, and a store of version 1', async () => {
-  const data = version1();
-  assertDone(await migrate(data));
-  assert.equal(filesOf(keptIn(data)), VERSION_1);
-  assert.equal(stateOf(keptIn(data)), stateOf(FIXTURE));
-  const moved = join(temporaryDirectory(), 'data');
-  cpSync(keptIn(data), moved, { recursive: true });
-  assert.match((await migrate(moved, '--dry-run')).stdout, 'would migrate');
-});
+  test(`migrate --dry-run on version ${from} says what would happen, and changes nothing`, async () => {
+    const data = earlier(from);
+    const finished = await migrate(data, '--dry-run');
+    assertDone(finished);
+    const lines = finished.stdout.split('\n');
+    for (const [nth, to] of steps.entries()) {
+      const would = `would migrate ${data} to schema version ${to}: `;
+      assert.ok(lines[nth]?.startsWith(would), lines[nth]);
+    }
+    const kept = keptIn(data, from);
+    assert.equal(lines.slice(steps.length), [
+      `would keep the files as they are in ${kept} until the next checkpoint`,
+      '',
+    ]);
+    assert.equal(filesOf(data), filesOf(fixture(from)));
+    assert.equal(readdirSync(data).sort(), readdirSync(fixture(from)).sort());
+  });
+
+  test(`the kept files are byte for byte the old ones, and a store of version ${from}`, async () => {
+    const data = earlier(from);
+    assertDone(await migrate(data));
+    const kept = keptIn(data, from);
+    const files = filesOf(fixture(from));
+    assert.equal(filesOf(kept), files);
+    assert.equal(stateOf(kept), stateOf(fixture(from)));
+    const moved = join(temporaryDirectory(), 'data');
+    cpSync(kept, moved, { recursive: true });
+    assert.match((await migrate(moved, '--dry-run')).stdout, 'would migrate');
+  });
+}
 
 test('the kept files stay while there is no checkpoint, and go at the next one', async () => {
   const data = version1();
@@ -446,7 +500,7 @@ test('migrate a second time finds nothing to do and changes nothing', async () =
   const before = filesOf(data);
   const again = await migrate(data);
   assertDone(again);
-  assert.is(again.stdout, `${data} is at schema version 2; nothing to do\n`);
+  assert.is(again.stdout, `${data} is at schema version 3; nothing to do\n`);
   assert.equal(filesOf(data), before);
 });
 
@@ -473,7 +527,7 @@ test('migrate --demo migrates an empty store of version 1 and fills it', async (
   mkdirSync(join(data, 'changes'));
   const finished = await migrate(data, '--demo');
   assertDone(finished);
-  assert.match(finished.stdout, `migrated ${data} to schema version 2`);
+  assert.match(finished.stdout, `migrated ${data} to schema version 3`);
   assert.match(finished.stdout, `${demo.skus.length} SKUs`);
   assert.is(stateOf(data).tables['skus']?.length, demo.skus.length);
 });
@@ -507,10 +561,12 @@ const REFUSING = [
   ['backup', join(temporaryDirectory(), 'backup.json')],
 ] as const;
 
-for (const [command, ...args] of REFUSING) {
+for (const [from, [command, ...args]] of [1, 2].flatMap((version) =>
+  REFUSING.map((call) => [version, call] as const),
+)) {
   const shown = [command, ...args.map((arg) => arg.replace(/.*\//, ''))].join(' ');
-  test(`${shown} refuses version 1, names the migrate call and changes nothing`, async () => {
-    const data = version1();
+  test(`${shown} refuses version ${from}, names the migrate call and changes nothing`, async () => {
+    const data = earlier(from);
     const finished = await runCommand([command, '--data', data, ...args], {
       env: { CATALOG_JWT_SECRET: SECRET },
     });
@@ -520,10 +576,10 @@ for (const [command, ...args] of REFUSING) {
       assert.match(finished.stdout, /^[^\n]+\n$/);
       assert.ok(finished.stdout.includes(call), finished.stdout);
     } else {
-      assertFailed(finished, 'schema version 1', 'has 2', call);
+      assertFailed(finished, `schema version ${from}`, 'has 3', call);
       assert.is(finished.stdout, '');
     }
-    assert.equal(filesOf(data), VERSION_1);
+    assert.equal(filesOf(data), filesOf(fixture(from)));
     for (const arg of args) assert.not.ok(existsSync(arg), 'no backup is left');
   });
 }
@@ -565,6 +621,22 @@ test('a migrated store is served: every row as before, and new rows get new ids'
   assert.is(checked.status, 0, checked.stdout);
 });
 
+test('a store of version 2 is served: its answers are given again, and its trail begins', async () => {
+  const data = earlier(2);
+  assertDone(await migrate(data));
+  const server = await startServer({ data });
+  const trail: Fields[] = await read(server, '/admin/audits/');
+  assert.equal(trail, []);
+  assert.is((await make(server, '/admin/brands/', { name: 'New' })).id, 9);
+  const [entry, ...more]: Fields[] = await read(server, '/admin/audits/');
+  assert.equal(more, []);
+  assert.equal([entry?.['id'], entry?.['resource_id']], [1, 9]);
+  await assertRecords(server, stateOf(fixture(2)).tables['sku_specs'] ?? []);
+  await server.stop();
+  const checked = await runCommand(['check', '--data', data]);
+  assert.is(checked.status, 0, checked.stdout);
+});
+
 /** Each SKU shows its specification records. */
 async function assertRecords(server: TestServer, records: readonly Fields[]): Promise<void> {
   const skus: { id: number; specs: Fields[] }[] = await read(server, '/admin/skus/?per_page=1000');
@@ -579,11 +651,11 @@ test('migrate refuses a newer schema version in all its forms and leaves it byte
   const data = temporaryDirectory();
   assertDone(await migrate(data, '--demo'));
   const path = join(data, 'catalog.json');
-  writeSealed(path, { ...unsealed(path).value, schema: 3 });
+  writeSealed(path, { ...unsealed(path).value, schema: 4 });
   const before = filesOf(data);
   for (const flags of [[], ['--dry-run'], ['--demo'], ['--demo', '--dry-run']]) {
     const finished = await migrate(data, ...flags);
-    assertFailed(finished, data, 'schema version 3', 'newer catalog-server');
+    assertFailed(finished, data, 'schema version 4', 'newer catalog-server');
     assert.is(finished.stdout, '');
   }
   assert.equal(filesOf(data), before);

@@ -93,18 +93,23 @@ export function assertTidy(place: Place, changeSets: number): void {
   assert.equal(hidden, []);
 }
 
-/** The files of the version-1 directory, whether where they were or where they are kept. */
-export function assertOldFiles(directory: string): void {
-  const old = filesOf(FIXTURE);
+/** The files of a directory of an earlier version, whether where they were or where they are kept. */
+export function assertOldFiles(directory: string, from = FIXTURE): void {
+  const old = filesOf(from);
   const found = filesOf(directory);
   for (const [path, content] of Object.entries(old)) {
     assert.ok(found[path] === content, `${join(directory, path)} is not as it was`);
   }
 }
 
-const loaded = load(machineDisk, FIXTURE, 'older');
-if (loaded === null) throw new Error(`there is no store in ${FIXTURE}`);
-export const FIXTURE_STATE = stateOf(loaded.document);
+/** The state that a directory of an earlier version holds. */
+export function stateIn(directory: string): State {
+  const loaded = load(machineDisk, directory, 'older');
+  if (loaded === null) throw new Error(`there is no store in ${directory}`);
+  return stateOf(loaded.document);
+}
+
+export const FIXTURE_STATE = stateIn(FIXTURE);
 
 /**
  * Registers a test for every death in a command.

@@ -331,14 +331,17 @@ test('where the head survives a disk that lies, the start names what is lost', a
 
 // Migration.
 
-const FIXTURE = join(import.meta.dir, '../fixtures/schema-1');
-const version1 = Volume.holding(
-  Object.fromEntries(
-    [BASE, ...readdirSync(join(FIXTURE, CHANGES)).map((name) => join(CHANGES, name))].map(
-      (name) => [`data/${name}`, readFileSync(join(FIXTURE, name))],
-    ),
-  ),
-);
+/** The stored directory of an earlier version, with the files beside its change sets. */
+function stored(version: number, beside: readonly string[]): Volume {
+  const fixture = join(import.meta.dir, `../fixtures/schema-${version}`);
+  const changes = readdirSync(join(fixture, CHANGES)).map((name) => join(CHANGES, name));
+  const files = [...beside, ...changes].map(
+    (name) => [`data/${name}`, readFileSync(join(fixture, name))] as const,
+  );
+  return Volume.holding(Object.fromEntries(files));
+}
+
+const version1 = stored(1, [BASE]);
 const migrating = load(new PowerDisk(root, version1), data, 'older')?.document as Document;
 const kept = keptDirectory(data, 1);
 
@@ -391,6 +394,25 @@ test('what a migration keeps is durable before anything else is done', async () 
   for (const { left } of losses(disk, disk.log.length, randomFrom(1), DRAWS)) {
     assert.is(versionOf(new PowerDisk(root, left), kept), 1);
   }
+});
+
+test('a migration from version 2 that power loss cuts off leaves either version whole, its head too', async () => {
+  const disk = new PowerDisk(root, stored(2, [BASE, HEAD]));
+  const text = (at: PowerDisk, directory: string) =>
+    textOfDocument(load(at, directory, 'older')?.document as Document);
+  const before = text(disk, data);
+  await migrateStore(data, 'test', disk);
+  const versions = new Set<number | undefined>();
+  for (const { left } of different(losses(disk, 0, randomFrom(7), DRAWS))) {
+    const found = new PowerDisk(root, left);
+    assert.is(text(found, data), before);
+    const version = load(found, data, 'older')?.schema;
+    versions.add(version);
+    if (version !== SCHEMA_VERSION) continue;
+    assert.is(load(found, keptDirectory(data, 2), 'older')?.schema, 2);
+    assert.is(text(found, keptDirectory(data, 2)), before);
+  }
+  assert.equal([...versions], [2, SCHEMA_VERSION]);
 });
 
 test('a migration that was killed and runs again leaves either version whole at power loss', async () => {

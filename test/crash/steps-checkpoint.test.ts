@@ -31,6 +31,7 @@ const CHECKPOINT = [
   'remove change set',
   'remove kept base',
   'sync kept directory',
+  'remove kept head',
   'remove kept change set',
   'remove kept changes',
   'remove kept directory',

@@ -9,6 +9,7 @@ import * as assert from 'uvu/assert';
 import { machineDisk } from '../../src/disk/disk.ts';
 import { decodeBase } from '../../src/store/base.ts';
 import { checkStore } from '../../src/store/check.ts';
+import { SCHEMA_VERSION } from '../../src/store/schema.ts';
 import {
   assertDone,
   assertOldFiles,
@@ -16,11 +17,14 @@ import {
   eachDeath,
   FIXTURE_STATE,
   Place,
+  type State,
+  stateIn,
 } from './commands.ts';
-import { BASE, CLOSING, DIRECTORIES, FIXTURE, HEAD, OPENING } from './steps.ts';
+import { BASE, CLOSING, DIRECTORIES, FIXTURE, fixture, HEAD, OPENING } from './steps.ts';
 
 const KEEPING = [
   'remove kept base',
+  'remove kept head',
   'remove kept changes',
   'remove kept directory',
   'make kept changes',
@@ -45,6 +49,7 @@ const MIGRATION = [
 const LEFT = [
   'sync kept directory',
   'remove temporary',
+  'remove kept head',
   'remove kept change set',
   'remove kept base',
   'remove kept changes',
@@ -54,8 +59,9 @@ const LEFT = [
 const SECOND_MIGRATION = [
   'remove kept base',
   'sync kept directory',
+  'remove kept head',
   'remove kept change set',
-  ...MIGRATION.slice(1, MIGRATION.indexOf('create head')),
+  ...MIGRATION.slice(2, MIGRATION.indexOf('create head')),
   'remove temporary',
   ...MIGRATION.slice(MIGRATION.indexOf('create head')),
 ];
@@ -69,23 +75,27 @@ async function halfMigrated(): Promise<string> {
 
 const half = await halfMigrated();
 
-async function judgeMigration(place: Place, made: (step: string) => boolean): Promise<void> {
-  const path = join(place.data, 'catalog.json');
-  const { schema } = decodeBase(path, readFileSync(path));
-  assert.is(schema, made('rename base') ? 2 : 1);
-  if (schema === 2) {
-    assert.equal(place.state(), FIXTURE_STATE);
-  } else {
-    assertOldFiles(place.data);
-    const { findings } = checkStore(machineDisk, place.data);
-    assert.is(findings.length, 1, findings.join('\n'));
-    assert.match(findings[0] ?? '', 'has schema version 1, this program has 2; run: ');
-  }
-  assertDone(await place.run(['migrate']));
-  assert.equal(place.state(), FIXTURE_STATE);
-  assertTidy(place, 0);
-  assertOldFiles(join(place.data, 'migrated-from-1'));
-}
+/** Judges what a migration from a version left that was killed. */
+const judged =
+  (version: number, state: State) => async (place: Place, made: (step: string) => boolean) => {
+    const path = join(place.data, 'catalog.json');
+    const { schema } = decodeBase(path, readFileSync(path));
+    assert.is(schema, made('rename base') ? SCHEMA_VERSION : version);
+    if (schema === SCHEMA_VERSION) {
+      assert.equal(place.state(), state);
+    } else {
+      assertOldFiles(place.data, fixture(version));
+      const { findings } = checkStore(machineDisk, place.data);
+      assert.is(findings.length, 1, findings.join('\n'));
+      assert.match(findings[0] ?? '', `has schema version ${version}, this program has 3; run: `);
+    }
+    assertDone(await place.run(['migrate']));
+    assert.equal(place.state(), state);
+    assertTidy(place, 0);
+    assertOldFiles(join(place.data, `migrated-from-${version}`), fixture(version));
+  };
+
+const judgeMigration = judged(1, FIXTURE_STATE);
 
 await eachDeath(
   'a migration',
@@ -103,6 +113,16 @@ await eachDeath(
   judgeMigration,
   // The others are as in the first one.
   LEFT,
+);
+
+await eachDeath(
+  'a migration from version 2',
+  MIGRATION.flatMap((step) => (step === 'link kept base' ? [step, 'link kept head'] : [step])),
+  () => new Place(fixture(2)),
+  () => ['migrate'],
+  judged(2, stateIn(fixture(2))),
+  // Where it differs from one from version 1: it has a head to keep and to replace.
+  ['link kept head', 'rename head', 'rename base', 'remove change set'],
 );
 
 test.run();

@@ -10,8 +10,11 @@ import type { Side } from './step-disk.ts';
 
 const ROOT = join(import.meta.dir, '..', '..');
 
+/** A directory of an earlier schema version. */
+export const fixture = (version: number) => join(ROOT, 'test', 'fixtures', `schema-${version}`);
+
 /** A directory of schema version 1. */
-export const FIXTURE = join(ROOT, 'test', 'fixtures', 'schema-1');
+export const FIXTURE = fixture(1);
 
 const VICTIM = fileURLToPath(import.meta.resolve('./victim.ts'));
 

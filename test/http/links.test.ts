@@ -74,7 +74,7 @@ for (const prefix of PREFIXES) {
     assert.ok(items.every(([rel]) => rel === 'item'));
     assert.equal(
       items.map(([, target]) => target).toSorted(),
-      COLLECTIONS.map((path) => `${base}${path}`).toSorted(),
+      [...COLLECTIONS, '/admin/audits/'].map((path) => `${base}${path}`).toSorted(),
     );
     assert.equal(
       items.map(([, target]) => target).toSorted(),

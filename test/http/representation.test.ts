@@ -518,11 +518,11 @@ test('OPTIONS of the specification records names spec_id and option_id where the
   }
 });
 
-test('GET / lists the seven collections and the documentation, each to be found there', async () => {
+test('GET / lists the collections, the audit trail and the documentation, each to be found there', async () => {
   const { status, json } = await send(server, 'GET', '/', { token: null });
   assert.is(status, 200);
   const listed: string[] = Object.values(json.collections);
-  assert.equal(listed.toSorted(), Object.values(COLLECTIONS).toSorted());
+  assert.equal(listed.toSorted(), ['/admin/audits/', ...Object.values(COLLECTIONS)].toSorted());
   const documents: string[] = Object.values(json.documentation);
   assert.equal(documents.toSorted(), ['/docs/', '/openapi.json']);
   for (const path of [...listed, ...documents]) {
@@ -671,7 +671,7 @@ test('under a base path, links, Location, index and servers begin with it', asyn
     ...Object.values<string>(json.collections),
     ...Object.values<string>(json.documentation),
   ];
-  assert.is(listed.length, 9);
+  assert.is(listed.length, 10);
   for (const path of listed) {
     assert.ok(path.startsWith('/api/'), path);
     assert.is((await send(moved, 'GET', path)).status, 200, path);

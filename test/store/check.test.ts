@@ -6,6 +6,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Disk, machineDisk } from '../../src/disk/disk.ts';
 import { KIND_NAMES } from '../../src/model/kind.ts';
+import { entryOf } from '../../src/resources/audit.ts';
+import { append } from '../../src/store/bounded.ts';
 import { checkStore } from '../../src/store/check.ts';
 import { createStore } from '../../src/store/create.ts';
 import type { Transaction } from '../../src/store/draft.ts';
@@ -44,9 +46,12 @@ function fill(all: Transaction): void {
   const sku = { name: 'Phone, silver', goods_id: 1, caption: '', category_id: 3, ...prices };
   all.put('skus', { id: all.nextId('skus'), ...sku, sales: 0, is_launched: true });
   all.put('sku_specs', { id: all.nextId('sku_specs'), sku_id: 1, spec_id: 1, option_id: 1 });
-  const answer = { created: 1, etag: '"1"', body: '{"id":1}', bytes: 8, oldest: 1, time: 0 };
-  const id = all.nextId('idempotency_keys');
-  all.put('idempotency_keys', { id, key: '[null,"a"]', digest: '', ...answer });
+  const answer = { created: 1, etag: '"1"', body: '{"id":1}', time: 0 };
+  append(all, 'idempotency_keys', { key: '[null,"a"]', digest: '', ...answer }, () => false);
+  for (const before of [null, { id: 1, name: 'Works' }]) {
+    const change = { kind: 'brands', id: 1, before, after: { id: 1, name: 'Other' } } as const;
+    append(all, 'audits', entryOf(change, { subject: 'ann', time: 0 }), () => false);
+  }
   for (const name of ['Emma', 'Ulysses']) {
     const book = { name, pub_date: '1815-12-23', commentcount: 0, readcount: 0, image: '' };
     all.put('books', { id: all.nextId('books'), ...book });
@@ -281,6 +286,27 @@ const ROWS: readonly Planted[] = [
       delete last_ids.skus;
     },
     found: ['SKU 1: the last id of skus is 0'],
+  },
+  {
+    what: 'a gap in the audit trail, whose first entry is gone',
+    base: ({ tables }) => {
+      tables.audits.shift();
+    },
+    found: ['audit entry 2: oldest: it must be 2'],
+  },
+  {
+    what: 'a sum in the audit trail that is wrong',
+    base: row('audits', 2, { bytes: 1 }),
+    found: ['audit entry 2: bytes: it must be 587'],
+  },
+  {
+    what: 'what is no moment, no JSON text of an object and no action in an audit entry',
+    base: row('audits', 1, { time: 'today', after: '[]', action: 'rename' }),
+    found: [
+      'audit entry 1: time: must be a moment, written YYYY-MM-DDThh:mm:ss.sssZ',
+      'audit entry 1: action: must be create, update or delete',
+      'audit entry 1: after: must be the JSON text of an object',
+    ],
   },
   {
     what: 'two rows with one id',
@@ -584,19 +610,19 @@ test('an older version and a newer one are findings, with what to do', async () 
   const older = leftInDisorder(storeDirectory());
   cpSync(FIXTURE, older, { recursive: true });
   assert.equal(foundIn(older), [
-    'DIR has schema version 1, this program has 2; run: catalog-server migrate --data DIR',
+    'DIR has schema version 1, this program has 3; run: catalog-server migrate --data DIR',
   ]);
   // What is wrong with an older one is told first.
   flip(join(older, changeSetName(6)));
   assert.equal(foundIn(older), [damage(changeSetName(6), CHECKSUM)]);
 
   const newer = leftInDisorder(await history());
-  forge(newer, { base: (base) => Object.assign(base, { schema: 3, tables: [] }) });
+  forge(newer, { base: (base) => Object.assign(base, { schema: 4, tables: [] }) });
   // Its other files are not ours to judge.
   flip(join(newer, changeSetName(3)));
   writeFileSync(join(newer, CHANGES, 'index'), '');
   assert.equal(foundIn(newer), [
-    'DIR/catalog.json has schema version 3, this program has 2; use a newer catalog-server (catalog-server migrate only goes forward)',
+    'DIR/catalog.json has schema version 4, this program has 3; use a newer catalog-server (catalog-server migrate only goes forward)',
   ]);
 });
 

@@ -106,6 +106,35 @@ test('a transaction that throws is undone whole: rows, removals, rows by value, 
   );
 });
 
+test('a transaction sees what it has written: each row once, as it was and is, in its order', () => {
+  const draft = draftOver(catalog());
+  const sku = (id: number, name: string) => ({ id, name, goods_id: 1, category_id: 3 });
+  draft.run((transaction) => transaction.put('skus', sku(transaction.nextId('skus'), 'Earlier')));
+  draft.run((transaction) => {
+    assert.equal(transaction.written(), [], 'what others wrote is theirs');
+    const [before, record] = [transaction.get('skus', 1), transaction.get('sku_specs', 1)];
+    const earlier = transaction.get('skus', 3);
+    transaction.put('skus', sku(3, 'Once'));
+    transaction.delete('skus', 1);
+    transaction.put('skus', sku(3, 'Twice'));
+    const id = transaction.nextId('skus');
+    transaction.put('skus', sku(id, 'Come'));
+    assert.equal(transaction.written().at(-1), {
+      kind: 'skus',
+      id,
+      before: null,
+      after: sku(id, 'Come'),
+    });
+    transaction.delete('skus', id);
+    assert.equal(transaction.written(), [
+      { kind: 'skus', id: 3, before: earlier ?? null, after: sku(3, 'Twice') },
+      { kind: 'skus', id: 1, before: before ?? null, after: null },
+      { kind: 'sku_specs', id: 1, before: record ?? null, after: null },
+    ]);
+    assert.ok(before !== undefined && record !== undefined && earlier !== undefined);
+  });
+});
+
 test('a draft in which every transaction threw is as clean as a new one', () => {
   const draft = draftOver(catalog());
   failureOf(() =>

@@ -132,7 +132,7 @@ const aQuestion: fc.Arbitrary<Question> = kindName.chain((kind) => {
   return fc.record({
     kind: fc.constant(kind),
     selection: fc.record({
-      filters: fc.subarray(indexed).chain((attributes) => fc.tuple(...attributes.map(filter))),
+      filters: fc.subarray([...indexed]).chain((attributes) => fc.tuple(...attributes.map(filter))),
       sortby: fc.constantFrom(...scalarAttributes(KINDS[kind])),
       order: fc.constantFrom('asc', 'desc'),
       offset: fc.nat(6),

@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { CatalogError, messageOf } from '../../src/errors.ts';
 import { KIND_NAMES, type KindName, type Row } from '../../src/model/kind.ts';
+import { KINDS } from '../../src/model/kinds.ts';
+import { entryOf } from '../../src/resources/audit.ts';
+import { append } from '../../src/store/bounded.ts';
 import { checkStore } from '../../src/store/check.ts';
 import type { Document } from '../../src/store/document.ts';
 import type { Transaction } from '../../src/store/draft.ts';
@@ -445,6 +448,11 @@ function perform(
     return null;
   };
   const [first, second, third] = picks;
+  if (KINDS[kind].weight !== undefined) {
+    const values = fieldsOf(transaction, kind, text, { pick, first, second, third });
+    append(recording(transaction, writes), kind, values, (_, { rows }) => rows > 3);
+    return;
+  }
   const chosen = does === 'create' ? null : pick(kind, first);
   if (does !== 'create' && chosen === null) return;
   if (does === 'delete') {
@@ -457,6 +465,30 @@ function perform(
   const row = { id, ...fieldsOf(transaction, kind, text, { pick, first, second, third }) };
   transaction.put(kind, row);
   writes.push({ wrote: 'row', kind, row });
+}
+
+/** The same transaction, which tells what it is made to write. */
+function recording(transaction: Transaction, writes: Write[]): Transaction {
+  return {
+    get: (kind, id) => transaction.get(kind, id),
+    matching: (kind, attribute, value) => transaction.matching(kind, attribute, value),
+    part: (index, run) => transaction.part(index, run),
+    written: () => transaction.written(),
+    lastId: (kind) => transaction.lastId(kind),
+    nextId(kind) {
+      const id = transaction.nextId(kind);
+      writes.push({ wrote: 'id', kind, id });
+      return id;
+    },
+    put(kind, row) {
+      transaction.put(kind, row);
+      writes.push({ wrote: 'row', kind, row });
+    },
+    delete(kind, id) {
+      transaction.delete(kind, id);
+      writes.push({ wrote: 'nothing', kind, id });
+    },
+  };
 }
 
 interface Picks {
@@ -527,7 +559,16 @@ function fieldsOf(
     case 'idempotency_keys': {
       const [key, digest] = [text, text.repeat(second)];
       const answer = { created: third === 0 ? null : third, etag: '', body: text };
-      return { key, digest, time: first, oldest: 1, bytes: second, ...answer };
+      return { key, digest, time: first, ...answer };
+    }
+    case 'audits': {
+      const change = {
+        kind: 'brands',
+        id: first + 1,
+        before: { id: 1, text },
+        after: null,
+      } as const;
+      return entryOf(change, { subject: text, time: second });
     }
   }
 }

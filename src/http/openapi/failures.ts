@@ -36,7 +36,10 @@ const FAILURES = {
   403: {
     name: 'Forbidden',
     description: "The token's role does not allow it.",
-    examples: { viewer: 'the role viewer may read, but not write' },
+    examples: {
+      viewer: 'the role viewer may read, but not write',
+      editor: 'the role editor may not read this; admin may',
+    },
   },
   404: {
     name: 'NotFound',

@@ -1,5 +1,5 @@
 /** How the description names things, and points at what stands among its components. */
-import type { Kind } from '../../model/kind.ts';
+import { isWritable, type Kind } from '../../model/kind.ts';
 import { ALL_KINDS } from '../../model/kinds.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -23,6 +23,11 @@ export function componentName({ name }: Kind): string {
 /** The kinds that a client can reach. */
 export const REACHABLE: readonly Kind[] = ALL_KINDS.filter(
   ({ path, nestings }) => path !== null || nestings.length > 0,
+);
+
+/** The kinds of which a client can make objects. */
+export const WRITABLE: readonly Kind[] = REACHABLE.filter(
+  (kind) => isWritable(kind, null) || kind.nestings.some((nesting) => isWritable(kind, nesting)),
 );
 
 /** "an SPU", said by its letters, but "a SKU", said as a word; "a book". */

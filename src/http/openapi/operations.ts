@@ -1,5 +1,5 @@
 /** The operations on collections and items, from the declarations of the kinds. */
-import type { Kind, Nesting } from '../../model/kind.ts';
+import { isWritable, type Kind, type Nesting } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
 import { type Referrer, referrersOf } from '../../model/relations.ts';
 import { JSON_TYPE } from '../negotiate.ts';
@@ -24,31 +24,34 @@ function isOpen({ kind, protectsOpen }: Place, writes: boolean): boolean {
 /** The methods of a collection. */
 export function collectionPath(place: Place): JsonObject {
   const { nesting, kind } = place;
+  const writable = isWritable(kind, nesting);
   const list = listOperation(place);
   return {
     ...(nesting !== null && { parameters: named('pk') }),
     get: list,
     head: headOf(list, 'ListHead'),
     options: optionsOperation(place, 'List'),
-    ...(nesting?.writable !== false && { post: createOperation(place) }),
-    ...(nesting === null && kind.bulk && { patch: changeAllOperation(place) }),
+    ...(writable && { post: createOperation(place) }),
+    ...(writable && nesting === null && kind.bulk && { patch: changeAllOperation(place) }),
   };
 }
 
 /** The methods of an item. */
 export function itemPath(place: Place): JsonObject {
-  const { nesting } = place;
+  const { kind, nesting } = place;
   const read = readOperation(place);
+  const writable = isWritable(kind, nesting);
   return {
     parameters: nesting === null ? named('pk') : named('pk', 'child'),
     get: read,
     head: headOf(read, 'ItemHead'),
     options: optionsOperation(place, ''),
-    ...(nesting === null && {
-      put: updateOperation(place, 'replace'),
-      patch: updateOperation(place, 'change'),
-    }),
-    ...(nesting?.writable !== false && { delete: deleteOperation(place) }),
+    ...(writable &&
+      nesting === null && {
+        put: updateOperation(place, 'replace'),
+        patch: updateOperation(place, 'change'),
+      }),
+    ...(writable && { delete: deleteOperation(place) }),
   };
 }
 
@@ -217,7 +220,8 @@ function readFailures(
   emptyNotFound = false,
 ): Named {
   const parent: FailureStatus[] = place.nesting === null ? [] : [404];
-  const access: FailureStatus[] = isOpen(place, false) ? [] : [401];
+  const token: FailureStatus[] = place.kind.adminOnly ? [401, 403] : [401];
+  const access: FailureStatus[] = isOpen(place, false) ? [] : token;
   return failures([...access, ...parent, ...statuses, 500], emptyNotFound);
 }
 

@@ -102,7 +102,7 @@ export function parameters(): Named {
       enum: scalarAttributes(kind),
       default: 'id',
     });
-    for (const [name, attribute] of idFilters(kind)) {
+    for (const [name, attribute] of filtersOf(kind)) {
       found[name] = query(name, `Those with this \`${name}\`.`, filterSchema(kind, attribute));
     }
   }
@@ -113,7 +113,7 @@ export function parameters(): Named {
 export function listParameters(kind: Kind): JsonObject[] {
   const paging = ['page', 'per_page', 'limit', 'offset'];
   const keyword = kind.keyword === undefined ? [] : ['keyword'];
-  const filters = idFilters(kind).map(([name]) => name);
+  const filters = filtersOf(kind).map(([name]) => name);
   return [...paging, sortName(kind), 'order', ...keyword, ...filters].map((name) =>
     ref('parameters', name),
   );
@@ -128,8 +128,8 @@ function sortName(kind: Kind): string {
   return `${componentName(kind)}Sortby`;
 }
 
-/** The filters by id; the documents name the request's word alone (DECISIONS 1). */
-function idFilters(kind: Kind): (readonly [name: string, attribute: string])[] {
+/** The filters but `keyword`; the documents name the request's word alone (DECISIONS 1). */
+function filtersOf(kind: Kind): (readonly [name: string, attribute: string])[] {
   const byAttribute = new Map<string, string>();
   for (const [name, attribute] of filterParameters(kind)) {
     if (name !== 'keyword' && !byAttribute.has(attribute)) byAttribute.set(attribute, name);
@@ -139,6 +139,9 @@ function idFilters(kind: Kind): (readonly [name: string, attribute: string])[] {
 
 function filterSchema(kind: Kind, attribute: string): JsonObject {
   const declared = kind.attributes[attribute];
+  if (declared?.role === 'assigned' && typeof declared.initial === 'string') {
+    return { ...text, minLength: 1 };
+  }
   const nullable = declared?.role === 'written' && declared.fallback === null;
   return nullable ? { anyOf: [integer(0), { ...text, const: 'null' }] } : integer(0);
 }

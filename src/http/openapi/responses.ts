@@ -12,6 +12,7 @@ import {
   type Named,
   REACHABLE,
   ref,
+  WRITABLE,
   without,
 } from './names.ts';
 import { beginning } from './schemas.ts';
@@ -105,16 +106,19 @@ export function exampleComponents(examples: Examples, basePath: string, version:
   };
   for (const kind of REACHABLE) {
     const name = componentName(kind);
+    Object.assign(found, {
+      [name]: example(capitalised(kind.label), examples.objects(kind, 1)[0]),
+      [`${name}List`]: example(capitalised(kind.plural), examples.objects(kind, 2)),
+    });
+  }
+  for (const kind of WRITABLE) {
+    const name = componentName(kind);
     const { label, plural } = kind;
-    const one = capitalised(label);
-    const many = capitalised(plural);
     const [change = {}] = examples.changes(kind, 1);
     Object.assign(found, {
-      [name]: example(one, examples.objects(kind, 1)[0]),
-      [`${name}List`]: example(many, examples.objects(kind, 2)),
       [`${name}Input`]: example(`One ${label}`, examples.inputs(kind, 1)[0]),
       [`${name}InputList`]: example(`Several ${plural}, all or none`, examples.inputs(kind, 2)),
-      [`${name}Replacement`]: example(one, examples.replacement(kind)),
+      [`${name}Replacement`]: example(capitalised(label), examples.replacement(kind)),
       [`${name}Patch`]: example('One attribute', without(change, 'id')),
       [`${name}UpdateList`]: example(`Two ${plural}`, examples.changes(kind, 2)),
     });

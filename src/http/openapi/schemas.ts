@@ -18,6 +18,7 @@ import {
   type JsonObject,
   type Named,
   REACHABLE,
+  WRITABLE,
   ref,
   withArticle,
   without,
@@ -32,13 +33,12 @@ const text = { type: 'string' };
 export function schemas(examples: Examples, basePath: string, version: string): Named {
   const found = serviceSchemas(examples, basePath, version);
   for (const kind of REACHABLE) Object.assign(found, kindSchemas(kind, examples));
+  for (const kind of WRITABLE) Object.assign(found, inputSchemas(kind, examples));
   return found;
 }
 
-/** What clients read of a kind, and what they send to create, replace and change it. */
+/** What clients read of a kind. */
 function kindSchemas(kind: Kind, examples: Examples): Named {
-  const { label, plural } = kind;
-  const name = componentName(kind);
   const shown = visibleAttributes(kind).map(
     ([attribute, declared]) =>
       [
@@ -46,6 +46,16 @@ function kindSchemas(kind: Kind, examples: Examples): Named {
         { ...attributeSchema(kind, declared), ...describe(kind, declared, false) },
       ] as const,
   );
+  const names = shown.map(([attribute]) => attribute);
+  const object = objectSchema(`${capitalised(withArticle(kind.label))}.`, shown, names);
+  const name = componentName(kind);
+  return { [name]: { ...object, examples: examples.objects(kind, 1) } };
+}
+
+/** What clients send to create, replace and change rows of a kind. */
+function inputSchemas(kind: Kind, examples: Examples): Named {
+  const { label, plural } = kind;
+  const name = componentName(kind);
   const writable = writableAttributes(kind);
   const sent = writable.map(
     ({ name: request, attribute, schema }) =>
@@ -54,12 +64,6 @@ function kindSchemas(kind: Kind, examples: Examples): Named {
         { ...schema, ...describe(kind, kind.attributes[attribute] as Attribute, true) },
       ] as const,
   );
-  const object = (description: string, properties: typeof shown, required: readonly string[]) => ({
-    type: 'object',
-    description,
-    properties: Object.fromEntries(properties),
-    ...(required.length > 0 && { required }),
-  });
   const required = writable.flatMap((each) => (each.required ? [each.name] : []));
   const update = {
     description: `One element of a change of several ${plural}: which, and what of it.`,
@@ -70,16 +74,8 @@ function kindSchemas(kind: Kind, examples: Examples): Named {
     examples: examples.changes(kind, 1),
   };
   return {
-    [name]: {
-      ...object(
-        `${capitalised(withArticle(label))}.`,
-        shown,
-        shown.map(([attribute]) => attribute),
-      ),
-      examples: examples.objects(kind, 1),
-    },
     [`${name}Input`]: {
-      ...object(
+      ...objectSchema(
         `What makes ${withArticle(label)}. Read-only and unknown members are ignored.`,
         sent,
         required,
@@ -87,7 +83,7 @@ function kindSchemas(kind: Kind, examples: Examples): Named {
       examples: examples.inputs(kind, 1),
     },
     [`${name}Patch`]: {
-      ...object(
+      ...objectSchema(
         `What is to change of ${withArticle(label)}; the rest stays as it is.`,
         sent.map(([attribute, schema]) => [attribute, without(schema, 'default')] as const),
         [],
@@ -95,6 +91,19 @@ function kindSchemas(kind: Kind, examples: Examples): Named {
       examples: examples.changes(kind, 1).map((change) => without(change, 'id')),
     },
     [`${name}Update`]: update,
+  };
+}
+
+function objectSchema(
+  description: string,
+  properties: readonly (readonly [string, JsonSchema])[],
+  required: readonly string[],
+): JsonSchema {
+  return {
+    type: 'object',
+    description,
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required }),
   };
 }
 
@@ -109,7 +118,11 @@ function sentenceOf(kind: Kind, declared: Attribute, sent: boolean): string | nu
     case 'id':
       return 'Given by the server, never again to another.';
     case 'assigned':
-      return 'Kept by the server.';
+      return declared.meaning ?? 'Kept by the server.';
+    case 'document':
+      return declared.meaning;
+    case 'internal':
+      return null;
     case 'joined': {
       const { references, through, attribute } = joinOf(kind, declared);
       return `The \`${attribute}\` of the ${KINDS[references].label} that \`${through}\` names.`;

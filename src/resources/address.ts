@@ -1,0 +1,39 @@
+/** What a path names: a collection, or the part of one that belongs to a parent; and what is there. */
+import { CatalogError } from '../errors.ts';
+import type { Kind, Nesting, Row } from '../model/kind.ts';
+import { KINDS } from '../model/kinds.ts';
+import type { View } from '../store/draft.ts';
+
+/** The parent that a nested path names. */
+interface Parent {
+  readonly nesting: Nesting;
+  readonly id: number;
+}
+
+/** A collection, or the part of it that belongs to a parent. */
+export interface Address {
+  readonly kind: Kind;
+  readonly parent: Parent | null;
+}
+
+/**
+ * Ends well where the row is there, and belongs to the parent of a nested address.
+ *
+ * @throws CatalogError `not_found`.
+ */
+export function requireRow(address: Address, id: number, row: Row | undefined, view: View): Row {
+  const { kind, parent } = address;
+  requireParent(address, view);
+  if (row === undefined || (parent !== null && row[parent.nesting.through] !== parent.id)) {
+    const where = parent === null ? '' : ` of ${KINDS[parent.nesting.parent].label} ${parent.id}`;
+    throw new CatalogError('not_found', `there is no ${kind.label} ${id}${where}`);
+  }
+  return row;
+}
+
+/** Ends well where the parent of a nested address is there. @throws CatalogError `not_found`. */
+export function requireParent({ parent }: Address, view: View): void {
+  if (parent === null || view.get(parent.nesting.parent, parent.id) !== undefined) return;
+  const { label } = KINDS[parent.nesting.parent];
+  throw new CatalogError('not_found', `there is no ${label} ${parent.id}`);
+}

@@ -1,0 +1,57 @@
+/**
+ * The audit trail: who wrote which row, when, from what to what. An entry is a row of the commit
+ * that it tells of, so the one is never there without the other.
+ */
+import type { Row, Scalar } from '../model/kind.ts';
+import { KINDS } from '../model/kinds.ts';
+import { append, clear } from '../store/bounded.ts';
+import type { Transaction } from '../store/draft.ts';
+import type { Change } from '../store/tables.ts';
+
+/** Bytes of entries that are kept, unless it was set otherwise. */
+export const AUDIT_BYTES = 16 * 1024 * 1024;
+
+/** Who writes, and when. */
+export interface Author {
+  /** Whom the token is for; null where none is asked. */
+  readonly subject: string | null;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+}
+
+/**
+ * Adds an entry for each row of an audited kind that the transaction has written so far, in the
+ * order of its first writes; the oldest entries make room.
+ *
+ * @param most bytes of entries that are kept; with 0 none is, and those that are there go.
+ */
+export function audit(transaction: Transaction, author: Author, most: number): void {
+  const audited = transaction.written().filter(({ kind }) => KINDS[kind].audited);
+  if (audited.length > 0 && most === 0) clear(transaction, AUDITS);
+  if (most === 0) return;
+  for (const change of audited) {
+    append(transaction, AUDITS, entryOf(change, author), (_, kept) => kept.bytes > most);
+  }
+}
+
+/** An entry without what the table adds to it. */
+export function entryOf(
+  { kind, id, before, after }: Change,
+  { subject, time }: Author,
+): Readonly<Record<string, Scalar>> {
+  return {
+    time: new Date(time).toISOString(),
+    subject,
+    action: before === null ? 'create' : after === null ? 'delete' : 'update',
+    resource: kind,
+    resource_id: id,
+    before: textOf(before),
+    after: textOf(after),
+  };
+}
+
+const AUDITS = 'audits';
+
+function textOf(row: Row | null): string | null {
+  return row && JSON.stringify(row);
+}

@@ -1,0 +1,389 @@
+/** The audit trail: what of which writes is in it, who may read it, and how it is listed. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { machineDisk } from '../../src/disk/disk.ts';
+import { checkStore } from '../../src/store/check.ts';
+import {
+  type Catalog,
+  createCatalog,
+  type Fields,
+  make,
+  read,
+  skuFields,
+  spuFields,
+} from '../support/catalog.ts';
+import { linksOf, type Sent, send, tokenFor } from '../support/client.ts';
+import { killServers, startServer, type TestServer } from '../support/server.ts';
+
+const AUDITS = '/admin/audits/';
+const BRANDS = '/admin/brands/';
+const SKUS = '/admin/skus/';
+
+let server: TestServer;
+let catalog: Catalog;
+
+test.before(async () => {
+  server = await startServer();
+  catalog = await createCatalog(server);
+});
+
+test.after(killServers);
+
+interface Entry {
+  readonly id: number;
+  readonly time: string;
+  readonly subject: string | null;
+  readonly action: string;
+  readonly resource: string;
+  readonly resource_id: number;
+  readonly before: Fields | null;
+  readonly after: Fields | null;
+}
+
+/** The whole trail, the oldest entry first. */
+const trail = (at: TestServer = server): Promise<Entry[]> => read(at, `${AUDITS}?per_page=1000`);
+
+/** The entries that a request leaves; its answer has this status. */
+async function leftBy(
+  status: number,
+  method: string,
+  path: string,
+  sent: Sent = {},
+): Promise<Entry[]> {
+  const { length } = await trail();
+  const answer = await send(server, method, path, sent);
+  assert.is(answer.status, status, answer.text);
+  return (await trail()).slice(length);
+}
+
+const told = (entries: readonly Entry[]) =>
+  entries.map(({ action, resource, resource_id }) => `${action} ${resource} ${resource_id}`);
+
+test('an entry says who wrote what, when, from what to what, and nothing else', async () => {
+  const token = await tokenFor('editor', { sub: 'ann' });
+  const begun = new Date().toISOString();
+  const [created, ...none] = await leftBy(201, 'POST', BRANDS, { token, body: { name: 'Ondine' } });
+  const ended = new Date().toISOString();
+  assert.equal(none, []);
+  const { id, time, resource_id, ...rest } = created as Entry;
+  const row = { id: resource_id, name: 'Ondine', logo: '', first_letter: '' };
+  const wanted = { subject: 'ann', action: 'create', resource: 'brands', before: null, after: row };
+  assert.equal(rest, wanted);
+  assert.ok(begun <= time && time <= ended, time);
+  assert.is(time, new Date(time).toISOString());
+  assert.equal(Object.keys(created as Entry), [
+    'id',
+    'time',
+    'subject',
+    'action',
+    'resource',
+    'resource_id',
+    'before',
+    'after',
+  ]);
+  assert.equal(await read(server, `${AUDITS}${id}/`), created);
+
+  const path = `${BRANDS}${resource_id}/`;
+  const [changed] = await leftBy(200, 'PATCH', path, { token, body: { logo: 'o.png' } });
+  const now = { ...row, logo: 'o.png' };
+  assert.equal([changed?.action, changed?.before, changed?.after], ['update', row, now]);
+  const [replaced] = await leftBy(200, 'PUT', path, { body: { name: 'Pallas' } });
+  assert.equal([replaced?.before, replaced?.after], [now, { ...row, name: 'Pallas' }]);
+  assert.is(replaced?.subject, 'tester');
+  const [gone] = await leftBy(204, 'DELETE', path, { token });
+  assert.equal(
+    [gone?.action, gone?.before, gone?.after],
+    ['delete', { ...row, name: 'Pallas' }, null],
+  );
+  const ids = [created, changed, replaced, gone].map((entry) => entry?.id);
+  assert.equal(ids, [id, id + 1, id + 2, id + 3]);
+});
+
+test('every collection under /admin/ leaves entries, with the attributes as they are stored', async () => {
+  const { brand, chain, spu, silver } = catalog;
+  const bodies: Readonly<Record<string, Fields>> = {
+    brands: { name: 'B' },
+    categories: { name: 'C', parent_id: chain[1] },
+    goods: spuFields({ brand, chain }),
+    specs: { name: 'S', spu_id: spu },
+    options: { value: 'O', spec_id: silver.spec_id },
+    skus: skuFields({ spu, chain }),
+    [`skus/${catalog.sku}/specs`]: { ...silver },
+  };
+  for (const [segment, body] of Object.entries(bodies)) {
+    const path = `/admin/${segment}/`;
+    const left = await leftBy(201, 'POST', path, { body });
+    assert.is(left.length, 1, path);
+    const [{ resource, resource_id, after }] = left as [Entry];
+    assert.is(resource, segment.includes('/') ? 'sku_specs' : segment);
+    const shown = await read(server, `${path}${resource_id}/`);
+    const { spu_id, ...others } = body as { spu_id?: number };
+    assert.equal(after, {
+      id: resource_id,
+      // A name that belongs to another row, and what the SKU owns, is not stored with it.
+      ...Object.fromEntries(Object.keys(after ?? {}).map((name) => [name, shown[name]])),
+      ...(spu_id === undefined ? {} : { goods_id: spu_id }),
+      ...(resource === 'sku_specs' ? { sku_id: catalog.sku } : {}),
+      ...others,
+    });
+  }
+});
+
+test('a SKU and each of its records have entries of their own, also where they go together', async () => {
+  const { silver, large } = catalog;
+  const body = skuFields(catalog, { specs: [silver, large] });
+  const created = await leftBy(201, 'POST', SKUS, { body });
+  const [sku = 0, first = 0] = created.map(({ resource_id }) => resource_id);
+  assert.equal(told(created), [
+    `create skus ${sku}`,
+    `create sku_specs ${first}`,
+    `create sku_specs ${first + 1}`,
+  ]);
+  assert.equal(created[1]?.after, { id: first, sku_id: sku, ...silver });
+  const [one] = new Set(created.map(({ time, subject }) => `${time} ${subject}`));
+  assert.is(one, `${created[0]?.time} tester`);
+
+  const put = await leftBy(200, 'PUT', `${SKUS}${sku}/`, { body: { ...body, specs: [silver] } });
+  assert.equal(told(put), [`update skus ${sku}`, `create sku_specs ${first + 2}`]);
+  assert.equal(put[0]?.before, put[0]?.after, 'the SKU itself was written as it was');
+  const path = `${SKUS}${sku}/specs/${first}/`;
+  assert.equal(told(await leftBy(204, 'DELETE', path)), [`delete sku_specs ${first}`]);
+
+  const gone = await leftBy(204, 'DELETE', `${SKUS}${sku}/`);
+  assert.equal(told(gone), [
+    `delete skus ${sku}`,
+    `delete sku_specs ${first + 1}`,
+    `delete sku_specs ${first + 2}`,
+  ]);
+  assert.equal(gone[1]?.before, { id: first + 1, sku_id: sku, ...large });
+  assert.ok(gone.every(({ after }) => after === null));
+});
+
+test('an array leaves an entry for each of its elements, in their order', async () => {
+  const names = ['A', 'B', 'C'].map((name) => ({ name }));
+  const created = await leftBy(201, 'POST', BRANDS, { body: names });
+  const ids = created.map(({ resource_id }) => resource_id);
+  assert.equal(
+    created.map(({ after }) => after?.['name']),
+    ['A', 'B', 'C'],
+  );
+  const turned = ids.toReversed();
+  const body = turned.map((id) => ({ id, logo: `${id}.png` }));
+  const changed = await leftBy(200, 'PATCH', BRANDS, { body });
+  assert.equal(
+    told(changed),
+    turned.map((id) => `update brands ${id}`),
+  );
+});
+
+test('what was refused leaves no entry', async () => {
+  const { brand, spu, sku } = catalog;
+  const item = `${BRANDS}${brand}/`;
+  const viewer = await tokenFor('viewer');
+  const stale = { 'if-match': '"stale"' };
+  const refused: readonly (readonly [number, string, string, Sent])[] = [
+    [422, 'POST', BRANDS, { body: { name: ' ' } }],
+    [422, 'POST', '/admin/specs/', { body: { name: 'S', spu_id: 99999 } }],
+    [422, 'POST', BRANDS, { body: [{ name: 'Good' }, { name: '' }] }],
+    [
+      422,
+      'POST',
+      '/admin/specs/',
+      {
+        body: [
+          { name: 'S', spu_id: spu },
+          { name: 'S', spu_id: 9999 },
+        ],
+      },
+    ],
+    [422, 'PATCH', BRANDS, { body: [{ id: brand, logo: 'x' }, { id: 99999 }] }],
+    [422, 'PATCH', `${SKUS}${sku}/`, { body: { specs: [{ spec_id: 1, option_id: 99999 }] } }],
+    [400, 'POST', BRANDS, { body: '{' }],
+    [401, 'POST', BRANDS, { body: { name: 'B' }, token: null }],
+    [403, 'POST', BRANDS, { body: { name: 'B' }, token: viewer }],
+    [404, 'PATCH', `${BRANDS}99999/`, { body: {} }],
+    [405, 'DELETE', BRANDS, {}],
+    [409, 'DELETE', item, {}],
+    [412, 'PATCH', item, { body: { logo: 'x' }, headers: stale }],
+    [415, 'POST', BRANDS, { body: '{}', headers: { 'content-type': 'text/plain' } }],
+  ];
+  for (const [status, method, path, sent] of refused) {
+    assert.equal(await leftBy(status, method, path, sent), [], `${status} ${method} ${path}`);
+  }
+});
+
+test('reading, books and a request that is sent again leave no entry', async () => {
+  assert.equal(await leftBy(200, 'GET', SKUS), []);
+  const book = { name: 'Emma', pub_date: '1815-12-23' };
+  assert.equal(await leftBy(201, 'POST', '/books/', { body: book }), []);
+  const sent = { body: { name: 'Once' }, headers: { 'idempotency-key': 'once' } };
+  assert.is((await leftBy(201, 'POST', BRANDS, sent)).length, 1);
+  assert.equal(await leftBy(201, 'POST', BRANDS, sent), []);
+});
+
+test('only the role admin reads it; others are 403, and nobody is 401', async () => {
+  for (const path of [AUDITS, `${AUDITS}1/`, `${AUDITS}99999/`]) {
+    for (const method of ['GET', 'HEAD']) {
+      for (const role of ['viewer', 'editor']) {
+        const answer = await send(server, method, path, { token: await tokenFor(role) });
+        assert.is(answer.status, 403, `${role} ${method} ${path}`);
+        if (method === 'GET') {
+          assert.equal(answer.json, { error: `the role ${role} may not read this; admin may` });
+        }
+      }
+      assert.is((await send(server, method, path, { token: null })).status, 401);
+    }
+  }
+  const admin = await send(server, 'HEAD', AUDITS, { token: await tokenFor('admin') });
+  assert.is(admin.status, 200);
+  // What the other roles may do is as it was.
+  assert.is((await send(server, 'GET', SKUS, { token: await tokenFor('viewer') })).status, 200);
+  const brand = { token: await tokenFor('editor'), body: { name: 'By an editor' } };
+  assert.is((await send(server, 'POST', BRANDS, brand)).status, 201);
+});
+
+test('it is read alone: other methods are 405 with Allow, before any token is asked for', async () => {
+  for (const path of [AUDITS, `${AUDITS}1/`]) {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      const answer = await send(server, method, path, { token: null });
+      assert.is(answer.status, 405, `${method} ${path}`);
+      assert.is(answer.headers.get('allow'), 'GET, HEAD, OPTIONS');
+    }
+    const options = await send(server, 'OPTIONS', path, { token: null });
+    assert.is(options.headers.get('allow'), 'GET, HEAD, OPTIONS');
+    assert.equal(options.json, { name: 'audit entry', attributes: {} });
+  }
+});
+
+test('it is paged, sorted and linked like any collection', async () => {
+  const all = await trail();
+  const newest = await send(server, 'GET', `${AUDITS}?order=desc&limit=2`);
+  assert.is(newest.headers.get('x-total-count'), String(all.length));
+  assert.equal(newest.json, all.slice(-2).toReversed());
+  const links = Object.fromEntries(linksOf(newest));
+  assert.is(links['next'], `${AUDITS}?order=desc&limit=2&offset=2`);
+  assert.is(links['up'], '/');
+  assert.is((await read(server, AUDITS)).length, 20);
+  const sorted: Entry[] = await read(server, `${AUDITS}?per_page=1000&sortby=resource&order=desc`);
+  assert.equal(
+    sorted.map(({ id }) => id),
+    all
+      .toSorted((a, b) => (a.resource < b.resource ? 1 : a.resource > b.resource ? -1 : 0))
+      .map(({ id }) => id),
+  );
+  for (const name of ['before', 'after', 'oldest', 'bytes']) {
+    assert.is((await send(server, 'GET', `${AUDITS}?sortby=${name}`)).status, 400, name);
+  }
+  const item = await send(server, 'GET', `${AUDITS}1/`);
+  const headers = { 'if-none-match': item.headers.get('etag') ?? '' };
+  assert.is((await send(server, 'GET', `${AUDITS}1/`, { headers })).status, 304);
+});
+
+test('it is filtered by subject, resource and resource_id, and by all of them together', async () => {
+  const token = await tokenFor('editor', { sub: 'Bob & Söhne' });
+  await leftBy(200, 'PATCH', `${BRANDS}${catalog.brand}/`, { token, body: { logo: 'b.png' } });
+  const all = await trail();
+  const asks = async (query: string, wanted: (entry: Entry) => boolean) => {
+    const { json, headers } = await send(server, 'GET', `${AUDITS}?per_page=1000&${query}`);
+    assert.equal(json, all.filter(wanted), query);
+    assert.is(headers.get('x-total-count'), String(json.length));
+    assert.ok(json.length < all.length, query);
+    return json.length as number;
+  };
+  const bob = `subject=${encodeURIComponent('Bob & Söhne')}`;
+  assert.is(await asks(bob, ({ subject }) => subject === 'Bob & Söhne'), 1);
+  assert.ok((await asks('resource=skus', ({ resource }) => resource === 'skus')) > 1);
+  assert.ok((await asks('resource_id=1', ({ resource_id }) => resource_id === 1)) > 1);
+  const both = await asks(
+    `resource=brands&resource_id=${catalog.brand}&${bob}`,
+    ({ subject }) => subject === 'Bob & Söhne',
+  );
+  assert.is(both, 1);
+  assert.is(await asks('subject=null', () => false), 0);
+  for (const query of ['resource_id=x', 'resource_id=', 'subject=', 'resource=', 'brand_id=1']) {
+    assert.is((await send(server, 'GET', `${AUDITS}?${query}`)).status, 400, query);
+  }
+  // They are filters of the trail alone: elsewhere they are unknown parameters.
+  assert.is((await send(server, 'GET', `${BRANDS}?subject=nobody`)).status, 200);
+  assert.is((await send(server, 'GET', `${BRANDS}?resource_id=1`)).status, 400);
+});
+
+test('entries are there after a restart and after SIGKILL, and ids go on', async () => {
+  const first = await startServer();
+  await make(first, BRANDS, { name: 'One' });
+  const before = await trail(first);
+  await first.kill();
+  const second = await startServer({ data: first.data });
+  assert.equal(await trail(second), before);
+  await make(second, BRANDS, { name: 'Two' });
+  await second.stop();
+  const third = await startServer({ data: first.data });
+  assert.equal(
+    (await trail(third)).map(({ id }) => id),
+    [1, 2],
+  );
+  await third.stop();
+  assert.equal(checkStore(machineDisk, first.data).findings, []);
+});
+
+test('the command line leaves no entry: a demo catalog has an empty trail', async () => {
+  const demo = await startServer({ demo: true });
+  assert.equal(await trail(demo), []);
+  assert.is((await send(demo, 'GET', `${AUDITS}1/`)).status, 404);
+  await demo.stop();
+});
+
+/** An SPU whose entries are a little more than a third of 1 MiB when it is created. */
+const large = () =>
+  spuFields({ brand: catalog.brand, chain: catalog.chain }, { desc_detail: 'x'.repeat(360_000) });
+
+test('--audit-size bounds it: the oldest entries go, in the commit of the newest', async () => {
+  const small = await startServer({ args: ['--audit-size', '1'] });
+  catalog = await createCatalog(small);
+  const { length } = await trail(small);
+  for (let nth = 0; nth < 2; nth += 1) await make(small, '/admin/goods/', large());
+  assert.is((await trail(small)).length, length + 2, 'it all has room');
+  await make(small, '/admin/goods/', large());
+  const kept = await trail(small);
+  assert.equal(
+    kept.map(({ id }) => id),
+    [length + 2, length + 3],
+  );
+  for (const id of [1, length + 1]) {
+    const answer = await send(small, 'GET', `${AUDITS}${id}/`);
+    assert.is(answer.status, 410, answer.text);
+    assert.equal(answer.json, { error: `audit entry ${id} was deleted` });
+  }
+  assert.is((await send(small, 'GET', `${AUDITS}${length + 4}/`)).status, 404);
+  // One that is too large by itself is kept: no write is without its entry.
+  const body = { desc_detail: 'y'.repeat(900_000) };
+  await send(small, 'PATCH', '/admin/goods/2/', { body });
+  const [last, ...more] = await trail(small);
+  assert.equal(more, []);
+  assert.is(last?.after?.['desc_detail'], body.desc_detail);
+  await small.stop();
+  assert.equal(checkStore(machineDisk, small.data).findings, []);
+});
+
+test('--audit-size 0 keeps none, and what was there goes with the next write', async () => {
+  const first = await startServer();
+  await make(first, BRANDS, { name: 'One' });
+  await first.stop();
+  const none = await startServer({ data: first.data, args: ['--audit-size', '0'] });
+  assert.is((await trail(none)).length, 1);
+  await make(none, '/books/', { name: 'Emma', pub_date: '1815-12-23' });
+  assert.is((await trail(none)).length, 1, 'a book is no write that the trail tells of');
+  await make(none, BRANDS, { name: 'Two' });
+  assert.equal(await trail(none), []);
+  await none.stop();
+  assert.equal(checkStore(machineDisk, first.data).findings, []);
+  const env = { CATALOG_AUDIT_SIZE: '16' };
+  const again = await startServer({ data: first.data, env });
+  await make(again, BRANDS, { name: 'Three' });
+  const [entry, ...more] = await trail(again);
+  assert.equal([entry?.id, entry?.resource_id, more.length], [2, 3, 0]);
+  await again.stop();
+  assert.equal(checkStore(machineDisk, first.data).findings, []);
+});
+
+test.run();
