@@ -51,6 +51,9 @@ void inDirectory(async (directory) => {
     const [, same, wait] = /(\d+) unchanged.* in ([\d.]+) s$/m.exec(checked) ?? [];
     show('rebuild-pages --stale, none is', Number(same) / Number(wait));
   }
-  const median = quantile(ratios.toSorted(), 0.5);
+  const median = quantile(
+    ratios.toSorted((a, b) => a - b),
+    0.5,
+  );
   process.stdout.write(`median ratio of rebuild-pages to creating: ${median.toFixed(2)}\n`);
 });

@@ -23,6 +23,7 @@ export const CODES = {
     meaning: 'the idempotency key was used with another request',
   },
   login_throttled: { status: 429, exit: 1, meaning: 'too many logins, or failed ones' },
+  too_many_builds: { status: 429, exit: 1, meaning: 'too many page builds are not finished' },
   integrity: { status: 422, exit: 1, meaning: 'a database step failed: a reference or a rule' },
   write_refused: { status: 500, exit: 1, meaning: 'the disk refused the write; nothing changed' },
   internal: { status: 500, exit: 1, meaning: 'an unexpected fault' },

@@ -24,7 +24,7 @@ interface Options extends OperationFlags {
 /** What the metrics are read from. */
 interface Watched {
   readonly store: Store;
-  readonly pages: Pick<PageQueue, 'length'>;
+  readonly pages: Pick<PageQueue, 'length' | 'oldest'>;
   readonly server: HttpServer;
 }
 
@@ -101,6 +101,7 @@ export class Operation {
       size: () => store.size,
       waiting: () => store.waiting,
       pages: () => pages.length,
+      oldestPage: () => pages.oldest,
       connections: () => server.connections,
       ready: () => readiness.reason() === null,
       logLinesLost: () => log.lost,

@@ -6,6 +6,7 @@ import { messageOf } from '../errors.ts';
 import { createApplication } from '../http/router.ts';
 import { startServer } from '../http/server.ts';
 import { PageFiles } from '../pages/files.ts';
+import { PageBuilds } from '../pages/page-builds.ts';
 import { PageQueue, pagesLockPath } from '../pages/queue.ts';
 import { keepSettings, type PageSettings } from '../pages/settings.ts';
 import { Site } from '../pages/site.ts';
@@ -74,6 +75,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     tokens: new TokenVerifier(credentials),
     tokenService: await createTokenService(credentials, data, context.disk),
     page: (name) => files.read(name),
+    pageBuilds: new PageBuilds(pages, (id) => store.get('skus', id) !== undefined),
     basePath,
     corsOrigins,
     version: context.version,

@@ -9,6 +9,12 @@ import { headers } from './openapi/headers.ts';
 import { healthExamples, healthPaths, healthResponses, healthSchemas } from './openapi/health.ts';
 import { capitalised, type JsonObject, type Named, ref, without } from './openapi/names.ts';
 import { collectionPath, itemPath } from './openapi/operations.ts';
+import {
+  pageBuildExamples,
+  pageBuildPaths,
+  pageBuildResponses,
+  pageBuildSchemas,
+} from './openapi/page-builds.ts';
 import { parameters } from './openapi/parameters.ts';
 import { exampleComponents, successResponses } from './openapi/responses.ts';
 import { OPENAPI, schemas } from './openapi/schemas.ts';
@@ -45,6 +51,7 @@ export function openApiDocument(basePath: string, version: string, protectsOpen 
       ...documentPaths(),
       ...healthPaths(),
       ...tokenPaths(),
+      ...pageBuildPaths(),
       ...kindPaths(protectsOpen),
     },
     'x-unlisted': {
@@ -54,11 +61,17 @@ export function openApiDocument(basePath: string, version: string, protectsOpen 
     },
   };
   const components = used(described, {
-    schemas: { ...schemas(examples, basePath, version), ...healthSchemas(), ...tokenSchemas() },
+    schemas: {
+      ...schemas(examples, basePath, version),
+      ...healthSchemas(),
+      ...tokenSchemas(),
+      ...pageBuildSchemas(),
+    },
     examples: {
       ...exampleComponents(examples, basePath, version),
       ...healthExamples(),
       ...tokenExamples(),
+      ...pageBuildExamples(),
     },
     headers: headers(examples),
     parameters: parameters(),
@@ -68,6 +81,7 @@ export function openApiDocument(basePath: string, version: string, protectsOpen 
       ...documentResponses(),
       ...healthResponses(),
       ...tokenResponses(),
+      ...pageBuildResponses(),
     }),
   });
   const securitySchemes = { token: TOKEN };

@@ -17,6 +17,12 @@ import { healthAnswer, HealthEndpoint, type Readiness, readinessAnswer } from '.
 import type { JsonLimits } from './json-limits.ts';
 import { JSON_TYPE, type MediaType, negotiate, VERSION } from './negotiate.ts';
 import { openApiDocument } from './openapi.ts';
+import {
+  PAGE_BUILDS_PATH,
+  PageBuildEndpoint,
+  PageBuildsEndpoint,
+  type PageBuildService,
+} from './page-builds.ts';
 import { PAGE_SHAPES, pageEndpoint, type StaticFiles } from './pages.ts';
 import {
   type Conditions,
@@ -37,6 +43,7 @@ export interface Services {
   readonly tokenService: TokenService;
   /** A file of the folder of pages, by its path in it; null where there is none. */
   readonly page: StaticFiles;
+  readonly pageBuilds: PageBuildService;
   /** "" or a path such as "/api", under which everything stands. */
   readonly basePath: string;
   readonly version: string;
@@ -67,7 +74,8 @@ type Route = (numbers: readonly string[]) => Endpoint;
 export type Application = (request: Request) => Answer | Promise<Answer>;
 
 export function createApplication(services: Services): Application {
-  const { basePath, report, records, page, version, readiness, protectBooks } = services;
+  const { basePath, report, records, page, version, readiness, protectBooks, pageBuilds } =
+    services;
   const cors = services.corsOrigins.length === 0 ? null : crossOrigin(services.corsOrigins);
   const router = Router<Routed>();
   const openApi = JSON.stringify(openApiDocument(basePath, version, services.protectBooks));
@@ -89,6 +97,10 @@ export function createApplication(services: Services): Application {
 
   at('/books/', () => collection(KINDS.books));
   at('/books/:pk/', ({ pk }) => item(KINDS.books, pk));
+  at(PAGE_BUILDS_PATH, () => () => new PageBuildsEndpoint(pageBuilds));
+  at(`${PAGE_BUILDS_PATH}:pk/`, ({ pk }) =>
+    pk === NUMBER ? ([id]) => new PageBuildEndpoint(pageBuilds, Number(id)) : null,
+  );
   at('/admin/:kind/', ({ kind }) => collection(adminKind(kind)));
   at('/admin/:kind/:pk/', ({ kind, pk }) => item(adminKind(kind), pk));
   at('/admin/:kind/:pk/:nested/', (params) => {

@@ -26,6 +26,14 @@ import {
 import { sitemapPages, sitemapParts, sitemaps } from './sitemap.ts';
 import type { Templates } from './templates.ts';
 
+/** A page that shows rows by a template of its own. */
+type ContentPage = Extract<Page, { type: 'sku' | 'spu' | 'category' | 'front' }>;
+
+interface Content {
+  readonly template: string;
+  readonly content: PageContent;
+}
+
 export class Site {
   readonly #templates: Templates;
   readonly #settings: PageSettings;
@@ -60,10 +68,10 @@ export class Site {
   *all(catalog: Catalog): Generator<PageName> {
     yield STYLE;
     yield* parts(frontPage, countOf(catalog, 'categories', 'parent_id', null));
-    for (const id of [...catalog.ids('categories')]) {
+    for (const id of Array.from(catalog.ids('categories'))) {
       yield* parts((part) => listPage('categories', id, part), entriesOf(catalog, id));
     }
-    for (const id of [...catalog.ids('goods')]) {
+    for (const id of Array.from(catalog.ids('goods'))) {
       const skus = [...catalog.matching('skus', 'goods_id', id)];
       yield* parts((part) => listPage('goods', id, part), skus.length);
       for (const sku of skus) yield skuPage(sku);
@@ -86,7 +94,8 @@ export class Site {
   /** Whether a page is one of {@link all}. */
   has(catalog: Catalog, name: PageName): boolean {
     const page = parseName(name);
-    switch (page?.type) {
+    if (page === null) return false;
+    switch (page.type) {
       case 'style':
         return true;
       case 'sku':
@@ -109,8 +118,6 @@ export class Site {
         return (
           this.#settings.publicUrl !== null && sitemapPages(catalog, page.of, page.part).length > 0
         );
-      default:
-        return false;
     }
   }
 
@@ -120,21 +127,17 @@ export class Site {
     return this.#contents;
   }
 
-  #content(contents: Contents, page: Page): { template: string; content: PageContent } | null {
+  #content(contents: Contents, page: ContentPage): Content | null {
+    const presentation = this.#presentation;
     switch (page.type) {
       case 'sku':
-        return from('sku.njk', skuContent(contents, this.#presentation, page.id));
+        return from('sku.njk', skuContent(contents, presentation, page.id));
       case 'spu':
-        return from('spu.njk', spuContent(contents, this.#presentation, page.id, page.part));
+        return from('spu.njk', spuContent(contents, presentation, page.id, page.part));
       case 'category':
-        return from(
-          'category.njk',
-          categoryContent(contents, this.#presentation, page.id, page.part),
-        );
+        return from('category.njk', categoryContent(contents, presentation, page.id, page.part));
       case 'front':
         return from('front.njk', frontContent(contents, page.part, this.#settings.shopName));
-      default:
-        return null;
     }
   }
 
@@ -178,7 +181,7 @@ export class Site {
   }
 }
 
-function from(template: string, content: PageContent | null) {
+function from(template: string, content: PageContent | null): Content | null {
   return content && { template, content };
 }
 

@@ -33,7 +33,7 @@ const BUILT_IN: Readonly<Record<string, string>> = {
 };
 
 /** The names that a template may have. */
-export const TEMPLATE_NAMES = Object.keys(BUILT_IN);
+const TEMPLATE_NAMES = Object.keys(BUILT_IN);
 
 export class Templates {
   readonly #disk: Disk;

@@ -31,6 +31,8 @@ export interface Sources {
   readonly waiting: () => number;
   /** Pages that wait to be written. */
   readonly pages: () => number;
+  /** Milliseconds that the oldest of them has waited. */
+  readonly oldestPage: () => number;
   readonly connections: () => number;
   readonly ready: () => boolean;
   readonly logLinesLost: () => number;
@@ -68,7 +70,7 @@ export class Metrics {
   );
 
   constructor(version: string, sources: Sources) {
-    const { rows, size, waiting, pages, connections, ready, logLinesLost } = sources;
+    const { rows, size, waiting, pages, oldestPage, connections, ready, logLinesLost } = sources;
     this.#gauge('catalog_build_info', 'Always 1; the version is the label.', ['version'], (gauge) =>
       gauge.set({ version }, 1),
     );
@@ -81,10 +83,17 @@ export class Metrics {
     });
     this.#value('catalog_commit_queue_length', 'Transactions that wait for the disk.', waiting);
     this.#value('catalog_page_queue_length', 'Pages that wait to be written.', pages);
+    this.#value(
+      'catalog_page_queue_oldest_seconds',
+      'How long the oldest of them waits.',
+      () => oldestPage() / 1000,
+    );
     this.#value('catalog_http_connections', 'Connections that are open.', connections);
     this.#value('catalog_ready', '1 while /readyz answers 200.', () => Number(ready()));
     this.#total('catalog_log_lines_lost_total', 'Lines of the log that were lost.', logLinesLost);
-    this.#value('process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss);
+    this.#value('process_resident_memory_bytes', 'Resident memory.', () =>
+      process.memoryUsage.rss(),
+    );
     this.#value('process_start_time_seconds', 'Start, since the epoch.', () =>
       Math.round(performance.timeOrigin / 1000),
     );

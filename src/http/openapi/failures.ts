@@ -96,10 +96,14 @@ const FAILURES = {
     },
   },
   429: {
-    name: 'LoginThrottled',
-    description: 'Too many logins failed for the name or from the address, or too many wait.',
+    name: 'TooMany',
+    description:
+      'Too many logins failed for the name or from the address, or too many logins or page builds wait.',
     header: 'Retry-After',
-    examples: { failed: 'too many logins, or failed ones; try again in 212 seconds' },
+    examples: {
+      failed: 'too many logins, or failed ones; try again in 212 seconds',
+      builds: '16 page builds are not finished yet; wait for one of them',
+    },
   },
   500: {
     name: 'ServerFault',
