@@ -67,7 +67,7 @@ export function pageBuildPaths(): Named {
   return {
     [PAGE_BUILDS_PATH]: {
       get: list,
-      head: headOf(list, 'ListHead'),
+      head: headOf(list, 'PageBuildListHead'),
       options: options('PageBuildList'),
       post: operation('createPageBuild', 'Have pages made', {
         description:
@@ -85,7 +85,7 @@ export function pageBuildPaths(): Named {
     [`${PAGE_BUILDS_PATH}{pk}/`]: {
       parameters: named('pk'),
       get: read,
-      head: headOf(read, 'ItemHead'),
+      head: headOf(read, 'PageBuildHead'),
       options: options('PageBuild'),
     },
   };
