@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send } from '../support/client.ts';
 import { startServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
 
 interface Schema {
   readonly type?: string | readonly string[];
@@ -73,15 +74,41 @@ const NESTED = [
   '/admin/brands/{pk}/goods/',
 ];
 
-const DOCUMENTS = ['/', '/openapi.json', '/docs/', '/docs/{file}', '/pages/skus/{id}.html'];
+const PAGES = [
+  ...['/pages/', '/pages/index.html', '/pages/index/{part}.html', '/pages/style.css'],
+  ...['/pages/categories/{id}.html', '/pages/categories/{id}/{part}.html', '/pages/skus/{id}.html'],
+  ...['/pages/goods/{id}.html', '/pages/goods/{id}/{part}.html', '/pages/sitemap.xml'],
+  '/pages/sitemaps/{name}.xml',
+];
+
+const DOCUMENTS = ['/', '/openapi.json', '/docs/', '/docs/{file}', ...PAGES];
 
 let server: TestServer;
 let document: Document;
 
 test.before(async () => {
-  server = await startServer({ demo: true });
+  server = await startServer({ demo: true, args: ['--public-url', 'https://shop.example'] });
   document = (await send(server, 'GET', '/openapi.json')).json;
+  await lengthenLists();
 });
+
+/** So that the page of every kind with a list has a second part. */
+async function lengthenLists(): Promise<void> {
+  const many = Array.from({ length: 50 }, (_, number) => `Another ${number}`);
+  const [sku] = (await send(server, 'GET', '/admin/skus/?spu_id=1&limit=1')).json;
+  for (const [path, fields] of [
+    ['/admin/categories/', { parent_id: null }],
+    ['/admin/categories/', { parent_id: 1 }],
+    ['/admin/skus/', { ...sku, specs: [] }],
+  ] as const) {
+    const body = many.map((name) => ({ ...fields, name }));
+    assert.is((await send(server, 'POST', path, { body })).status, 201, path);
+  }
+  for (const template of PAGES) {
+    const path = await real(template);
+    await until(`there is ${path}`, async () => (await send(server, 'GET', path)).status === 200);
+  }
+}
 
 test.after(async () => {
   await server.stop();
@@ -121,7 +148,11 @@ function parametersOf(path: string, { parameters = [] }: Operation): Parameter[]
 
 /** A path of the demo catalog: parent 1, and a child that belongs to it. */
 async function real(template: string): Promise<string> {
-  const path = template.replace('{pk}', '1').replace('{id}', '1').replace('{file}', 'start.js');
+  const path = template
+    .replace(/\{(?:pk|id)\}/, '1')
+    .replace('{part}', '2')
+    .replace('{name}', 'skus-1')
+    .replace('{file}', 'start.js');
   if (!path.includes('{child}')) return path;
   const listed = await send(server, 'GET', path.replace('{child}/', ''));
   return path.replace('{child}', String(listed.json[0].id));

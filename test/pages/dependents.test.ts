@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { KindName, Scalar } from '../../src/model/kind.ts';
+import { CHOSEN_FROM } from '../../src/pages/contents.ts';
 import { affectedBy, pagesOf } from '../../src/pages/dependents.ts';
 import type { PageName } from '../../src/pages/names.ts';
 import type { Transaction } from '../../src/store/draft.ts';
@@ -45,14 +46,17 @@ function catalog(): MemoryStore {
 
 /** Every page that is named for a commit. */
 function touched(run: (transaction: Transaction) => void): PageName[] {
-  const store = catalog();
+  return [...pagesNamed(catalog(), run)].toSorted();
+}
+
+function pagesNamed(store: MemoryStore, run: (transaction: Transaction) => void): Set<PageName> {
   const names = new Set<PageName>();
   for (const each of store.commit([run])) {
     const { pages, fans } = affectedBy(store, each);
     for (const name of pages) names.add(name);
     for (const fan of fans) for (const name of pagesOf(store, fan)) names.add(name);
   }
-  return [...names].toSorted();
+  return names;
 }
 
 const PHONE = ['goods/1.html', 'skus/1.html', 'skus/2.html', 'skus/3.html'];
@@ -158,19 +162,39 @@ test('in a long list a changed row touches its own part alone, and a new row the
       for (let left = 150; left > 0; left -= 1) addSku(transaction, `SKU ${left}`, 1, 3);
     },
   ]);
-  const named = (run: (transaction: Transaction) => void) =>
-    store.commit([run]).flatMap((each) => [...new Set(affectedBy(store, each).pages)]);
-  assert.equal(named((transaction) => change(transaction, 'skus', 60, { price: 5 })).toSorted(), [
-    'categories/3/2.html',
-    'goods/1/2.html',
-    'skus/60.html',
-  ]);
+  const changed = pagesNamed(store, (transaction) => change(transaction, 'skus', 60, { price: 5 }));
+  const own = ['categories/3/2.html', 'goods/1/2.html', 'skus/60.html'];
+  assert.equal([...changed].toSorted(), own);
   const parts = (...numbers: readonly number[]) =>
     ['categories/3', 'goods/1'].flatMap((list) => numbers.map((part) => `${list}/${part}.html`));
+  const named = pagesNamed(store, (transaction) => void addSku(transaction, 'SKU', 1, 3));
   assert.equal(
-    named((transaction) => void addSku(transaction, 'SKU', 1, 3)).toSorted(),
+    [...named].filter((name) => name === 'skus/151.html' || !name.startsWith('skus/')).toSorted(),
     [...parts(3, 4, 5), 'sitemap.xml', 'sitemaps/skus-1.xml', 'skus/151.html'].toSorted(),
   );
+});
+
+test('of what an SPU offers, the first SKUs touch all of its pages, and the rest their own', () => {
+  const store = new MemoryStore();
+  store.commit([
+    (transaction) => {
+      add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
+      addSpu(transaction, 'Table', 1, addChain(transaction, 'Wood'));
+      add(transaction, 'specs', { name: 'Colour', goods_id: 1 });
+      add(transaction, 'options', { value: 'Red', spec_id: 1 });
+      for (let left = CHOSEN_FROM + 1; left > 0; left -= 1) addSku(transaction, 'SKU', 1, 3);
+    },
+  ]);
+  const [last, next] = [CHOSEN_FROM, CHOSEN_FROM + 1];
+  const records = (sku_id: number) => (transaction: Transaction) =>
+    void add(transaction, 'sku_specs', { sku_id, spec_id: 1, option_id: 1 });
+  const offSale = (sku: number) => (transaction: Transaction) =>
+    change(transaction, 'skus', sku, { is_launched: false });
+  for (const edit of [records, offSale]) {
+    assert.ok(pagesNamed(store, edit(last)).has('skus/1.html'), edit.name);
+    const own = [...pagesNamed(store, edit(next))].filter((name) => name.startsWith('skus/'));
+    assert.equal(own, [`skus/${next}.html`], edit.name);
+  }
 });
 
 test.run();

@@ -177,11 +177,14 @@ export class Contract {
   }
 }
 
+/** What stands for the placeholders of a path that are no ids. */
+const PLACES: Readonly<Record<string, string>> = { file: '[^/]+', name: String.raw`[a-z]+-\d+` };
+
 /** A regular expression for a path template: what is called an id is made of digits. */
 function patternOf(template: string): RegExp {
   const pattern = template
     .replaceAll('.', String.raw`\.`)
-    .replace(/\{(\w+)\}/g, (_, name: string) => (name === 'file' ? '[^/]+' : String.raw`\d+`));
+    .replace(/\{(\w+)\}/g, (_, name: string) => PLACES[name] ?? String.raw`\d+`);
   return new RegExp(`^${pattern}$`);
 }
 
