@@ -259,7 +259,8 @@ const OFTEN = FEW.filter((verb) => verb.startsWith('change'));
 const editOf = (verbs: readonly string[]): fc.Arbitrary<Edit> =>
   fc.record({
     verb: fc.constantFrom(...verbs),
-    picks: fc.array(fc.nat(997), { minLength: 4, maxLength: 6 }),
+    // The first rows of a kind are those with the most behind them.
+    picks: fc.array(fc.oneof(fc.nat(3), fc.nat(997)), { minLength: 4, maxLength: 6 }),
     word: fc.constantFrom('Ash', 'Birch', 'Cedar', 'Elm & Fir', 'Larch'),
   });
 
@@ -373,5 +374,80 @@ test('pages of long lists follow whatever changes, over the borders of their par
   );
   for (const verb of MANY) assert.ok((done.get(verb) ?? 0) > 0, verb);
 });
+
+/** Edits at the ends of three lists of the same length, by what they do. */
+const ENDS: Readonly<Record<string, (transaction: Transaction) => void>> = {
+  'a row is added'(transaction) {
+    addSku(transaction, 'New', 1, 3);
+    add(transaction, 'categories', { name: 'New', parent_id: null });
+    add(transaction, 'categories', { name: 'New', parent_id: 1 });
+  },
+  'the last row is deleted'(transaction) {
+    for (const [kind, id] of endsOf(transaction)) transaction.delete(kind, id);
+  },
+  'the last row is renamed'(transaction) {
+    for (const [kind, id] of endsOf(transaction)) change(transaction, kind, id, { name: 'New' });
+  },
+  'the first SKU is deleted': (transaction) => transaction.delete('skus', 1),
+  'the first SKU moves to another SPU': (transaction) =>
+    change(transaction, 'skus', 1, { goods_id: 2 }),
+  'the first SKU moves to another category': (transaction) =>
+    change(transaction, 'skus', 1, { category_id: 6 }),
+  'the SPU is renamed': (transaction) => change(transaction, 'goods', 1, { name: 'New' }),
+  'the category above all SKUs is renamed': (transaction) =>
+    change(transaction, 'categories', 1, { name: 'New' }),
+  'the category of all SKUs is renamed': (transaction) =>
+    change(transaction, 'categories', 3, { name: 'New' }),
+  'all SKUs are deleted'(transaction) {
+    for (const id of [...transaction.matching('skus', 'goods_id', 1)]) {
+      transaction.delete('skus', id);
+    }
+  },
+};
+
+/** The last row of each list: the SKUs of SPU 1, the first level, and what is below category 1. */
+function endsOf(transaction: Transaction): [KindName, number][] {
+  const last = (kind: KindName, attribute: string, value: Scalar): [KindName, number] => [
+    kind,
+    Math.max(...transaction.matching(kind, attribute, value)),
+  ];
+  return [
+    last('skus', 'goods_id', 1),
+    last('categories', 'parent_id', null),
+    last('categories', 'parent_id', 1),
+  ];
+}
+
+function listsOf(length: number): MemoryStore {
+  const store = new MemoryStore();
+  store.commit([
+    (transaction) => {
+      const brand = add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
+      const chains = ['Wood', 'Leaf'].map((name) => addChain(transaction, name));
+      for (const chain of chains) addSpu(transaction, 'SPU', brand, chain);
+      for (let left = length; left > 0; left -= 1) addSku(transaction, `SKU ${left}`, 1, 3);
+      for (let left = length - 2; left > 0; left -= 1) {
+        add(transaction, 'categories', { name: `First ${left}`, parent_id: null });
+      }
+      for (let left = length - 1; left > 0; left -= 1) {
+        add(transaction, 'categories', { name: `Below ${left}`, parent_id: 1 });
+      }
+    },
+  ]);
+  return store;
+}
+
+for (const [what, edit] of Object.entries(ENDS)) {
+  test(`at the borders of a part, ${what}`, async () => {
+    for (const border of [PART, 2 * PART]) {
+      for (let length = border - 1; length <= border + 1; length += 1) {
+        const shop = new Shop(listsOf(length));
+        shop.commit([edit]);
+        await shop.rest();
+        assert.equal(differences(shop.pages, freshPages(shop.store)), [], `of ${length}`);
+      }
+    }
+  });
+}
 
 test.run();
