@@ -8,14 +8,32 @@
 /** Milliseconds until the next try: the first time, and at most. */
 const DELAY = { first: 500, longest: 60_000 };
 
+/** Time, for tests to stop. */
+export interface Clock {
+  /** Milliseconds of any clock that only goes forward. */
+  now(): number;
+  /** @returns what takes it back. */
+  after(milliseconds: number, run: () => void): () => void;
+}
+
+const machineClock: Clock = {
+  now: () => performance.now(),
+  after(milliseconds, run) {
+    const timer = setTimeout(run, milliseconds);
+    return () => clearTimeout(timer);
+  },
+};
+
 export class Retry<T> {
   readonly #again: (values: readonly T[]) => void;
   readonly #report: (error: unknown) => void;
+  readonly #clock: Clock;
   #broken = new Set<T>();
   /** What was broken and has its turn again. */
   readonly #tried = new Set<T>();
   #since = 0;
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  /** Takes the next round back; null where none is set. */
+  #cancel: (() => void) | null = null;
   #delay = DELAY.first;
   /** Rounds since the outage began. */
   #rounds = 0;
@@ -25,9 +43,14 @@ export class Retry<T> {
    * @param again is given what is to be tried again.
    * @param report is told of an outage, by one of its failures.
    */
-  constructor(again: (values: readonly T[]) => void, report: (error: unknown) => void) {
+  constructor(
+    again: (values: readonly T[]) => void,
+    report: (error: unknown) => void,
+    clock = machineClock,
+  ) {
     this.#again = again;
     this.#report = report;
+    this.#clock = clock;
   }
 
   /** How many wait to be tried again, without those that have their turn. */
@@ -37,19 +60,19 @@ export class Retry<T> {
 
   /** Milliseconds since the first of them failed. */
   get age(): number {
-    return this.#broken.size === 0 ? 0 : performance.now() - this.#since;
+    return this.#broken.size === 0 ? 0 : this.#clock.now() - this.#since;
   }
 
   failed(value: T, error: unknown): void {
-    if (this.#rounds === 0) this.#since = performance.now();
+    if (this.#rounds === 0) this.#since = this.#clock.now();
     this.#tried.delete(value);
     this.#broken.add(value);
-    if (this.#timer !== null || (this.#ended && this.#broken.size > 1)) return;
+    if (this.#cancel !== null || (this.#ended && this.#broken.size > 1)) return;
     this.#rounds += 1;
     const isPowerOfTwo = (this.#rounds & (this.#rounds - 1)) === 0;
     if (isPowerOfTwo || this.#ended) this.#report(error);
     if (this.#ended) return;
-    this.#timer = setTimeout(() => this.#next(), this.#delay);
+    this.#cancel = this.#clock.after(this.#delay, () => this.#next());
     this.#delay = Math.min(this.#delay * 2, DELAY.longest);
   }
 
@@ -66,13 +89,13 @@ export class Retry<T> {
   /** No more tries of its own. @returns what is still broken. */
   end(): readonly T[] {
     this.#ended = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+    this.#cancel?.();
+    this.#cancel = null;
     return this.#take();
   }
 
   #next(): void {
-    this.#timer = null;
+    this.#cancel = null;
     this.#again(this.#take());
   }
 

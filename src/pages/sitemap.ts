@@ -18,11 +18,15 @@ export function* sitemaps(catalog: Catalog): Generator<PageName> {
   yield* sitemapParts(catalog);
 }
 
-/** Names of the files that the index lists: those that have something to tell. */
+/**
+ * Names of the files that the index lists: those that have something to tell. There is always one,
+ * as the protocol wants it: that of the front page.
+ */
 export function* sitemapParts(catalog: Catalog): Generator<PageName> {
   for (const of of SHOWN_KINDS) {
-    for (let part = 1; (part - 1) * SITEMAP_PART < catalog.lastId(of); part += 1) {
-      if (idsOf(catalog, of, part).next().done !== true) yield sitemapPage(of, part);
+    for (let part = 1; part === 1 || (part - 1) * SITEMAP_PART < catalog.lastId(of); part += 1) {
+      const empty = idsOf(catalog, of, part).next().done === true;
+      if (!empty || isWithFront(of, part)) yield sitemapPage(of, part);
     }
   }
 }
@@ -32,8 +36,12 @@ export function sitemapPages(catalog: Catalog, of: ShownKind, part: number): Pag
   const pages = [...idsOf(catalog, of, part)].map((id) =>
     of === 'skus' ? skuPage(id) : listPage(of, id),
   );
-  // The front page is no row's: it goes with the first of the categories.
-  return of === 'categories' && part === 1 && pages.length > 0 ? [FRONT, ...pages] : pages;
+  return isWithFront(of, part) ? [FRONT, ...pages] : pages;
+}
+
+/** The front page is no row's: it goes with the first of the categories. */
+function isWithFront(of: ShownKind, part: number): boolean {
+  return of === 'categories' && part === 1;
 }
 
 function* idsOf(catalog: Catalog, of: ShownKind, part: number): Generator<number> {

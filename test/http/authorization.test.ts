@@ -162,6 +162,8 @@ async function described(): Promise<Operation[]> {
 async function real(template: string): Promise<string> {
   const path = template
     .replace(/\{(?:pk|id)\}/, '1')
+    .replace('{part}', '2')
+    .replace('{name}', 'skus-1')
     .replace('{jti}', 'another')
     .replace('{file}', 'start.js');
   if (!path.includes('{child}')) return path;

@@ -1,14 +1,5 @@
-/** DECISIONS 7: detail pages of a running server, from the commit to the browser and over crashes. */
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+/** DECISIONS 7: pages of a running server, from the commit to the page. */
+import { existsSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -19,16 +10,15 @@ import {
   type Fields,
   make,
   makeChain,
-  makePair,
   pageWith,
   read,
   skuFields,
   spuFields,
 } from '../support/catalog.ts';
 import { send } from '../support/client.ts';
-import { exchangeRaw } from '../support/raw.ts';
-import { killServers, runCommand, startServer, type TestServer } from '../support/server.ts';
+import { killServers, startServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
+import { faultsOf, folderOf } from './shop.ts';
 
 let server: TestServer;
 let catalog: Catalog;
@@ -45,21 +35,22 @@ test.after(async () => {
   assert.is(stderr, '');
 });
 
-function folder(data: string): string {
-  return join(data, 'pages', 'skus');
-}
-
 function pageFile(data: string, sku: number): string {
-  return join(folder(data), `${sku}.html`);
+  return join(data, 'pages', 'skus', `${sku}.html`);
 }
 
-/** A page's text on the disk, "" where there is none. */
-function pageText(data: string, sku: number): string {
-  return textOf(pageFile(data, sku));
+function getPage(of: Pick<TestServer, 'url'>, sku: number) {
+  return send(of, 'GET', `/pages/skus/${sku}.html`, { token: null });
 }
 
-function getPage(of: Pick<TestServer, 'url'>, sku: number | string, headers = {}) {
-  return send(of, 'GET', `/pages/skus/${sku}.html`, { token: null, headers });
+/** A page of any kind, once it says `text`. */
+async function pageSaying(path: string, text: string): Promise<string> {
+  let page = '';
+  await until(`${path} says ${text}`, async () => {
+    page = packed((await send(server, 'GET', `/pages/${path}`, { token: null })).text);
+    return page.includes(text);
+  });
+  return page;
 }
 
 async function patch(of: TestServer, path: string, body: Fields): Promise<void> {
@@ -68,32 +59,13 @@ async function patch(of: TestServer, path: string, body: Fields): Promise<void> 
 }
 
 /** What `rebuild-pages --stale` finds to do. */
-async function findStale(data: string): Promise<{ written: number; removed: number }> {
-  const { status, stdout, stderr } = await runCommand(['rebuild-pages', '--data', data, '--stale']);
-  assert.is(status, 0, stderr);
-  const counts = /^(\d+) pages written, \d+ unchanged, (\d+) removed, 0 failed/.exec(stdout);
-  assert.ok(counts, stdout);
-  return { written: Number(counts?.[1]), removed: Number(counts?.[2]) };
-}
-
-/** Text as it stands in HTML. */
-function escaped(text: string): string {
-  const entities: Readonly<Record<string, string>> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": '&#39;',
-  };
-  return text.replace(/[&<>"']/g, (mark) => entities[mark] ?? mark);
-}
-
-test('after a start with the demo catalog there is a page for every SKU', async () => {
+test('after a start with the demo catalog the folder holds every page, and nothing else', async () => {
   const demo = await startServer({ demo: true });
-  const skus: { id: number; name: string }[] = await read(demo, '/admin/skus/?per_page=1000');
+  const skus: { id: number }[] = await read(demo, '/admin/skus/?per_page=1000');
   assert.ok(skus.length >= 20);
-  for (const { id, name } of skus) await pageWith(demo, id, `<h1>${escaped(name)}</h1>`);
-  assert.is(readdirSync(folder(demo.data)).length, skus.length);
+  await until('every page is there', () => faultsOf(demo.data).length === 0);
+  const folder = folderOf(demo.data);
+  for (const { id } of skus) assert.ok(folder.has(`skus/${id}.html`), `SKU ${id}`);
   assert.is((await demo.stop()).status, 0);
 });
 
@@ -105,10 +77,10 @@ test('a created SKU gets a page with its name, price, stock, SPU, brand and cate
     specs: [of.silver, of.large],
   });
   const page = await pageWith(server, id, 'Lamp, brass');
-  const shown = ['1,234.56', '1,500.00', '7 in stock', 'Warm light', 'Lamp Works', 'All of it.'];
+  const shown = ['$1,234.56', '$1,500.00', '7 in stock', 'Warm light', 'Lamp Works', 'All of it.'];
   const more = ['A box.', 'Two years.', 'Lamp 1', 'Lamp 2', 'Lamp 3', 'Silver', 'Large', 'Colour'];
   for (const text of [...shown, ...more]) assert.ok(page.includes(text), text);
-  assert.match(page, /<title>Lamp, brass<\/title>/);
+  assert.match(page, /<title>Lamp, brass · Catalog<\/title>/);
 });
 
 interface Change {
@@ -134,7 +106,7 @@ const CHANGES: readonly Change[] = [
     name: "its SKU's price",
     prepare: change((_, sku) => `/admin/skus/${sku}/`, { price: 100 }),
     before: '649.00',
-    after: '>1.00<',
+    after: '>$1.00<',
   },
   {
     name: "its SKU's stock",
@@ -151,8 +123,8 @@ const CHANGES: readonly Change[] = [
   {
     name: "its SPU's name",
     prepare: change(({ spu }) => `/admin/goods/${spu}/`, { name: 'Telephone' }),
-    before: 'Rule,',
-    after: 'Telephone,',
+    before: '>Rule</a>, by',
+    after: '>Telephone</a>, by',
   },
   {
     name: "its SPU's description",
@@ -178,8 +150,8 @@ const CHANGES: readonly Change[] = [
   ...[1, 2, 3].map((level) => ({
     name: `the name of the category on level ${level}`,
     prepare: change(({ chain }) => `/admin/categories/${chain[level - 1]}/`, { name: 'Shelf' }),
-    before: `<li>Rule ${level}</li>`,
-    after: '<li>Shelf</li>',
+    before: `>Rule ${level}</a>`,
+    after: '>Shelf</a>',
   })),
   {
     name: 'its category',
@@ -187,8 +159,8 @@ const CHANGES: readonly Change[] = [
       const chain = await makeChain(server, 'Other');
       return () => patch(server, `/admin/skus/${sku}/`, { category_id: chain[2] });
     },
-    before: '<li>Rule 1</li>',
-    after: '<li>Other 1</li>',
+    before: '>Rule 1</a>',
+    after: '>Other 1</a>',
   },
   {
     name: 'the place of a parent category',
@@ -199,8 +171,8 @@ const CHANGES: readonly Change[] = [
       await pageWith(server, sku, 'Moved 1');
       return () => patch(server, `/admin/categories/${moved[1]}/`, { parent_id: target[0] });
     },
-    before: '<li>Moved 1</li>',
-    after: '<li>Target 1</li>',
+    before: '>Moved 1</a>',
+    after: '>Target 1</a>',
   },
   {
     name: 'the name of a specification',
@@ -259,7 +231,7 @@ for (const { name, prepare, before, after } of CHANGES) {
     await until(`the page of SKU ${id} shows ${before}`, async () =>
       packed((await getPage(server, id)).text).includes(before),
     );
-    assert.not.ok(packed(pageText(server.data, id)).includes(after), 'the text is new');
+    assert.not.ok(packed((await getPage(server, id)).text).includes(after), 'the text is new');
     await apply();
     await until(`the page of SKU ${id} shows ${after}`, async () => {
       const page = packed((await getPage(server, id)).text);
@@ -267,6 +239,51 @@ for (const { name, prepare, before, after } of CHANGES) {
     });
   });
 }
+
+test('what the lists of an SPU and of a category show of a SKU follows it', async () => {
+  const of = await createCatalog(server, 'Listed');
+  const [, second, third] = of.chain;
+  for (const list of [`goods/${of.spu}.html`, `categories/${third}.html`]) {
+    await pageSaying(list, '>Phone, silver</a>');
+  }
+  await patch(server, `/admin/skus/${of.sku}/`, { price: 4200, stock: 0, name: 'Listed anew' });
+  for (const list of [`goods/${of.spu}.html`, `categories/${third}.html`]) {
+    const page = await pageSaying(list, '>Listed anew</a>');
+    assert.match(page, '$42.00');
+    assert.match(page, 'Out of stock');
+  }
+  await patch(server, `/admin/skus/${of.sku}/`, { is_launched: false });
+  for (const list of [`goods/${of.spu}.html`, `categories/${third}.html`]) {
+    assert.not.match(await pageSaying(list, 'Off sale'), '42.00');
+  }
+  await patch(server, `/admin/categories/${third}/`, { name: 'Shelf three' });
+  for (const list of ['index.html', `categories/${second}.html`, `goods/${of.spu}.html`]) {
+    if (list !== 'index.html') await pageSaying(list, '>Shelf three</a>');
+  }
+  await pageSaying(`categories/${of.chain[0]}.html`, '>Shelf three</a>');
+  await patch(server, `/admin/categories/${second}/`, { name: 'Shelf two' });
+  await pageSaying('index.html', '>Shelf two</a>');
+});
+
+test("a SKU's page leads to the SPU's other SKUs by their options, and follows them", async () => {
+  const of = await createCatalog(server, 'Chosen');
+  const sku = async (...specs: readonly object[]) =>
+    (await make(server, '/admin/skus/', { ...skuFields(of), specs })).id as number;
+  const silver = await sku(of.silver);
+  await sku(of.black);
+  const link = (id: number, value: string) => `<a href="../skus/${id}.html">${value}</a>`;
+  const black = await sku(of.black, of.large);
+  await pageSaying(`skus/${silver}.html`, link(silver + 1, 'Black'));
+  await pageSaying(`skus/${black}.html`, link(silver, 'Silver'));
+  await patch(server, `/admin/options/${of.silver.option_id}/`, { value: 'Chrome' });
+  await pageSaying(`skus/${black}.html`, link(silver, 'Chrome'));
+  await patch(server, `/admin/skus/${silver}/`, { is_launched: false });
+  await pageSaying(`skus/${black}.html`, 'class="unavailable">Chrome');
+  await send(server, 'DELETE', `/admin/skus/${silver}/`);
+  await until('nothing leads to the deleted one', async () => {
+    return !(await getPage(server, black)).text.includes(`skus/${silver}.html`);
+  });
+});
 
 test('a change of a shared row reaches the pages of all SKUs below it', async () => {
   const of = await createCatalog(server, 'Shared');
@@ -291,10 +308,10 @@ test('a change of a shared row reaches the pages of all SKUs below it', async ()
 test('a SKU that moves to another SPU shows the new one', async () => {
   const of = await createCatalog(server, 'Old home');
   const spu = (await make(server, '/admin/goods/', spuFields(of, { name: 'New home' }))).id;
-  await pageWith(server, of.sku, 'Old home, by');
+  await pageWith(server, of.sku, '>Old home</a>, by');
   await patch(server, `/admin/skus/${of.sku}/`, { spu_id: spu });
-  const page = await pageWith(server, of.sku, 'New home, by');
-  assert.not.ok(page.includes('Old home, by'));
+  const page = await pageWith(server, of.sku, '>New home</a>, by');
+  assert.not.ok(page.includes('>Old home</a>, by'));
   // From now on the page follows the new SPU.
   await patch(server, `/admin/goods/${spu}/`, { desc_detail: 'Moved in.' });
   await pageWith(server, of.sku, 'Moved in.');
@@ -331,39 +348,6 @@ test('the purchase price is never on a page, on sale or off', async () => {
       assert.not.ok(page.includes(form), form);
     }
   }
-});
-
-const hostile = (where: string) =>
-  `${where}<script>alert("${where}")</script><img src=x onerror='a()'>&amp;\`{{ 7*7*7 }}`;
-
-test('whatever a catalog says is escaped on the page, once', async () => {
-  const brand = (await make(server, '/admin/brands/', { name: hostile('brand') })).id;
-  const chain = await makeChain(server, hostile('chain'));
-  const descriptions = {
-    desc_detail: hostile('detail'),
-    desc_pack: hostile('pack'),
-    desc_service: hostile('service'),
-  };
-  const spu = (
-    await make(
-      server,
-      '/admin/goods/',
-      spuFields({ brand, chain }, { name: hostile('spu'), ...descriptions }),
-    )
-  ).id;
-  const spec = (await make(server, '/admin/specs/', { name: hostile('spec'), spu_id: spu })).id;
-  const pair = await makePair(server, spec, hostile('option'));
-  const { id } = await make(server, '/admin/skus/', {
-    ...skuFields({ spu, chain }, { name: hostile('name'), caption: hostile('caption') }),
-    specs: [pair],
-  });
-  const page = await pageWith(server, id, 'service');
-  const places = ['name', 'caption', 'brand', 'chain', 'spu', 'spec', 'option'];
-  for (const where of [...places, 'detail', 'pack', 'service']) {
-    assert.ok(page.includes(escaped(hostile(where))), where);
-  }
-  assert.is(page.split(escaped(hostile('chain'))).length - 1, 3, 'three levels');
-  assert.not.match(page, /<script|<img|onerror='|343|&amp;lt;/i);
 });
 
 test('the request does not wait for the page, and the page follows', async () => {
@@ -410,292 +394,6 @@ test('a page that cannot be written is told in one line, and made once it can be
   rmdirSync(path);
   await pageWith(own, of.sku, 'In the way');
   assert.is((await own.stop()).status, 0);
-});
-
-test('a page is served to anyone, with type, ETag, time and a policy without scripts', async () => {
-  await pageWith(server, catalog.sku, 'Phone, silver');
-  const page = await getPage(server, catalog.sku);
-  assert.is(page.status, 200);
-  assert.is(page.headers.get('content-type'), 'text/html; charset=utf-8');
-  assert.match(page.headers.get('etag') ?? '', /^"[^"]+"$/);
-  assert.ok(Math.abs(Date.parse(page.headers.get('last-modified') ?? '') - Date.now()) < 3_600_000);
-  assert.is(page.headers.get('x-content-type-options'), 'nosniff');
-  const policy = page.headers.get('content-security-policy') ?? '';
-  assert.match(policy, "default-src 'none'");
-  assert.not.match(policy, /script-src|unsafe/);
-  assert.is(page.text, pageText(server.data, catalog.sku));
-  const wrong = await send(server, 'GET', `/pages/skus/${catalog.sku}.html`, { token: 'wrong' });
-  assert.is(wrong.status, 200);
-});
-
-test('HEAD of a page has the headers of GET and no body', async () => {
-  const page = await getPage(server, catalog.sku);
-  const head = await send(server, 'HEAD', `/pages/skus/${catalog.sku}.html`, { token: null });
-  assert.is(head.status, 200);
-  assert.is(head.text, '');
-  for (const name of ['content-type', 'content-length', 'etag', 'content-security-policy']) {
-    assert.is(head.headers.get(name), page.headers.get(name), name);
-  }
-});
-
-test('If-None-Match gives 304 while the page is the same, and 200 once it is another', async () => {
-  const { id } = await make(server, '/admin/skus/', skuFields(catalog));
-  await pageWith(server, id, 'Phone, silver');
-  const etag = (await getPage(server, id)).headers.get('etag') ?? '';
-  const same = await getPage(server, id, { 'if-none-match': etag });
-  assert.is(same.status, 304);
-  assert.is(same.text, '');
-  assert.is(same.headers.get('etag'), etag);
-  await patch(server, `/admin/skus/${id}/`, { name: 'Another' });
-  await pageWith(server, id, 'Another');
-  const other = await getPage(server, id, { 'if-none-match': etag });
-  assert.is(other.status, 200);
-  assert.is.not(other.headers.get('etag'), etag);
-});
-
-test('a page takes no method but GET, HEAD and OPTIONS', async () => {
-  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-    const answer = await send(server, method, `/pages/skus/${catalog.sku}.html`);
-    assert.is(answer.status, 405, method);
-    assert.is(answer.headers.get('allow'), 'GET, HEAD, OPTIONS', method);
-  }
-});
-
-test('a page answers a browser whatever its Accept header prefers', async () => {
-  for (const accept of ['text/html,application/xhtml+xml;q=0.9', '*/*', 'image/png']) {
-    assert.is((await getPage(server, catalog.sku, { accept })).status, 200, accept);
-  }
-});
-
-test('the page of a SKU that never was is 404', async () => {
-  const answer = await getPage(server, 424242);
-  assert.is(answer.status, 404);
-  assert.type(answer.json.error, 'string');
-});
-
-const ODD = [
-  '/pages/',
-  '/pages/skus/',
-  '/pages/skus/1',
-  '/pages/skus/1.htm',
-  '/pages/skus/1.HTML',
-  '/pages/skus/1.html/',
-  '/pages/skus//1.html',
-  '/pages/skus/01.html',
-  '/pages/skus/0.html',
-  '/pages/skus/-1.html',
-  '/pages/skus/1e0.html',
-  '/pages/skus/1.html.html',
-  '/pages/skus/%31.html',
-  '/pages/skus/1.html%00',
-  '/pages/skus/99999999999999999999.html',
-  '/pages/skus/.html',
-  '/pages/skus/.0123456789abcdef.tmp',
-  '/pages/skus/../../catalog.json',
-  '/pages/skus/..%2f..%2fcatalog.json',
-  '/pages/skus/..\\..\\catalog.json',
-  '/pages/../keys.json',
-  '/catalog.json',
-] as const;
-
-for (const path of ODD) {
-  test(`a path that is no page's is 404: ${path}`, async () => {
-    await pageWith(server, 1, '</html>');
-    const { text } = await exchangeRaw(server, [
-      `GET ${path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n`,
-    ]);
-    assert.match(text, /^HTTP\/1\.1 404 /);
-    assert.not.match(text, /<h1>|last_ids/);
-  });
-}
-
-test('pages move with the base path', async () => {
-  const own = await startServer({ demo: true, args: ['--base-path', '/api'] });
-  await until('the page answers', async () => {
-    return (await send(own, 'GET', '/api/pages/skus/1.html', { token: null })).status === 200;
-  });
-  assert.is((await send(own, 'GET', '/pages/skus/1.html', { token: null })).status, 404);
-  await own.stop();
-});
-
-/** A stopped server's directory with a page for each SKU of the demo catalog. */
-async function stoppedDemo(): Promise<{ data: string; pages: Readonly<Record<string, string>> }> {
-  const own = await startServer({ demo: true });
-  assert.is((await own.stop()).status, 0);
-  return { data: own.data, pages: allPages(own.data) };
-}
-
-function allPages(data: string): Readonly<Record<string, string>> {
-  const pages: Record<string, string> = {};
-  for (const name of readdirSync(folder(data)).sort()) {
-    // A page that is being written has a temporary name.
-    if (!name.startsWith('.')) pages[name] = textOf(join(folder(data), name));
-  }
-  return pages;
-}
-
-/** "" where a running server has just removed the file. */
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
-  }
-}
-
-interface Damage {
-  readonly name: string;
-  readonly inflict: (data: string) => void;
-}
-
-const DAMAGES: readonly Damage[] = [
-  {
-    name: 'stale',
-    inflict(data) {
-      const text = pageText(data, 3).replace(/<h1>.*?<\/h1>/, '<h1>Old name</h1>');
-      writeFileSync(pageFile(data, 3), text);
-    },
-  },
-  {
-    name: 'torn',
-    inflict(data) {
-      writeFileSync(pageFile(data, 4), pageText(data, 4).slice(0, 700));
-    },
-  },
-  { name: 'empty', inflict: (data) => writeFileSync(pageFile(data, 5), '') },
-  {
-    name: 'of zeros',
-    inflict: (data) =>
-      writeFileSync(pageFile(data, 6), Buffer.alloc(statSync(pageFile(data, 6)).size)),
-  },
-  { name: 'missing', inflict: (data) => rmSync(pageFile(data, 7)) },
-  {
-    name: 'orphaned',
-    inflict: (data) => writeFileSync(pageFile(data, 4711), pageText(data, 1)),
-  },
-  {
-    name: 'all gone with their folder',
-    inflict: (data) => rmSync(join(data, 'pages'), { recursive: true }),
-  },
-  {
-    name: 'damaged in every way at once',
-    inflict(data) {
-      for (const { inflict } of DAMAGES.slice(0, 6)) inflict(data);
-    },
-  },
-];
-
-for (const { name, inflict } of DAMAGES) {
-  test(`a start repairs pages that are ${name}`, async () => {
-    const { data, pages } = await stoppedDemo();
-    assert.ok(Object.keys(pages).length >= 20);
-    inflict(data);
-    assert.not.equal(existsSync(folder(data)) ? allPages(data) : {}, pages, 'there is damage');
-    const own = await startServer({ data });
-    await until('the pages are as before', () => {
-      return JSON.stringify(allPages(data)) === JSON.stringify(pages);
-    });
-    const { status, stderr } = await own.stop();
-    assert.is(status, 0);
-    assert.is(stderr, '');
-  });
-}
-
-test('a start leaves pages alone that are as they should be', async () => {
-  const { data } = await stoppedDemo();
-  const times = () =>
-    readdirSync(folder(data)).map((name) => statSync(join(folder(data), name)).mtimeMs);
-  const before = times();
-  const own = await startServer({ data });
-  await own.stop();
-  assert.equal(times(), before);
-});
-
-test('a start clears away the half-written file of a run that was killed', async () => {
-  const { data, pages } = await stoppedDemo();
-  writeFileSync(join(folder(data), '.0123456789abcdef.tmp'), '<!doctype html>');
-  const own = await startServer({ data });
-  assert.is((await own.stop()).status, 0);
-  assert.equal(readdirSync(folder(data)).sort(), Object.keys(pages).sort());
-});
-
-/** A server with one brand and as many SKUs, each with its page. */
-async function serverWith(
-  count: number,
-): Promise<{ own: TestServer; of: Catalog; skus: number[] }> {
-  const own = await startServer();
-  const of = await createCatalog(own);
-  const skus = [of.sku];
-  while (skus.length < count) {
-    const some = Array.from({ length: Math.min(50, count - skus.length) }, () =>
-      make(own, '/admin/skus/', skuFields(of)),
-    );
-    for (const { id } of await Promise.all(some)) skus.push(id);
-  }
-  await until('each SKU has a page', () => skus.every((id) => pageText(own.data, id) !== ''));
-  return { own, of, skus };
-}
-
-const old = (data: string, skus: readonly number[], text: string) =>
-  skus.filter((id) => !pageText(data, id).includes(text)).length;
-
-test('a server killed before it wrote any queued page makes all of them at the next start', async () => {
-  const { own, of, skus } = await serverWith(200);
-  const { data } = own;
-  const lock = new FileLock(join(data, 'pages.lock'));
-  lock.lock();
-  await patch(own, `/admin/brands/${of.brand}/`, { name: 'Crashed' });
-  await send(own, 'DELETE', `/admin/skus/${of.sku}/`);
-  await own.kill();
-  lock.close();
-  assert.is(old(data, skus, 'by Crashed'), skus.length, 'the crash came before the pages');
-  const again = await startServer({ data });
-  await until('the pages are new', () => old(data, skus.slice(1), 'by Crashed') === 0);
-  await until('the page of the deleted SKU is gone', () => !existsSync(pageFile(data, of.sku)));
-  await again.kill();
-  assert.equal(await findStale(data), { written: 0, removed: 0 });
-});
-
-test('a server killed amid many queued pages, again and again, leaves none stale after a start', async () => {
-  const { own, of, skus } = await serverWith(600);
-  const { data } = own;
-  let current = own;
-  let interrupted = 0;
-  for (let round = 1; round <= 4; round += 1) {
-    const name = `by Round ${round}.`;
-    await patch(current, `/admin/brands/${of.brand}/`, { name: `Round ${round}.` });
-    await until('some pages are new', () => old(data, skus, name) < skus.length);
-    await current.kill();
-    if (old(data, skus, name) > 0) interrupted += 1;
-    current = await startServer({ data });
-    await until('the pages are new', () => old(data, skus, name) === 0);
-  }
-  assert.ok(interrupted > 0, 'no kill came amid the pages');
-  await current.kill();
-  assert.equal(await findStale(data), { written: 0, removed: 0 });
-});
-
-test('after concurrent changes of SKUs, SPU, brand and categories a stop leaves no page stale', async () => {
-  const { own, of, skus } = await serverWith(60);
-  const rounds = Array.from({ length: 10 }, (_, index) => `Round ${index}`);
-  await Promise.all([
-    ...skus.map(async (id, index) => {
-      for (const name of rounds) await patch(own, `/admin/skus/${id}/`, { name, stock: index });
-    }),
-    ...[
-      `/admin/brands/${of.brand}/`,
-      `/admin/goods/${of.spu}/`,
-      `/admin/categories/${of.chain[2]}/`,
-      `/admin/categories/${of.chain[0]}/`,
-    ].map(async (path) => {
-      for (const name of rounds) await patch(own, path, { name });
-    }),
-  ]);
-  for (const id of skus.slice(0, 10)) await send(own, 'DELETE', `/admin/skus/${id}/`);
-  assert.is((await own.stop()).status, 0);
-  assert.equal(await findStale(own.data), { written: 0, removed: 0 });
-  assert.is(readdirSync(folder(own.data)).length, 50);
 });
 
 test.run();

@@ -1,17 +1,9 @@
 /** DECISIONS 7 and 8: `rebuild-pages`, alone and beside a running server. */
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import demo from '../../data/demo.json' with { type: 'json' };
 import { machineDisk } from '../../src/disk/disk.ts';
 import { FileLock } from '../../src/disk/lock.ts';
 import { PageFiles } from '../../src/pages/files.ts';
@@ -21,9 +13,15 @@ import { readSnapshot } from '../../src/store/store.ts';
 import { createCatalog, filesOf, make, skuFields } from '../support/catalog.ts';
 import { send } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
-import { type Finished, killServers, runCommand, startServer } from '../support/server.ts';
+import { collect, type Finished, killServers, runCommand, startServer } from '../support/server.ts';
+import { faultsOf, folderOf, siteOf, wantedFolder } from './shop.ts';
 
-const ALL = demo.skus.length;
+let ALL = 0;
+
+test.before(async () => {
+  const data = await demoStore();
+  ALL = wantedFolder(data).size;
+});
 
 test.after(killServers);
 
@@ -61,18 +59,39 @@ async function demoStore(): Promise<string> {
 }
 
 function folder(data: string): string {
-  return join(data, 'pages', 'skus');
+  return join(data, 'pages');
 }
 
 function pageFile(data: string, sku: number): string {
-  return join(folder(data), `${sku}.html`);
+  return join(folder(data), 'skus', `${sku}.html`);
 }
 
-test('rebuild-pages renders the page of every SKU', async () => {
+function plant(data: string, name: string): void {
+  const path = join(folder(data), name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, 'x');
+}
+
+test('rebuild-pages renders every page', async () => {
   const data = await demoStore();
   assertCounts(await rebuild(data), { written: ALL });
-  assert.equal(readdirSync(folder(data)).sort(), demo.skus.map(({ id }) => `${id}.html`).sort());
+  assert.equal(faultsOf(data), []);
+  const kinds = new Set([...folderOf(data).keys()].map((name) => name.replace(/\d+/, 'N')));
+  assert.equal([...kinds].toSorted(), [
+    ...['categories/N.html', 'goods/N.html', 'index.html', 'skus/N.html', 'style.css'],
+  ]);
   assertCounts(await rebuild(data), { written: ALL });
+});
+
+test('with a public address there is a sitemap as well', async () => {
+  const data = await demoStore();
+  const address = ['--public-url', 'https://shop.example/'];
+  assertCounts(await rebuild(data, ...address), { written: ALL + 4 });
+  assert.match(folderOf(data).get('sitemap.xml') ?? '', 'https://shop.example/sitemaps/skus-1.xml');
+  assertCounts(await rebuild(data, ...address, '--stale'), { unchanged: ALL + 4 });
+  // Without it canonical links change everywhere but in the style sheet, and the sitemap goes.
+  assertCounts(await rebuild(data, '--stale'), { written: ALL - 1, unchanged: 1, removed: 4 });
+  assert.equal(faultsOf(data), []);
 });
 
 test('rebuild-pages leaves the store itself as it was', async () => {
@@ -101,18 +120,17 @@ test('--stale writes only the pages that differ, however they do', async () => {
 test('named SKUs are rendered, and no others', async () => {
   const data = await demoStore();
   assertCounts(await rebuild(data, '3', '1'), { written: 2 });
-  assert.equal(readdirSync(folder(data)).sort(), ['1.html', '3.html']);
+  assert.equal([...folderOf(data).keys()].toSorted(), ['skus/1.html', 'skus/3.html']);
   assertCounts(await rebuild(data, '--stale', '1', '2'), { written: 1, unchanged: 1 });
 });
 
 test('an unknown SKU exits 1 and is named; the others are rendered all the same', async () => {
   const data = await demoStore();
-  mkdirSync(folder(data), { recursive: true });
   const finished = await rebuild(data, '4711', '1', '4712');
   assert.is(finished.status, 1);
-  assert.match(finished.stderr, /^catalog-server: [^\n]*4711[^\n]*4712[^\n]*\n$/);
+  assert.match(finished.stderr, /^catalog-server: skus\/4711\.html: [^\n]*4712[^\n]*\n$/);
   assert.equal(countsOf(finished), { written: 1, unchanged: 0, removed: 0, failed: 2 });
-  assert.equal(readdirSync(folder(data)), ['1.html']);
+  assert.equal([...folderOf(data).keys()], ['skus/1.html']);
 });
 
 test('of many unknown SKUs the line names ten and counts the rest', async () => {
@@ -120,7 +138,7 @@ test('of many unknown SKUs the line names ten and counts the rest', async () => 
   const ids = Array.from({ length: 25 }, (_, index) => String(5000 + index));
   const { status, stderr } = await rebuild(data, ...ids);
   assert.is(status, 1);
-  assert.match(stderr, /SKU 5000.*SKU 5009.*15 more\n$/);
+  assert.match(stderr, /skus\/5000.*skus\/5009.*15 more\n$/);
   assert.not.match(stderr, '5010');
 });
 
@@ -133,17 +151,29 @@ test('an id that is none exits 2 before anything is written', async () => {
   assert.not.ok(existsSync(join(data, 'pages')));
 });
 
-test('pages without a SKU and half-written files are removed, other files stay', async () => {
+const ORPHANS = [
+  ...[
+    'skus/4711.html',
+    'goods/4711.html',
+    'categories/4711.html',
+    'goods/1/2.html',
+    'goods/1/3.html',
+  ],
+  ...['goods/4711/2.html', 'categories/1/7.html', 'index/2.html', 'index/30.html', 'sitemap.xml'],
+  ...['sitemaps/skus-1.xml', 'sitemaps/goods-9.xml'],
+];
+
+test('pages that there is nothing for and half-written files are removed, other files stay', async () => {
   const data = await demoStore();
   await rebuild(data);
-  for (const name of ['4711.html', '4712.html', '.0123456789abcdef.tmp', 'robots.txt']) {
-    writeFileSync(join(folder(data), name), 'x');
-  }
-  assertCounts(await rebuild(data, '--stale'), { unchanged: ALL, removed: 2 });
-  const left = readdirSync(folder(data));
-  assert.is(left.length, ALL + 1);
-  assert.ok(left.includes('robots.txt'));
-  writeFileSync(pageFile(data, 4711), 'x');
+  const strangers = ['robots.txt', 'skus/robots.txt', 'skus/01.html', 'goods/1/1.html', 'x/1.html'];
+  const halves = ['', 'skus/', 'goods/1/'].map((where) => `${where}.0123456789abcdef.tmp`);
+  for (const name of [...ORPHANS, ...strangers, ...halves]) plant(data, name);
+  // The second part of a list takes those behind it along.
+  assertCounts(await rebuild(data, '--stale'), { unchanged: ALL, removed: ORPHANS.length });
+  assert.equal(faultsOf(data), strangers.map((name) => `${name} is an orphan`).toSorted());
+  for (const name of halves) assert.not.ok(existsSync(join(folder(data), name)), name);
+  plant(data, 'skus/4711.html');
   assertCounts(await rebuild(data, '1'), { written: 1 });
   assert.ok(existsSync(pageFile(data, 4711)), 'named SKUs alone are looked at');
 });
@@ -156,15 +186,72 @@ test('where there is no store nothing is made', async () => {
   assert.not.ok(existsSync(data));
 });
 
-test('a page that cannot be written exits 1 and names its SKU; the others are written', async () => {
+test('a page that cannot be written exits 1 and is named; the others are written', async () => {
   const data = await demoStore();
   mkdirSync(pageFile(data, 2), { recursive: true });
   const finished = await rebuild(data);
   assert.is(finished.status, 1);
-  assert.match(finished.stderr, /^catalog-server: SKU 2: [^\n]*\n$/);
+  assert.match(finished.stderr, /^catalog-server: skus\/2\.html: [^\n]*\n$/);
   assert.equal(countsOf(finished), { written: ALL - 1, unchanged: 0, removed: 0, failed: 1 });
-  assert.is(readdirSync(folder(data)).length, ALL, 'nothing half-written is left');
+  rmSync(pageFile(data, 2), { recursive: true });
+  assert.equal(faultsOf(data), ['skus/2.html is missing'], 'nothing half-written is left');
 });
+
+test('what the server was told of pages holds for a rebuild that cron starts without a flag', async () => {
+  const data = await demoStore();
+  const flags = ['--public-url', 'https://shop.example', '--currency', 'EUR', '--locale', 'de'];
+  const own = await startServer({ data, args: [...flags, '--shop-name', 'Laden'] });
+  assert.is((await own.stop()).status, 0);
+  assertCounts(await rebuild(data, '--stale'), { unchanged: ALL + 4 });
+  const page = readFileSync(pageFile(data, 1), 'utf8');
+  for (const text of [
+    '<html lang="de">',
+    '649,00\u00a0€',
+    'Laden',
+    'https://shop.example/skus/1',
+  ]) {
+    assert.ok(page.includes(text), text);
+  }
+  // A flag of its own wins, and is not kept.
+  const rebuilt = await rebuild(data, '--currency', 'JPY', '1');
+  assertCounts(rebuilt, { written: 1 });
+  assert.match(readFileSync(pageFile(data, 1), 'utf8'), '64.900');
+  assert.equal(faultsOf(data), ['skus/1.html is stale']);
+});
+
+test('settings that power loss has emptied are the defaults; others that are none are refused', async () => {
+  const data = await demoStore();
+  const path = join(data, 'pages.json');
+  writeFileSync(path, '');
+  assertCounts(await rebuild(data), { written: ALL });
+  for (const text of ['{', '[]', '{"currency":"EUR"}', 'null']) {
+    writeFileSync(path, text);
+    const { status, stderr } = await rebuild(data);
+    assert.is(status, 1, text);
+    assert.match(stderr, /^catalog-server: [^\n]*pages\.json[^\n]*remove it[^\n]*\n$/, text);
+  }
+  const own = await startServer({ data });
+  assert.is((await own.stop()).status, 0);
+  assertCounts(await rebuild(data, '--stale'), { unchanged: ALL });
+});
+
+const SCRIPT = '/usr/bin/script';
+const bar = 'on a terminal a bar shows the pages done, the rate and the time left';
+if (existsSync(SCRIPT)) test(bar, testBar);
+else test.skip(`${bar} (skipped: there is no ${SCRIPT})`, testBar);
+
+async function testBar(): Promise<void> {
+  const data = await demoStore();
+  const command = `${process.execPath} bin/catalog-server.ts rebuild-pages --data ${data}`;
+  const child = spawn(SCRIPT, ['-qec', command, '/dev/null'], {
+    env: { PATH: process.env['PATH'] ?? '', TERM: 'xterm', COLUMNS: '100' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const { status, stdout } = await collect(child);
+  assert.is(status, 0);
+  assert.match(stdout, new RegExp(`100% ${ALL}/${ALL} pages, \\d+/s, \\S+ left`));
+  assert.match(stdout, `${ALL} pages written`);
+}
 
 class RecordedLock extends FileLock {
   readonly events: string[] = [];
@@ -190,8 +277,9 @@ test('the store is read under the lock, so that no newer page of a server is put
   const progress = () => {
     if (lock.events.at(-1) !== 'rendered') lock.events.push('rendered');
   };
-  const options = { stale: false, ids: null, progress };
-  await rebuildPages(lock, snapshot, new PageFiles(machineDisk, data), options);
+  const files = new PageFiles(machineDisk, data);
+  const scope = { stale: false, skus: null };
+  await rebuildPages(lock, snapshot, siteOf(), files, scope, progress);
   assert.equal(lock.events, ['locked', 'read', 'rendered', 'unlocked']);
   lock.close();
 });
@@ -237,7 +325,8 @@ test('beside a running server under concurrent writes no page is stale in the en
   const { status, stderr } = await server.stop();
   assert.is(status, 0);
   assert.is(stderr, '');
-  assertCounts(await rebuild(server.data, '--stale'), { unchanged: skus.length });
+  assert.equal(faultsOf(server.data), []);
+  assertCounts(await rebuild(server.data, '--stale'), { unchanged: folderOf(server.data).size });
 });
 
 test.run();

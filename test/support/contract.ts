@@ -177,10 +177,14 @@ export class Contract {
   }
 }
 
-/** A regular expression for a path template: what is called an id is made of digits. */
-/** What stands in a path where it is no number. */
-const PLACES: Readonly<Record<string, string>> = { file: '[^/]+', jti: String.raw`[\w-][\w.-]*` };
+/** What stands for the placeholders of a path that are no ids. */
+const PLACES: Readonly<Record<string, string>> = {
+  file: '[^/]+',
+  name: String.raw`[a-z]+-\d+`,
+  jti: String.raw`[\w-][\w.-]*`,
+};
 
+/** A regular expression for a path template: what is called an id is made of digits. */
 function patternOf(template: string): RegExp {
   const pattern = template
     .replaceAll('.', String.raw`\.`)

@@ -1,0 +1,34 @@
+/** A disk that is a map, for files that a test makes by the thousand. */
+import type { Disk } from '../../src/disk/disk.ts';
+import { machineDisk } from '../../src/disk/disk.ts';
+
+/** @returns the disk, and its files by their paths. */
+export function memoryDisk(): { readonly disk: Disk; readonly files: Map<string, string> } {
+  const files = new Map<string, string>();
+  const disk: Disk = {
+    ...machineDisk,
+    async writeNew(path, bytes) {
+      if (files.has(path)) throw new Error(`${path} is there`);
+      files.set(path, Buffer.from(bytes).toString());
+    },
+    async rename(from, to) {
+      const text = files.get(from);
+      if (text === undefined) throw new Error(`${from} is not there`);
+      files.delete(from);
+      files.set(to, text);
+    },
+    async unlink(path) {
+      files.delete(path);
+    },
+    mkdir() {},
+    list(path) {
+      const below = [...files.keys()].filter((each) => each.startsWith(`${path}/`));
+      return [...new Set(below.map((each) => each.slice(path.length + 1).split('/')[0] ?? ''))];
+    },
+    read(path) {
+      const text = files.get(path);
+      return text === undefined ? null : Buffer.from(text);
+    },
+  };
+  return { disk, files };
+}
