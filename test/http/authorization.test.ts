@@ -223,7 +223,13 @@ for (const [kind, make] of Object.entries(BAD)) {
   });
 }
 
-/** What each role may: read, write, end tokens of others. */
+/** What is for admins alone: ending tokens of others, the audit trail, having pages made. */
+function isManagement(template: string, reads: boolean): boolean {
+  if (template.startsWith('/admin/page-builds/')) return !reads;
+  return template.startsWith('/admin/tokens/') || template.startsWith('/admin/audits/');
+}
+
+/** What each role may: read, write, manage. */
 const ROLES = {
   viewer: { reads: true, writes: false, manages: false },
   editor: { reads: true, writes: true, manages: false },
@@ -236,7 +242,7 @@ for (const [role, may] of Object.entries(ROLES)) {
     for (const operation of operations) {
       const { template, method, path, open } = operation;
       const reads = method === 'GET' || method === 'HEAD';
-      const manages = template.startsWith('/admin/tokens/');
+      const manages = isManagement(template, reads);
       const allowed = open || (manages ? may.manages : reads ? may.reads : may.writes);
       const { status } = await knock(operation, await bearer(sign({ role })));
       assert.is.not(status, 401, `${method} ${path}`);

@@ -142,7 +142,10 @@ function operations(): (readonly [path: string, method: string, operation: Opera
 
 /** Those on collections and items. */
 const recordOperations = () =>
-  operations().filter(([path]) => /^\/(?:books|admin)\//.test(path) && !TOKENS.includes(path));
+  operations().filter(([path]) => {
+    const isRecord = !TOKENS.includes(path) && !path.startsWith('/admin/page-builds/');
+    return isRecord && /^\/(?:books|admin)\//.test(path);
+  });
 
 /** What a JSON pointer of the document names. */
 function resolve(value: unknown): unknown {
