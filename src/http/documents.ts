@@ -40,7 +40,7 @@ export class DocumentEndpoint implements Endpoint {
   }
 
   current(): { readonly etag: string } {
-    return { etag: `"${Bun.hash.xxHash64(this.#located().body).toString(36)}"` };
+    return { etag: etagOf(this.#located()) };
   }
 
   perform(_: Method, { mediaType }: Exchange): Answer {
@@ -60,4 +60,16 @@ export class DocumentEndpoint implements Endpoint {
     if (this.#document === null) throw new Error('a document is located before it is read');
     return this.#document;
   }
+}
+
+/** Documents that stay are hashed once. */
+const etags = new WeakMap<Document, string>();
+
+function etagOf(document: Document): string {
+  let etag = etags.get(document);
+  if (etag === undefined) {
+    etag = `"${Bun.hash.xxHash64(document.body).toString(36)}"`;
+    etags.set(document, etag);
+  }
+  return etag;
 }
