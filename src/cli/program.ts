@@ -108,7 +108,7 @@ function createProgram(context: Context): Command {
     // What goes wrong is said once, in one line, by `conclude`.
     .configureOutput({ outputError: () => {}, writeErr: () => {} });
 
-  addOperationFlags(command(program, 'serve', 'run the server'))
+  const serving = command(program, 'serve', 'run the server')
     .addOption(
       new Option('--host <host>', 'address to listen on')
         .env('CATALOG_HOST')
@@ -141,6 +141,7 @@ function createProgram(context: Context): Command {
     .action((options: Common & ServeFlags) =>
       serve({ ...options, corsOrigins: options.corsOrigin ?? [] }, context),
     );
+  addOperationFlags(serving);
 
   command(program, 'migrate', 'create the store, or bring it to the current schema version')
     .option('--demo', 'fill an empty store with the demo catalog')

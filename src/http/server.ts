@@ -77,7 +77,8 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
   const service = { application, failed, watcher, trusts, limits, exchanges, connections };
   const server = createServer({
     maxHeaderSize: limits.headers,
-    headersTimeout: limits.headersTimeout,
+    // node:http wants the time for a part to be within the time for the whole.
+    headersTimeout: Math.min(limits.headersTimeout, limits.requestTimeout),
     requestTimeout: limits.requestTimeout,
     keepAliveTimeout: limits.keepAliveTimeout,
     connectionsCheckingInterval: CHECKING,

@@ -84,7 +84,9 @@ export class Metrics {
     this.#value('catalog_http_connections', 'Connections that are open.', connections);
     this.#value('catalog_ready', '1 while /readyz answers 200.', () => Number(ready()));
     this.#total('catalog_log_lines_lost_total', 'Lines of the log that were lost.', logLinesLost);
-    this.#value('process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss);
+    this.#value('process_resident_memory_bytes', 'Resident memory.', () =>
+      process.memoryUsage.rss(),
+    );
     this.#value('process_start_time_seconds', 'Start, since the epoch.', () =>
       Math.round(performance.timeOrigin / 1000),
     );

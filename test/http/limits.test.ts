@@ -157,6 +157,14 @@ test('--request-timeout: a body that comes byte by byte ends with the connection
     assert.equal((await send(server, 'GET', '/books/')).json, []);
   }));
 
+test('--headers-timeout longer than --request-timeout is no more than that', () =>
+  withServer(['--headers-timeout', '90s', '--request-timeout', '1s'], async (server) => {
+    const wire = new Wire(server);
+    wire.socket.write('GET / HTTP/1.1\r\n');
+    await until('the connection is closed', () => wire.closed);
+    assertRefused(wire.text, 408);
+  }));
+
 test('--keep-alive-timeout: an idle connection is closed, one in use is not', () =>
   withServer(['--keep-alive-timeout', '2s'], async (server) => {
     const idle = new Wire(server);
