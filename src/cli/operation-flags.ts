@@ -31,10 +31,10 @@ export interface OperationFlags {
 }
 
 /** Elements of an array, unless set otherwise: more than a body of 1 MiB sensibly holds. */
-export const JSON_LIMITS = { depth: 64, elements: 100_000 };
+const JSON_LIMITS = { depth: 64, elements: 100_000 };
 
 /** Adds the flags to `serve`. */
-export function addOperationFlags(serve: Command): Command {
+export function addOperationFlags(serve: Command): void {
   const flag = <T>(
     flags: string,
     what: string,
@@ -84,7 +84,6 @@ export function addOperationFlags(serve: Command): Command {
   time('--request-timeout', 'for a whole request to arrive', LIMITS.requestTimeout);
   time('--keep-alive-timeout', 'that an idle connection stays open', LIMITS.keepAliveTimeout);
   time('--send-timeout', 'for a client to take an answer', LIMITS.sendTimeout);
-  return serve;
 }
 
 function variableOf(flag: string): string {

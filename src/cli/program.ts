@@ -110,7 +110,7 @@ function createProgram(context: Context): Command {
     // What goes wrong is said once, in one line, by `conclude`.
     .configureOutput({ outputError: () => {}, writeErr: () => {} });
 
-  addOperationFlags(addPageFlags(command(program, 'serve', 'run the server'), 'otherwise'))
+  const serving = addPageFlags(command(program, 'serve', 'run the server'), 'otherwise')
     .addOption(
       new Option('--host <host>', 'address to listen on')
         .env('CATALOG_HOST')
@@ -156,6 +156,7 @@ function createProgram(context: Context): Command {
         context,
       ),
     );
+  addOperationFlags(serving);
 
   command(program, 'migrate', 'create the store, or bring it to the current schema version')
     .option('--demo', 'fill an empty store with the demo catalog')

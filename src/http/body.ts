@@ -1,15 +1,17 @@
 /** From bytes to a JSON value, strictly: nothing is repaired or guessed (DECISIONS 3). */
 import { CatalogError, messageOf } from '../errors.ts';
 import { header, type Request } from './exchange.ts';
-import { type JsonLimits, requireWithin } from './json-limits.ts';
+import { type JsonLimits, requireShallow, requireShort } from './json-limits.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** @throws CatalogError `unsupported_media_type`, `body_too_large`, `malformed_body`, `invalid`. */
 export async function readJson(request: Request, limits: JsonLimits): Promise<unknown> {
   requireJson(header(request, 'content-type'));
-  const value = parseJson(await request.body());
-  requireWithin(limits, value);
+  const text = decode(await request.body());
+  requireShallow(limits, text);
+  const value = parseJson(text);
+  requireShort(limits, value);
   return value;
 }
 
@@ -24,7 +26,7 @@ function requireJson(contentType: string | undefined): void {
 }
 
 /** @throws CatalogError `malformed_body`. */
-function parseJson(bytes: Uint8Array): unknown {
+function decode(bytes: Uint8Array): string {
   if (bytes.length === 0) {
     throw new CatalogError('malformed_body', 'the body is empty; send a JSON object');
   }
@@ -34,12 +36,15 @@ function parseJson(bytes: Uint8Array): unknown {
   } catch {
     throw new CatalogError('malformed_body', 'the body is not UTF-8');
   }
-  if (text.startsWith('\ufeff')) {
-    throw new CatalogError(
-      'malformed_body',
-      'the body is not JSON: it begins with a byte order mark',
-    );
-  }
+  if (!text.startsWith('\ufeff')) return text;
+  throw new CatalogError(
+    'malformed_body',
+    'the body is not JSON: it begins with a byte order mark',
+  );
+}
+
+/** @throws CatalogError `malformed_body`. */
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

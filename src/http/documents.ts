@@ -43,8 +43,8 @@ export class DocumentEndpoint implements Endpoint {
   }
 
   current(): { readonly etag: string; readonly modified: Date | undefined } {
-    const { body, modified } = this.#located();
-    return { etag: `"${Bun.hash.xxHash64(body).toString(36)}"`, modified };
+    const document = this.#located();
+    return { etag: etagOf(document), modified: document.modified };
   }
 
   perform(_: Method, { mediaType }: Exchange): Answer {
@@ -64,4 +64,16 @@ export class DocumentEndpoint implements Endpoint {
     if (this.#document === null) throw new Error('a document is located before it is read');
     return this.#document;
   }
+}
+
+/** Documents that stay are hashed once. */
+const etags = new WeakMap<Document, string>();
+
+function etagOf(document: Document): string {
+  let etag = etags.get(document);
+  if (etag === undefined) {
+    etag = `"${Bun.hash.xxHash64(document.body).toString(36)}"`;
+    etags.set(document, etag);
+  }
+  return etag;
 }

@@ -14,16 +14,24 @@ export class Exchanges {
 
   /**
    * @returns what to wait for, where the connection has a request under way already. It gives
-   *   whether the request is to be carried out: beyond the limit it is not.
+   *   whether the request is to be carried out: the first beyond the limit is to be refused. `ignore`
+   *   for those behind that one, and `end` where they do not cease: whoever goes on then has not
+   *   read an answer for long, and every request that is parsed costs the others.
    */
-  enter(connection: object): Promise<boolean> | undefined {
-    this.#active += 1;
+  enter(connection: object): Promise<boolean> | undefined | 'ignore' | 'end' {
     const turns = this.#turns.get(connection);
     if (turns === undefined) {
-      this.#turns.set(connection, { waiting: [], next: 0 });
+      this.#active += 1;
+      this.#turns.set(connection, { waiting: [], next: 0, full: false, ignored: 0 });
       return undefined;
     }
+    if (turns.full) {
+      turns.ignored += 1;
+      return turns.ignored > this.#limit ? 'end' : 'ignore';
+    }
+    this.#active += 1;
     const few = turns.waiting.length - turns.next < this.#limit;
+    turns.full = !few;
     return new Promise((resolve) => turns.waiting.push(() => resolve(few)));
   }
 
@@ -53,4 +61,8 @@ interface Turns {
   readonly waiting: (() => void)[];
   /** Position of the first that still waits. */
   next: number;
+  /** Whether one of them is to be refused: it is the last. */
+  full: boolean;
+  /** Those behind it. */
+  ignored: number;
 }

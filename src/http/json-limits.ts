@@ -1,4 +1,4 @@
-/** How deep and how long JSON may be. The engine's parser bears any depth; what comes after need not. */
+/** How deep and how long JSON may be (RFC 8259, section 9: a parser may set limits). */
 import { CatalogError } from '../errors.ts';
 
 export interface JsonLimits {
@@ -8,31 +8,58 @@ export interface JsonLimits {
   readonly elements: number;
 }
 
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
 /**
- * Walks a value level by level, without recursion: a hostile one could exhaust the stack.
+ * Judges the depth before anything is parsed: a megabyte of brackets takes the parser, and whoever
+ * clears its work away, a hundred times as long as the reading of it.
  *
- * @param value parsed JSON.
- * @throws CatalogError `invalid`.
+ * @param text JSON, or what is to turn out as none.
+ * @throws CatalogError `malformed_body`.
  */
-export function requireWithin({ depth, elements }: JsonLimits, value: unknown): void {
-  let level = isNested(value) ? [value] : [];
-  for (let reached = 1; level.length > 0; reached += 1) {
-    if (reached > depth) throw tooMuch(`the body is nested more than ${depth} levels deep`);
-    const next: object[] = [];
-    for (const nested of level) {
-      if (Array.isArray(nested) && nested.length > elements) {
-        throw tooMuch(`an array of the body has ${nested.length} elements, more than ${elements}`);
-      }
-      for (const each of Object.values(nested)) if (isNested(each)) next.push(each);
+export function requireShallow({ depth }: JsonLimits, text: string): void {
+  if (text.length <= depth) return;
+  let reached = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at);
+    else if (code === OPEN_ARRAY || code === OPEN_OBJECT) reached += 1;
+    else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) reached -= 1;
+    if (reached > depth) {
+      throw new CatalogError('malformed_body', `the body is nested more than ${depth} levels deep`);
     }
-    level = next;
   }
 }
 
-function isNested(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
+/** @returns the position of the quote that ends the string, or the end of the text. */
+function endOfString(text: string, begin: number): number {
+  for (let end = text.indexOf('"', begin + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let escapes = 0;
+    while (text.charCodeAt(end - 1 - escapes) === BACKSLASH) escapes += 1;
+    if (escapes % 2 === 0) return end;
+  }
+  return text.length;
 }
 
-function tooMuch(message: string): CatalogError {
-  return new CatalogError('invalid', message, { fields: {} });
+/**
+ * Walks a value that is not too deep.
+ *
+ * @throws CatalogError `invalid`.
+ */
+export function requireShort(limits: JsonLimits, value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  const { elements } = limits;
+  if (Array.isArray(value) && value.length > elements) {
+    throw new CatalogError(
+      'invalid',
+      `an array of the body has ${value.length} elements, more than ${elements}`,
+      { fields: {} },
+    );
+  }
+  for (const each of Object.values(value)) requireShort(limits, each);
 }

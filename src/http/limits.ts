@@ -28,7 +28,7 @@ export const LIMITS: Limits = {
   requestTimeout: 60_000,
   keepAliveTimeout: 65_000,
   sendTimeout: 60_000,
-  pipelined: 1000,
+  pipelined: 500,
   connections: 10_000,
   connectionsPerAddress: 4096,
 };

@@ -120,10 +120,12 @@ export function createApplication(services: Services): Application {
   for (const shape of PAGE_SHAPES) {
     at(`/pages/${shape}`, () => (numbers) => pageEndpoint(page, shape, numbers));
   }
-  at('/', () => () => jsonDocument(index, indexLinks(basePath)));
+  const indexAt = jsonDocument(index, indexLinks(basePath));
+  const openApiAt = jsonDocument(openApi);
+  at('/', () => indexAt);
   at('/healthz', () => () => new HealthEndpoint(healthAnswer));
   at('/readyz', () => () => new HealthEndpoint(() => readinessAnswer(readiness)));
-  at('/openapi.json', () => () => jsonDocument(openApi));
+  at('/openapi.json', () => openApiAt);
   at('/docs/', () => () => new DocumentEndpoint(() => viewerFile('')));
   at('/docs/:file', ({ file = '' }) => {
     const found = viewerFile(file);
@@ -267,8 +269,9 @@ function complete(answer: Answer, guarded: boolean, prefix: string): Answer {
   return answer;
 }
 
-function jsonDocument(body: string, links?: string): Endpoint {
-  return new DocumentEndpoint(() => ({ body, type: JSON_TYPE, ...(links && { links }) }), true);
+function jsonDocument(text: string, links?: string): () => Endpoint {
+  const document = { body: Buffer.from(text), type: JSON_TYPE, ...(links && { links }) };
+  return () => new DocumentEndpoint(() => document, true);
 }
 
 /** Takes the base path and the version segment off; path is null outside the base path. */

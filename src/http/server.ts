@@ -77,7 +77,8 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
   const service = { application, failed, watcher, trusts, limits, exchanges, connections };
   const server = createServer({
     maxHeaderSize: limits.headers,
-    headersTimeout: limits.headersTimeout,
+    // node:http wants the time for a part to be within the time for the whole.
+    headersTimeout: Math.min(limits.headersTimeout, limits.requestTimeout),
     requestTimeout: limits.requestTimeout,
     keepAliveTimeout: limits.keepAliveTimeout,
     connectionsCheckingInterval: CHECKING,
@@ -121,9 +122,12 @@ async function exchange(
   if (connections.refused(connection)) return;
   const begun = performance.now();
   const turn = exchanges.enter(connection);
+  if (turn === 'end') connection.destroy();
+  if (turn === 'end' || turn === 'ignore') return;
   // What one request changes, the next on the connection sees (RFC 9112, section 9.3.2).
   const admitted = turn === undefined || (await turn);
-  if (connections.refused(connection)) {
+  // Of a client that has gone, what waited for its turn is not carried out.
+  if (turn !== undefined && (connection.destroyed || connections.refused(connection))) {
     exchanges.leave(connection);
     return;
   }

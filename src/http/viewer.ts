@@ -11,11 +11,12 @@ const POLICY =
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
+/** As bytes: a text would be encoded anew for every answer, and the bundle is large. */
 const FILES: ReadonlyMap<string, Document> = new Map([
-  ['', { body: page, type: 'text/html; charset=utf-8', policy: POLICY }],
-  ['swagger-ui.css', { body: style, type: 'text/css; charset=utf-8' }],
-  ['swagger-ui-bundle.js', { body: bundle, type: JAVASCRIPT }],
-  ['start.js', { body: start, type: JAVASCRIPT }],
+  ['', { body: Buffer.from(page), type: 'text/html; charset=utf-8', policy: POLICY }],
+  ['swagger-ui.css', { body: Buffer.from(style), type: 'text/css; charset=utf-8' }],
+  ['swagger-ui-bundle.js', { body: Buffer.from(bundle), type: JAVASCRIPT }],
+  ['start.js', { body: Buffer.from(start), type: JAVASCRIPT }],
 ]);
 
 /** A file of the viewer, its page by the empty name; null where there is none. */

@@ -15,7 +15,7 @@ export interface Group {
   readonly refused: boolean;
 }
 
-export interface Checkpoint {
+interface Checkpoint {
   readonly milliseconds: number;
   readonly failed: boolean;
 }

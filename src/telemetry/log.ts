@@ -25,6 +25,16 @@ const STANDARD_ERROR = 2;
 /** Bytes that may wait for a reader that does not keep up. */
 const MOST_WAITING = 1024 * 1024;
 
+/**
+ * Bytes that are written at once, and milliseconds after which fewer are: a write costs as much as
+ * several lines.
+ */
+const GATHERED = 4096;
+const LONGEST_GATHERING = 50;
+
+/** How a line begins whose level is `error` or `warn`. */
+const URGENT = /^\{"level":"(?:error|warn)"/;
+
 /** Milliseconds that the last lines have to leave at the end. */
 const LAST_WORDS = 1000;
 
@@ -48,7 +58,12 @@ export class Log {
   constructor({ level, format, terminal, stacks }: LogOptions) {
     const text = format === 'text' || (format === 'auto' && terminal);
     // Not `pino.destination`: at the exit it would wait for a reader, for ever.
-    const out = new SonicBoom({ fd: STANDARD_ERROR, sync: false, maxLength: MOST_WAITING });
+    const out = new SonicBoom({
+      fd: STANDARD_ERROR,
+      sync: false,
+      minLength: GATHERED,
+      maxLength: MOST_WAITING,
+    });
     let untold = 0;
     const lose = () => {
       this.lost += 1;
@@ -116,12 +131,20 @@ export class Log {
     await Promise.race([this.#flush(), late]);
   }
 
-  #stream(out: DestinationStream, text: boolean, colours: boolean): DestinationStream {
+  #stream(out: SonicBoom, text: boolean, colours: boolean): DestinationStream {
+    let timer: ReturnType<typeof setTimeout> | null = null;
+    const flush = () => {
+      timer = null;
+      out.flush();
+    };
     return {
       write: (line) => {
         const shown = text ? asText(line, colours) : line;
         if (this.#direct.now) process.stderr.write(shown);
         else out.write(shown);
+        // What went wrong leaves at once, the rest in company.
+        if (URGENT.test(line)) out.flush();
+        else timer ??= setTimeout(flush, LONGEST_GATHERING).unref();
       },
     };
   }

@@ -1,4 +1,6 @@
 /** The flags of `serve` that are about running it: their values, and where they are described. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -174,6 +176,35 @@ test('CATALOG_PROTECT_BOOKS is read as yes or no, and the flag wins', async () =
   assert.is(await write([], ''), 201);
   assert.is(await write(['--protect-books'], 'no'), 401);
   assert.is(await write(['--protect-books', 'no'], 'yes'), 201);
+});
+
+test('the examples name no variable and no command that there is not', async () => {
+  const directory = join(import.meta.dir, '..', '..', 'docs', 'examples');
+  const texts = readdirSync(directory).map((name) => readFileSync(join(directory, name), 'utf8'));
+  const known = new Set(documentedFlags().map(([variable]) => variable));
+  const variables = texts.flatMap((text) => text.match(/\bCATALOG_\w+/g) ?? []);
+  assert.ok(variables.length > 4, `${variables.length} variables`);
+  for (const variable of variables) assert.ok(known.has(variable), variable);
+  const { stdout } = await runCommand(['--help']);
+  const commands = texts.flatMap((text) =>
+    [...text.matchAll(/\/catalog-server ([a-z-]+)/g)].map(([, command = '']) => command),
+  );
+  assert.ok(commands.length > 2, `${commands.length} commands`);
+  for (const command of commands) assert.match(stdout, new RegExp(`^  ${command} `, 'm'));
+});
+
+test('docs/security.md has the default of every limit', async () => {
+  const text = readFileSync(join(import.meta.dir, '..', '..', 'docs', 'security.md'), 'utf8');
+  const rows = [...text.matchAll(/^\| [^|]+ \| ([^|]+) \| `(--[\w-]+)` \|/gm)];
+  const { stdout } = await runCommand(['serve', '--help']);
+  const help = stdout.replace(/\s+/g, ' ');
+  assert.is(rows.length, 12);
+  for (const [, value = '', flag = ''] of rows) {
+    const shown = value.replace(',', '').replace(/ (s|KiB|MiB)$/, '$1');
+    assert.ok(help.includes(` ${flag} `), flag);
+    const option = help.slice(help.indexOf(` ${flag} `));
+    assert.is(/\(default: ([^,]+),/.exec(option)?.[1], shown, flag);
+  }
 });
 
 test.run();

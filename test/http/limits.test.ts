@@ -100,7 +100,7 @@ test('a target within the default limit is served, one above it is 414', () =>
     assertRefused(await statusOf(server, [get(target(8193), [LAST])]), 414);
   }));
 
-test('--max-json-depth: a body nested so deep is judged by its members, one level more is 422', () =>
+test('--max-json-depth: a body nested so deep is judged by its members, one level more is 400', () =>
   withServer(['--max-json-depth', '8'], async (server) => {
     const nested = (depth: number) => {
       const x = `${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}`;
@@ -108,12 +108,11 @@ test('--max-json-depth: a body nested so deep is judged by its members, one leve
     };
     assert.is((await send(server, 'POST', '/books/', { body: nested(8) })).status, 201);
     const refused = await send(server, 'POST', '/books/', { body: nested(9) });
-    assert.is(refused.status, 422);
+    assert.is(refused.status, 400);
     assert.is(refused.json.error, 'the body is nested more than 8 levels deep');
-    const objects = `${'{"a":'.repeat(9)}1${'}'.repeat(9)}`;
-    assert.is((await send(server, 'POST', '/books/', { body: objects })).status, 422);
-    const open = '['.repeat(100_000);
-    assert.is((await send(server, 'POST', '/books/', { body: open })).status, 400, 'no JSON');
+    for (const deep of [`${'{"a":'.repeat(9)}1${'}'.repeat(9)}`, '['.repeat(100_000)]) {
+      assert.is((await send(server, 'POST', '/books/', { body: deep })).status, 400);
+    }
     assert.is((await send(server, 'GET', '/books/')).json.length, 1);
   }));
 
@@ -156,6 +155,14 @@ test('--request-timeout: a body that comes byte by byte ends with the connection
     clearInterval(timer);
     assert.not.match(wire.text, /^HTTP\/1\.1 2/);
     assert.equal((await send(server, 'GET', '/books/')).json, []);
+  }));
+
+test('--headers-timeout longer than --request-timeout is no more than that', () =>
+  withServer(['--headers-timeout', '90s', '--request-timeout', '1s'], async (server) => {
+    const wire = new Wire(server);
+    wire.socket.write('GET / HTTP/1.1\r\n');
+    await until('the connection is closed', () => wire.closed);
+    assertRefused(wire.text, 408);
   }));
 
 test('--keep-alive-timeout: an idle connection is closed, one in use is not', () =>
