@@ -33,8 +33,7 @@ export class WatchedFile {
       there.ino !== seen.ino ||
       there.dev !== seen.dev ||
       there.size !== seen.size ||
-      there.mtimeMs !== seen.mtimeMs ||
-      // A change of the mode alone.
+      // It moves with the content, and with the mode alone as well.
       there.ctimeMs !== seen.ctimeMs
     );
   }
