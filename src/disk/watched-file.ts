@@ -33,7 +33,8 @@ export class WatchedFile {
       there.ino !== seen.ino ||
       there.dev !== seen.dev ||
       there.size !== seen.size ||
-      // It moves with the content, and with the mode alone as well.
+      there.mode !== seen.mode ||
+      // It moves with the content, in steps of the kernel's clock.
       there.ctimeMs !== seen.ctimeMs
     );
   }
