@@ -96,14 +96,9 @@ export class LiveCredentials implements CredentialSource {
     // Without accounts and revocations there is nothing to wait for, and no lock is left behind.
     if (this.current().access === NO_ACCESS) return use(this.current());
     return exclusively(this.#directory, async () => {
-      this.changed();
+      this.#due = Number.NEGATIVE_INFINITY;
       return use(this.current());
     });
-  }
-
-  /** This process has changed a file: whoever asks next looks. */
-  changed(): void {
-    this.#due = Number.NEGATIVE_INFINITY;
   }
 }
 

@@ -32,10 +32,10 @@ async function typeLines(
   output: NodeJS.WritableStream,
   prompts: readonly string[],
 ): Promise<string[]> {
-  // As a terminal: readline then turns the echo off, and shows nothing but through its output.
+  // As a terminal: readline then turns the echo off, shows nothing but through its output, and is
+  // closed by Ctrl-C and Ctrl-D.
   const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input, output: unseen, terminal: true, historySize: 0 });
-  lines.on('SIGINT', () => lines.close());
   const typed: string[] = [];
   const each = lines[Symbol.asyncIterator]();
   try {

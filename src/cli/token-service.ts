@@ -14,9 +14,7 @@ export async function createTokenService(
   const login = await Login.create(credentials);
   return {
     issue: (credential, lifetime, address) => login.issue(credential, lifetime, address),
-    async revoke(jti, expires) {
-      await changeAccess(disk, directory, (draft) => endToken(draft, jti, expires));
-      credentials.changed();
-    },
+    revoke: (jti, expires) =>
+      changeAccess(disk, directory, (draft) => endToken(draft, jti, expires)),
   };
 }

@@ -33,8 +33,8 @@ export class WatchedFile {
       there.ino !== seen.ino ||
       there.dev !== seen.dev ||
       there.size !== seen.size ||
-      there.mtimeMs !== seen.mtimeMs ||
-      // A change of the mode alone.
+      there.mode !== seen.mode ||
+      // It moves with the content, in steps of the kernel's clock.
       there.ctimeMs !== seen.ctimeMs
     );
   }

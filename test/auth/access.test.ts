@@ -351,6 +351,10 @@ test('whatever is revoked and issued in whatever second, a revocation ends all b
           alive.every((issued) => issued > until),
           'what was issued since lives',
         );
+        assert.ok(
+          ended.every((issued) => issued <= until),
+          'what was issued before is void',
+        );
         assert.ok(until <= now + 2, 'and nobody has to wait for more than a second');
         if (step === 'revoke') assert.ok(until >= now);
       }

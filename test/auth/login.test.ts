@@ -121,6 +121,12 @@ test('an address has to wait whatever names it tries, and a success does not fre
   await attempt(begun, 'ann', 'right', '192.0.2.2');
 });
 
+test('the right password of a disabled account counts as a failure', async () => {
+  const begun = await begin();
+  for (let time = 0; time < 3; time += 1) await refusal(attempt(begun, 'off', 'right'));
+  assert.is((await refusal(attempt(begun, 'off', 'right'))).code, 'login_throttled');
+});
+
 test('successes are never counted', async () => {
   const begun = await begin({ account: 3, address: 4, window: 60_000 });
   for (let time = 0; time < 20; time += 1) await attempt(begun, 'ann', 'right');

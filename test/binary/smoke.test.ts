@@ -133,6 +133,29 @@ function feed(cwd: string, input: Buffer, ...args: readonly string[]) {
   return spawnSync('/usr/bin/env', ['-i', BINARY, ...args], { cwd, input });
 }
 
+test('it keeps accounts, gives tokens for passwords, and ends them beside a running server', async () => {
+  const cwd = temporaryDirectory();
+  const added = spawnSync('/usr/bin/env', ['-i', BINARY, 'users', 'add', 'ann'], {
+    cwd,
+    input: 'correct horse\n',
+    encoding: 'utf8',
+  });
+  assert.equal([added.status, added.stdout, added.stderr], [0, 'added ann as viewer\n', '']);
+  const server = await serve(cwd);
+  const body = { username: 'ann', password: 'correct horse' };
+  const { status, json } = await send(server, 'POST', '/admin/tokens/', { body, token: null });
+  assert.is(status, 201);
+  const reading = async () =>
+    (await send(server, 'GET', '/admin/skus/', { token: json.token })).status;
+  assert.is(await reading(), 200);
+  await succeed(cwd, 'keys', 'rotate');
+  assert.is(await reading(), 200);
+  await succeed(cwd, 'users', 'disable', 'ann');
+  assert.is(await reading(), 401);
+  assert.match(await succeed(cwd, 'users', 'list'), /^ann  viewer  disabled /);
+  assert.is((await server.stop()).status, 0);
+});
+
 test('it checks a store, backs it up to a file and to a pipe, and restores both', async () => {
   const cwd = temporaryDirectory();
   await succeed(cwd, 'migrate', '--demo');

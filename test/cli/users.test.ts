@@ -301,6 +301,7 @@ for (const [what, typed, says] of ENDINGS) {
     assert.match(shown, says);
     assert.match(shown, 'nothing was changed');
     assert.not.match(shown, 'corr');
+    assert.is(shown.includes('Once more'), typed.length > 1, shown);
     assert.equal(readdirSync(data), []);
   });
 }

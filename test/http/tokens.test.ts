@@ -376,6 +376,8 @@ test('while the accounts cannot be judged, no token passes and nobody logs in', 
   const kept = readFileSync(path, 'utf8');
   for (const doubt of [() => chmodSync(path, 0o644), () => writeFileSync(path, '{')]) {
     doubt();
+    // Edited by hand, and not by a command that waits until it counts.
+    await until('the doubt counts', async () => (await reading(token, own)) === 500);
     const refused = await send(own, 'GET', '/admin/skus/', { token });
     assert.equal([refused.status, refused.json.error], [500, 'internal server error']);
     assert.is((await login('ann', {}, own)).status, 500);
@@ -383,7 +385,7 @@ test('while the accounts cannot be judged, no token passes and nobody logs in', 
     assert.is((await send(own, 'GET', '/books/', { token: null })).status, 200, 'books go on');
     chmodSync(path, 0o600);
     writeFileSync(path, kept);
-    assert.is(await reading(token, own), 200, 'without a restart');
+    await until('it is right again', async () => (await reading(token, own)) === 200);
   }
   const { stderr } = await own.stop();
   assert.match(stderr, `chmod 600 ${path}`);
