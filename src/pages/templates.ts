@@ -17,6 +17,7 @@ import spu from '../../templates/spu.njk' with { type: 'text' };
 import style from '../../templates/style.css' with { type: 'text' };
 import type { Disk } from '../disk/disk.ts';
 import { CatalogError, messageOf } from '../errors.ts';
+import { type Code, compile } from './template-errors.ts';
 
 /** A compiled binary has no files beside it: the templates are part of it. */
 const BUILT_IN: Readonly<Record<string, string>> = {
@@ -52,14 +53,16 @@ export class Templates {
     this.#disk = disk;
     this.#directory = directory;
     if (directory !== null) this.#requireTemplates(directory);
-    const loader = { async: false, getSource: (name: string) => this.#source(name) };
+    const loader = { async: false, getSource: (name: string) => this.#compiled(name) };
     this.#environment = new nunjucks.Environment(loader as unknown as nunjucks.ILoader, {
       autoescape: true,
       throwOnUndefined: true,
       trimBlocks: true,
       lstripBlocks: true,
+      // Errors come as they were thrown, with their places.
+      dev: true,
     });
-    this.style = this.#source('style.css').src;
+    this.style = this.#source('style.css').text;
     this.styleVersion = createHash('sha256').update(this.style).digest('hex').slice(0, 8);
   }
 
@@ -68,16 +71,21 @@ export class Templates {
     try {
       return this.#environment.render(name, context);
     } catch (cause) {
-      throw new CatalogError('page_failed', placed(cause), { cause });
+      throw new CatalogError('page_failed', messageOf(cause), { cause });
     }
   }
 
-  #source(name: string): { src: string; path: string; noCache: boolean } {
+  #compiled(name: string): { src: Code; path: string; noCache: boolean } {
+    const { text, path } = this.#source(name);
+    return { src: compile(this.#environment, text, path), path, noCache: false };
+  }
+
+  #source(name: string): { readonly text: string; readonly path: string } {
     const own = this.#directory === null ? null : join(this.#directory, name);
     const bytes = own === null ? null : this.#disk.read(own);
-    if (own !== null && bytes !== null) return { src: bytes.toString(), path: own, noCache: false };
-    const src = BUILT_IN[name];
-    if (src !== undefined) return { src, path: `templates/${name}`, noCache: false };
+    if (own !== null && bytes !== null) return { text: bytes.toString(), path: own };
+    const text = BUILT_IN[name];
+    if (text !== undefined) return { text, path: `templates/${name}` };
     throw new Error(`there is no template ${name}`);
   }
 
@@ -99,12 +107,4 @@ export class Templates {
       `${directory} holds no template; the names are ${TEMPLATE_NAMES.join(', ')}`,
     );
   }
-}
-
-/** nunjucks tells the file and, but not always on the same line, where in it and what. */
-function placed(error: unknown): string {
-  return messageOf(error)
-    .replace(/^Template render error: /, '')
-    .replace(/\s*\n\s*/g, ' ')
-    .replace(/ Error: /g, ' ');
 }
