@@ -34,7 +34,7 @@ const BUILT_IN: Readonly<Record<string, string>> = {
 };
 
 /** The names that a template may have. */
-const TEMPLATE_NAMES = Object.keys(BUILT_IN);
+export const TEMPLATE_NAMES = Object.keys(BUILT_IN);
 
 export class Templates {
   readonly #disk: Disk;
