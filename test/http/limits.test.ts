@@ -239,11 +239,19 @@ test('--max-pipelined: so many wait, the next is 503 in its turn, and the connec
     // A write first: those behind it wait for the disk.
     const body = '{"name":"Emma","pub_date":"1815-12-23"}';
     const post = `POST /books/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    const text = await statusOf(server, [post + get('/healthz').repeat(8)]);
+    const text = await statusOf(server, [post + get('/healthz').repeat(7)]);
     const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
     assert.equal(statuses, [201, 200, 200, 200, 503]);
     assert.match(text, 'more than 3 requests wait on this connection');
     assert.is((await send(server, 'GET', '/books/')).json.length, 1);
+  }));
+
+test('twice as many as --max-pipelined end the connection at once', () =>
+  withServer(['--max-pipelined', '3'], async (server) => {
+    const body = '{"name":"Emma","pub_date":"1815-12-23"}';
+    const post = `POST /books/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    assert.not.match(await statusOf(server, [post + get('/healthz').repeat(40)]), ' 503 ');
+    assert.is((await send(server, 'GET', '/books/')).status, 200);
   }));
 
 test('--send-timeout: a client that does not read its answers loses the connection', () =>
