@@ -8,6 +8,7 @@
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { latencyLine, latencyTitle, probe } from './latency.ts';
 import type { Sample } from './probe.ts';
 import {
   build,
@@ -17,7 +18,6 @@ import {
   issueToken,
   need,
   pagesMade,
-  quantile,
   ROOT,
   start,
 } from './server.ts';
@@ -64,21 +64,6 @@ class Checkpoints {
   }
 }
 
-function probe(url: string, token: string): Promise<Sample[]> {
-  const worker = new Worker(new URL('./probe.ts', import.meta.url));
-  return new Promise((resolve, reject) => {
-    worker.addEventListener('message', ({ data }: MessageEvent<Sample[]>) => resolve(data));
-    worker.addEventListener('error', ({ message }) => reject(new Error(message)));
-    worker.postMessage({ url, token, skus: SKUS, seconds: SECONDS });
-  });
-}
-
-function line(title: string, samples: readonly Sample[]): string {
-  const sorted = samples.map(({ latency }) => latency).sort((a, b) => a - b);
-  const figures = [0.5, 0.99, 0.999, 1].map((share) => quantile(sorted, share).toFixed(1));
-  return `${title.padEnd(32)}${[sorted.length, ...figures].map((n) => String(n).padStart(10)).join('')}\n`;
-}
-
 void inDirectory(async (directory, children) => {
   need('wrk');
   build();
@@ -101,7 +86,13 @@ void inDirectory(async (directory, children) => {
   children.push(load);
   const checkpoints = new Checkpoints(data);
   const timer = setInterval(() => checkpoints.look(), LOOK_EVERY);
-  const samples = await probe(server.url, token);
+  const samples = await probe({
+    url: server.url,
+    token,
+    skus: SKUS,
+    seconds: SECONDS,
+    methods: ['GET', 'PATCH'],
+  });
   clearInterval(timer);
 
   const during = ({ at, latency }: Sample) =>
@@ -109,16 +100,16 @@ void inDirectory(async (directory, children) => {
   const lengths = checkpoints.spans.map(({ from, to }) => ((to - from) / 1000).toFixed(1));
   process.stdout.write(
     `${SKUS} SKUs, ${WRITERS} connections writing; ${lengths.length} checkpoints of ${lengths.join(', ')} s\n\n` +
-      `${'latency of one client, ms'.padEnd(32)}${['requests', 'p50', 'p99', 'p99.9', 'max'].map((n) => n.padStart(10)).join('')}\n`,
+      latencyTitle(),
   );
   for (const method of ['GET', 'PATCH'] as const) {
     const own = samples.filter((sample) => sample.method === method);
     process.stdout.write(
-      line(
+      latencyLine(
         `${method} without a checkpoint`,
         own.filter((s) => !during(s)),
       ),
     );
-    process.stdout.write(line(`${method} during a checkpoint`, own.filter(during)));
+    process.stdout.write(latencyLine(`${method} during a checkpoint`, own.filter(during)));
   }
 });

@@ -1,4 +1,4 @@
-/** One client in a thread of its own: GET and PATCH of a SKU in turn, each timed. */
+/** One client in a thread of its own: GET, or GET and PATCH, of a SKU in turn, each timed. */
 import { Agent, request } from 'node:http';
 
 export interface Sample {
@@ -9,11 +9,12 @@ export interface Sample {
   readonly latency: number;
 }
 
-interface Task {
+export interface Task {
   readonly url: string;
   readonly token: string;
   readonly skus: number;
   readonly seconds: number;
+  readonly methods: readonly Sample['method'][];
 }
 
 declare const self: Worker;
@@ -40,12 +41,12 @@ function send(url: string, token: string, method: string, body: string): Promise
   });
 }
 
-async function measure({ url, token, skus, seconds }: Task): Promise<Sample[]> {
+async function measure({ url, token, skus, seconds, methods }: Task): Promise<Sample[]> {
   const samples: Sample[] = [];
   const end = performance.now() + seconds * 1000;
   for (let nth = 1; performance.now() < end; nth += 1) {
     const path = `${url}/admin/skus/${((nth * 7919) % skus) + 1}/`;
-    for (const method of ['GET', 'PATCH'] as const) {
+    for (const method of methods) {
       const body = method === 'PATCH' ? JSON.stringify({ price: nth }) : '';
       const begun = performance.now();
       await send(path, token, method, body);

@@ -20,6 +20,7 @@ const NO_STORE = new Set([
   'pages.lock',
   'keys.json',
   'access.json',
+  'pages.json',
   'access.lock',
   'lost+found',
   CHANGES,

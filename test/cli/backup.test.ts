@@ -699,9 +699,12 @@ test('a refused restore leaves no lock file in a directory that is not the store
 
 test('restore refuses a directory that a server uses, and the server goes on', async () => {
   const server = await startServer();
-  const before = contentOf(server.data);
+  // Pages are made meanwhile, and are no part of a store.
+  const withoutPages = () =>
+    Object.entries(contentOf(server.data)).filter(([path]) => !/^pages(?:\/|$)/.test(path));
+  const before = withoutPages();
   assertFailed(restore(server.data, '-', { input: good }), server.data);
-  assert.equal(contentOf(server.data), before, 'the lock file too');
+  assert.equal(withoutPages(), before, 'the lock file too');
   const book = await make(server, '/books/', { name: 'Emma', pub_date: '1815-12-23' });
   assert.equal(await read(server, '/books/'), [book]);
   await server.stop();
