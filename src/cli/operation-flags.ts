@@ -30,8 +30,8 @@ export interface OperationFlags {
   readonly sendTimeout: number;
 }
 
-/** Elements of an array, unless set otherwise: more than a body of 1 MiB sensibly holds. */
-const JSON_LIMITS = { depth: 64, elements: 100_000 };
+/** More elements than a body of 1 MiB can hold: they count where `--max-body` is larger. */
+const JSON_LIMITS = { depth: 64, elements: 1_000_000 };
 
 /** Adds the flags to `serve`. */
 export function addOperationFlags(serve: Command): void {

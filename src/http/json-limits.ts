@@ -61,5 +61,8 @@ export function requireShort(limits: JsonLimits, value: unknown): void {
       { fields: {} },
     );
   }
-  for (const each of Object.values(value)) requireShort(limits, each);
+  // An array is not copied only to be walked: it may have a million elements.
+  for (const each of Array.isArray(value) ? value : Object.values(value)) {
+    if (typeof each === 'object') requireShort(limits, each);
+  }
 }

@@ -200,7 +200,7 @@ test('docs/security.md has the default of every limit', async () => {
   const help = stdout.replace(/\s+/g, ' ');
   assert.is(rows.length, 12);
   for (const [, value = '', flag = ''] of rows) {
-    const shown = value.replace(',', '').replace(/ (s|KiB|MiB)$/, '$1');
+    const shown = value.replaceAll(',', '').replace(/ (s|KiB|MiB)$/, '$1');
     assert.ok(help.includes(` ${flag} `), flag);
     const option = help.slice(help.indexOf(` ${flag} `));
     assert.is(/\(default: ([^,]+),/.exec(option)?.[1], shown, flag);

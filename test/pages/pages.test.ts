@@ -387,7 +387,7 @@ test('a page that cannot be written is told in one line, and made once it can be
   own.child.stderr?.on('data', (chunk) => (said += chunk));
   lock.close();
   await until('the failure is told', () => said.includes('\n'));
-  assert.match(said, /^catalog-server: a page could not be written[^\n]*\n/);
+  assert.match(said, /^\{[^\n]*"msg":"a page could not be written[^\n]*\n/);
   // The other pages do not wait for the one in the way.
   const { id } = await make(own, '/admin/skus/', skuFields(of, { name: 'Beside it' }));
   await pageWith(own, id, 'Beside it');
