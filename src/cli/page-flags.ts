@@ -56,7 +56,7 @@ export function pageFlagsOf(options: PageFlags): PageFlags {
 function parsePublicUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const plain = url !== null && url.search === '' && url.hash === '' && url.username === '';
-  if (plain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/$/, '');
+  if (plain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '');
   throw new InvalidArgumentError('Give an address such as https://shop.example/pages.');
 }
 

@@ -76,9 +76,16 @@ const NESTED = [
 ];
 
 const PAGES = [
-  ...['/pages/', '/pages/index.html', '/pages/index/{part}.html', '/pages/style.css'],
-  ...['/pages/categories/{id}.html', '/pages/categories/{id}/{part}.html', '/pages/skus/{id}.html'],
-  ...['/pages/goods/{id}.html', '/pages/goods/{id}/{part}.html', '/pages/sitemap.xml'],
+  '/pages/',
+  '/pages/index.html',
+  '/pages/index/{part}.html',
+  '/pages/style.css',
+  '/pages/categories/{id}.html',
+  '/pages/categories/{id}/{part}.html',
+  '/pages/skus/{id}.html',
+  '/pages/goods/{id}.html',
+  '/pages/goods/{id}/{part}.html',
+  '/pages/sitemap.xml',
   '/pages/sitemaps/{name}.xml',
 ];
 

@@ -39,7 +39,11 @@ function catalog(): MemoryStore {
         addSku(transaction, name, 1, category);
       }
       change(transaction, 'skus', 1, {
-        ...{ caption: 'Light', price: 64_900, cost_price: 50_211, market_price: 69_900, stock: 42 },
+        caption: 'Light',
+        price: 64900,
+        cost_price: 50211,
+        market_price: 69900,
+        stock: 42,
       });
       for (const [sku_id, spec_id, option_id] of [
         [1, 1, 1],

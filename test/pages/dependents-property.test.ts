@@ -108,7 +108,14 @@ const TEXTS: readonly (readonly [KindName, string])[] = [
 const AMOUNTS = ['price', 'market_price', 'cost_price', 'stock', 'sales'] as const;
 
 const DELETABLE = [
-  ...['brands', 'categories', 'goods', 'specs', 'options', 'skus', 'skus', 'sku_specs'],
+  'brands',
+  'categories',
+  'goods',
+  'specs',
+  'options',
+  'skus',
+  'skus',
+  'sku_specs',
 ] as readonly KindName[];
 
 const VERBS: Readonly<Record<string, (hand: Hand) => void>> = {
@@ -399,7 +406,7 @@ const ENDS: Readonly<Record<string, (transaction: Transaction) => void>> = {
   'the category of all SKUs is renamed': (transaction) =>
     change(transaction, 'categories', 3, { name: 'New' }),
   'all SKUs are deleted'(transaction) {
-    for (const id of [...transaction.matching('skus', 'goods_id', 1)]) {
+    for (const id of Array.from(transaction.matching('skus', 'goods_id', 1))) {
       transaction.delete('skus', id);
     }
   },

@@ -91,8 +91,13 @@ const CHANGED: readonly [KindName, number, Record<string, Scalar>, readonly Page
   [
     ...(['categories', 5, { name: 'New' }] as const),
     [
-      ...['categories/4.html', 'categories/5.html', 'categories/6.html', 'goods/2.html'],
-      ...['index.html', 'skus/3.html', 'skus/4.html'],
+      'categories/4.html',
+      'categories/5.html',
+      'categories/6.html',
+      'goods/2.html',
+      'index.html',
+      'skus/3.html',
+      'skus/4.html',
     ],
   ],
   ['specs', 1, { name: 'New' }, ['categories/3.html', ...PHONE]],
@@ -140,8 +145,12 @@ test('a new row that nothing refers to touches its own page, its list and the si
   assert.equal(
     touched((transaction) => void add(transaction, 'categories', row)),
     [
-      ...['categories/4.html', 'categories/5.html', 'categories/5/2.html', 'categories/7.html'],
-      ...['sitemap.xml', 'sitemaps/categories-1.xml'],
+      'categories/4.html',
+      'categories/5.html',
+      'categories/5/2.html',
+      'categories/7.html',
+      'sitemap.xml',
+      'sitemaps/categories-1.xml',
     ],
   );
   const spu = (transaction: Transaction) => void addSpu(transaction, 'New', 1, [1, 2, 3]);

@@ -153,7 +153,9 @@ async function busyShop(): Promise<{ server: TestServer; shop: Busy }> {
   const created = await send(server, 'POST', '/admin/skus/', { body: [first, ...many] });
   const skus = created.json.map(({ id }: { id: number }) => id);
   const paths = [
-    ...[`/admin/brands/${of.brand}/`, `/admin/goods/${of.spu}/`, `/admin/goods/${second}/`],
+    `/admin/brands/${of.brand}/`,
+    `/admin/goods/${of.spu}/`,
+    `/admin/goods/${second}/`,
     ...of.chain.map((id) => `/admin/categories/${id}/`),
     `/admin/specs/${of.silver.spec_id}/`,
   ];

@@ -78,7 +78,11 @@ test('rebuild-pages renders every page', async () => {
   assert.equal(faultsOf(data), []);
   const kinds = new Set([...folderOf(data).keys()].map((name) => name.replace(/\d+/, 'N')));
   assert.equal([...kinds].toSorted(), [
-    ...['categories/N.html', 'goods/N.html', 'index.html', 'skus/N.html', 'style.css'],
+    'categories/N.html',
+    'goods/N.html',
+    'index.html',
+    'skus/N.html',
+    'style.css',
   ]);
   assertCounts(await rebuild(data), { written: ALL });
 });
@@ -152,15 +156,18 @@ test('an id that is none exits 2 before anything is written', async () => {
 });
 
 const ORPHANS = [
-  ...[
-    'skus/4711.html',
-    'goods/4711.html',
-    'categories/4711.html',
-    'goods/1/2.html',
-    'goods/1/3.html',
-  ],
-  ...['goods/4711/2.html', 'categories/1/7.html', 'index/2.html', 'index/30.html', 'sitemap.xml'],
-  ...['sitemaps/skus-1.xml', 'sitemaps/goods-9.xml'],
+  'skus/4711.html',
+  'goods/4711.html',
+  'categories/4711.html',
+  'goods/1/2.html',
+  'goods/1/3.html',
+  'goods/4711/2.html',
+  'categories/1/7.html',
+  'index/2.html',
+  'index/30.html',
+  'sitemap.xml',
+  'sitemaps/skus-1.xml',
+  'sitemaps/goods-9.xml',
 ];
 
 test('pages that there is nothing for and half-written files are removed, other files stay', async () => {

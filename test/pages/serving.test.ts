@@ -192,10 +192,12 @@ const ODD = [
   '/catalog.json',
 ] as const;
 
+const PLANTED = ['robots.txt', 'skus/robots.txt', 'skus/.0123456789abcdef.tmp', 'skus/01.html'];
+
 for (const path of ODD) {
   test(`a path that is no page's is 404: ${path}`, async () => {
     // They are there, but no pages.
-    for (const name of ['robots.txt', 'skus/robots.txt', 'skus/.0123456789abcdef.tmp']) {
+    for (const name of PLANTED) {
       writeFileSync(join(server.data, 'pages', name), 'no <h1> of a page');
     }
     const { text } = await exchangeRaw(server, [

@@ -15,7 +15,7 @@ import type { Change } from '../../src/store/tables.ts';
 import { memoryDisk } from '../support/memory-disk.ts';
 import { add, MemoryStore } from '../support/memory-store.ts';
 
-export const SETTINGS: PageSettings = {
+const SETTINGS: PageSettings = {
   ...DEFAULT_SETTINGS,
   publicUrl: 'https://shop.example/pages',
 };
@@ -125,7 +125,7 @@ export function differences(
 }
 
 /** Every attribute of a SKU but its name and its references. */
-export const SKU_FIELDS = {
+const SKU_FIELDS = {
   caption: '',
   price: 100,
   cost_price: 50,
@@ -135,7 +135,7 @@ export const SKU_FIELDS = {
   is_launched: true,
 } as const;
 
-export const SPU_FIELDS = {
+const SPU_FIELDS = {
   sales: 0,
   comments: 0,
   desc_detail: 'Detail.',

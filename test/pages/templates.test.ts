@@ -137,11 +137,40 @@ const BROKEN: readonly Broken[] = [
 
 test('an error is placed in the template that has it, whichever uses that one', () => {
   const pageOfSku = {
-    ...{ sku: { id: 1, name: 'N', caption: '', stock: 1 }, brand: { name: 'B', logo: null } },
-    ...{ spu: { name: 'S', page: '', detail: '', pack: '', service: '' }, price: '1', root: '' },
-    ...{ exactPrice: '1', marketPrice: null, choices: [], specifications: [], title: 'T' },
-    ...{ shop: { name: 'S', locale: 'en', currency: 'USD' }, description: '', canonical: null },
-    ...{ style: '', jsonLd: [], crumbs: [] },
+    sku: {
+      id: 1,
+      name: 'N',
+      caption: '',
+      stock: 1,
+    },
+    brand: {
+      name: 'B',
+      logo: null,
+    },
+    spu: {
+      name: 'S',
+      page: '',
+      detail: '',
+      pack: '',
+      service: '',
+    },
+    price: '1',
+    root: '',
+    exactPrice: '1',
+    marketPrice: null,
+    choices: [],
+    specifications: [],
+    title: 'T',
+    shop: {
+      name: 'S',
+      locale: 'en',
+      currency: 'USD',
+    },
+    description: '',
+    canonical: null,
+    style: '',
+    jsonLd: [],
+    crumbs: [],
   };
   for (const [file, text, line] of [
     ['layout.njk', '<html>\n\n{{ nobody }}', 3],
