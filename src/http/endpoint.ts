@@ -12,7 +12,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
 /** Methods that change something. */
-export const WRITING: ReadonlySet<string> = new Set([...WITH_BODY, 'DELETE']);
+const WRITING: ReadonlySet<string> = new Set([...WITH_BODY, 'DELETE']);
 
 /** What the checks before have found out, for the method to work with. */
 export interface Exchange {

@@ -5,8 +5,11 @@ import type { Catalog } from './contents.ts';
 import type { PageFiles } from './files.ts';
 import type { Site } from './site.ts';
 
-/** Pages that are on their way to the disk at the same time; the next is rendered meanwhile. */
-const AT_ONCE = 64;
+/** Pages that are rendered one after the other, and then written at the same time. */
+const BATCH = 16;
+
+/** Batches that are under way at the same time: while some are written, another is rendered. */
+const BATCHES = 4;
 
 /**
  * @param lock the pages' lock. It is held from before the snapshot until the last page is written:
@@ -29,15 +32,15 @@ export async function rebuildPages(
     await files.sweep();
     const build = new Build(scope, site, catalog, files);
     progress(0, build.total);
-    const makeOneByOne = async () => {
+    const makeBatches = async () => {
       for (;;) {
-        const [name] = await build.take(1);
-        if (name === undefined) return;
-        await refreshFor(build, site, catalog, files, name);
+        const names = await build.take(BATCH);
+        if (names.length === 0) return;
+        await Promise.all(names.map((name) => refreshFor(build, site, catalog, files, name)));
         progress(Math.min(build.done, build.total), build.total);
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, makeOneByOne));
+    await Promise.all(Array.from({ length: BATCHES }, makeBatches));
     return build;
   } finally {
     lock.unlock();

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import nunjucks from 'nunjucks';
+import brand from '../../templates/brand.njk' with { type: 'text' };
 import category from '../../templates/category.njk' with { type: 'text' };
 import front from '../../templates/front.njk' with { type: 'text' };
 import layout from '../../templates/layout.njk' with { type: 'text' };
@@ -15,12 +16,14 @@ import sitemap from '../../templates/sitemap.njk' with { type: 'text' };
 import sku from '../../templates/sku.njk' with { type: 'text' };
 import spu from '../../templates/spu.njk' with { type: 'text' };
 import style from '../../templates/style.css' with { type: 'text' };
+import texts from '../../templates/texts.njk' with { type: 'text' };
 import type { Disk } from '../disk/disk.ts';
 import { CatalogError, messageOf } from '../errors.ts';
 import { type Code, compile } from './template-errors.ts';
 
 /** A compiled binary has no files beside it: the templates are part of it. */
 const BUILT_IN: Readonly<Record<string, string>> = {
+  'brand.njk': brand,
   'category.njk': category,
   'front.njk': front,
   'layout.njk': layout,
@@ -31,6 +34,7 @@ const BUILT_IN: Readonly<Record<string, string>> = {
   'sku.njk': sku,
   'spu.njk': spu,
   'style.css': style,
+  'texts.njk': texts,
 };
 
 /** The names that a template may have. */
