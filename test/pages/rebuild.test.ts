@@ -132,7 +132,8 @@ test('an unknown SKU exits 1 and is named; the others are rendered all the same'
   const data = await demoStore();
   const finished = await rebuild(data, '4711', '1', '4712');
   assert.is(finished.status, 1);
-  assert.match(finished.stderr, /^catalog-server: skus\/4711\.html: [^\n]*4712[^\n]*\n$/);
+  assert.match(finished.stderr, /^catalog-server: skus\/471[12]\.html: [^\n]*\n$/);
+  for (const id of ['4711', '4712']) assert.match(finished.stderr, `skus/${id}.html: `);
   assert.equal(countsOf(finished), { written: 1, unchanged: 0, removed: 0, failed: 2 });
   assert.equal([...folderOf(data).keys()], ['skus/1.html']);
 });
@@ -142,8 +143,9 @@ test('of many unknown SKUs the line names ten and counts the rest', async () => 
   const ids = Array.from({ length: 25 }, (_, index) => String(5000 + index));
   const { status, stderr } = await rebuild(data, ...ids);
   assert.is(status, 1);
-  assert.match(stderr, /skus\/5000.*skus\/5009.*15 more\n$/);
-  assert.not.match(stderr, '5010');
+  // They are named in the order in which they fail, which is that of the disk's answers.
+  assert.is(new Set(stderr.match(/skus\/50\d\d\.html: /g)).size, 10, stderr);
+  assert.match(stderr, /; and 15 more\n$/);
 });
 
 test('an id that is none exits 2 before anything is written', async () => {

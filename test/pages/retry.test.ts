@@ -84,12 +84,18 @@ test('an outage is over when all that failed in it has succeeded; the next one i
   clock.next();
   retry.succeeded('a');
   retry.failed('b', 'two');
+  retry.failed('c', 'two');
   assert.equal(reports, ['one', 'two']);
   clock.next();
+  // The outage goes on: c has its turn still, and the third round is not told.
   retry.succeeded('b');
-  assert.not.ok(clock.waits);
   retry.failed('c', 'three');
-  assert.equal(reports, ['one', 'two', 'three']);
+  assert.equal(reports, ['one', 'two']);
+  clock.next();
+  retry.succeeded('c');
+  assert.not.ok(clock.waits);
+  retry.failed('d', 'anew');
+  assert.equal(reports, ['one', 'two', 'anew']);
   assert.is(clock.delays.at(-1), 500, 'and soon tried again');
 });
 
