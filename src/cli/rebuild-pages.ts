@@ -58,7 +58,10 @@ export async function rebuildPagesCommand(
 }
 
 function failure({ counts, failures }: Build): CatalogError {
-  const named = [...failures].slice(0, NAMED).map(([page, why]) => `${page}: ${why}`);
+  const named = [...failures]
+    .toSorted(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
+    .slice(0, NAMED)
+    .map(([page, why]) => `${page}: ${why}`);
   const more = counts.failed > named.length ? `; and ${counts.failed - named.length} more` : '';
   return new CatalogError('page_failed', `${named.join('; ')}${more}`);
 }

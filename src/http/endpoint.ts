@@ -11,9 +11,6 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** Methods whose request has a body to be read. */
 export const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
-/** Methods that change something. */
-const WRITING: ReadonlySet<string> = new Set([...WITH_BODY, 'DELETE']);
-
 /** What the checks before have found out, for the method to work with. */
 export interface Exchange {
   readonly request: Request;

@@ -167,7 +167,6 @@ function* ofCategory(
   before: Row | null,
   after: Row | null,
 ): Generator<PageName> {
-  yield listPage('categories', id);
   for (const parent of valuesOf('parent_id', before, after)) {
     yield* inList(catalog, categoryList(parent), id, before, after);
     // The entry of the parent names what is below it.

@@ -14,13 +14,12 @@ interface Offered {
   readonly brand: string | null;
   /** Names from the first level down. */
   readonly category: readonly string[];
-  /** Null for a SKU that is off sale: there is nothing to offer. */
   readonly offer: {
     /** A decimal number of the currency. */
     readonly price: string;
     readonly currency: string;
     readonly inStock: boolean;
-  } | null;
+  };
   /** Absolute; null where the public address is not known. */
   readonly url: string | null;
 }
@@ -36,16 +35,14 @@ export function product({ id, name, description, brand, category, offer, url }: 
     ...(category.length > 0 && { category: category.join(' > ') }),
     ...(brand !== null && { brand: { '@type': 'Brand', name: brand } }),
     ...(url !== null && { url }),
-    ...(offer !== null && {
-      offers: {
-        '@type': 'Offer',
-        price: offer.price,
-        priceCurrency: offer.currency,
-        availability: `https://schema.org/${offer.inStock ? 'InStock' : 'OutOfStock'}`,
-        itemCondition: 'https://schema.org/NewCondition',
-        ...(url !== null && { url }),
-      },
-    }),
+    offers: {
+      '@type': 'Offer',
+      price: offer.price,
+      priceCurrency: offer.currency,
+      availability: `https://schema.org/${offer.inStock ? 'InStock' : 'OutOfStock'}`,
+      itemCondition: 'https://schema.org/NewCondition',
+      ...(url !== null && { url }),
+    },
   };
 }
 

@@ -54,17 +54,20 @@ export function skuContent(
     title: name,
     description,
     crumbs: [...crumbsOf(path), { name: named(spu).name, page: listPage('goods', spu.id) }],
-    metadata: [
-      product({
-        id,
-        name,
-        description,
-        brand: brand?.name ?? null,
-        category: path.map((category) => category.name),
-        url: absolute(skuPage(id)),
-        offer: launched ? { price: prices.exact(price), currency, inStock } : null,
-      }),
-    ],
+    // Search engines refuse a product without an offer, and what is off sale shows no price.
+    metadata: launched
+      ? [
+          product({
+            id,
+            name,
+            description,
+            brand: brand?.name ?? null,
+            category: path.map((category) => category.name),
+            url: absolute(skuPage(id)),
+            offer: { price: prices.exact(price), currency, inStock },
+          }),
+        ]
+      : [],
     sku,
     spu: { ...named(spu), page: listPage('goods', spu.id), ...descriptions(spu) },
     brand,

@@ -57,8 +57,13 @@ export class PageQueue {
   #spreading: Iterator<PageName> | null = null;
   readonly #builds: { readonly build: Build; readonly finish: () => void }[] = [];
   readonly #retry: Retry<PageName>;
+  /** Pages that are being made. */
+  #inHand = 0;
   /** Whether half-written files of a killed run are still to be cleared away. */
   #sweeping = true;
+  /** When what is left is left to the next start; by performance.now(). */
+  #deadline = Number.POSITIVE_INFINITY;
+  #abandoned = false;
   #running: Promise<void> | null = null;
 
   /** @param failed is told of pages that could not be made; they are tried again. */
@@ -77,9 +82,10 @@ export class PageQueue {
     store.onCommit((changes) => this.#follow(changes));
   }
 
-  /** Pages that wait, and rows whose pages are yet to be named; without those of builds. */
+  /** Pages that wait or are being made, and rows whose pages are yet to be named; 0 at rest. */
   get length(): number {
-    return this.#waiting.size + this.#fans.size + this.#retry.size;
+    const naming = this.#fans.size + (this.#spreading === null ? 0 : 1);
+    return this.#waiting.size + this.#inHand + naming + this.#retry.size;
   }
 
   /** Milliseconds that the oldest of them has waited; 0 where none waits. */
@@ -97,9 +103,11 @@ export class PageQueue {
 
   /**
    * Makes what is queued, and tries again what has failed, once. Builds go on for at most `grace`
-   * milliseconds: the next start compares all pages in any case.
+   * milliseconds, and as long is waited for a lock that another process holds: the next start
+   * compares all pages in any case.
    */
   async drain(grace: number): Promise<void> {
+    this.#deadline = performance.now() + grace;
     const cut = setTimeout(() => this.#builds.splice(0).forEach(({ finish }) => finish()), grace);
     this.#add(this.#retry.end());
     while (this.#running !== null) await this.#running;
@@ -129,7 +137,7 @@ export class PageQueue {
   }
 
   #start(): void {
-    if (this.#running !== null || this.#idle) return;
+    if (this.#running !== null || this.#idle || this.#abandoned) return;
     this.#running = Promise.resolve()
       .then(() => this.#run())
       .finally(() => {
@@ -146,11 +154,17 @@ export class PageQueue {
       const [current] = names.length > 0 ? [] : this.#builds;
       const built = current === undefined ? [] : await current.build.take(AT_ONCE);
       if (current !== undefined && built.length === 0) this.#finishBuild();
-      if (names.length + built.length > 0) {
-        await this.#locked(async () => {
+      this.#inHand = names.length + built.length;
+      if (this.#inHand > 0) {
+        const made = await this.#locked(async () => {
           await Promise.all(names.map((name) => this.#make(name)));
           await Promise.all(built.map((name) => this.#makeFor(current?.build as Build, name)));
         });
+        if (!made) {
+          this.#abandoned = true;
+          return;
+        }
+        this.#inHand = 0;
       }
       await yieldToRequests();
     }
@@ -180,12 +194,17 @@ export class PageQueue {
     this.#builds.shift()?.finish();
   }
 
-  async #locked(work: () => Promise<void>): Promise<void> {
-    while (!this.#lock.tryLock()) await sleep(LOCK_RETRY);
+  /** @returns false where the lock was not to be had in time. */
+  async #locked(work: () => Promise<void>): Promise<boolean> {
+    while (!this.#lock.tryLock()) {
+      if (performance.now() > this.#deadline) return false;
+      await sleep(LOCK_RETRY);
+    }
     try {
       if (this.#sweeping) await this.#files.sweep();
       this.#sweeping = false;
       await work();
+      return true;
     } finally {
       this.#lock.unlock();
     }

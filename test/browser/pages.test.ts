@@ -230,10 +230,10 @@ testInBrowser('print leaves out what is for the screen alone', async () => {
   const { page: own } = await open(browser, { dark: true });
   await own.emulateMedia({ media: 'print' });
   await own.goto(at('choices'), { waitUntil: 'load' });
-  for (const gone of ['.skip', '.top', '.choice', '.bottom', 'figure']) {
+  for (const gone of ['.skip', '.choice', '.bottom', '.picture']) {
     assert.not.ok(await own.locator(gone).first().isVisible(), gone);
   }
-  for (const there of ['h1', '.price', 'dl']) {
+  for (const there of ['.top', 'h1', '.price', 'dl']) {
     assert.ok(await own.locator(there).first().isVisible(), there);
   }
   const ink = await own.evaluate('getComputedStyle(document.body).color');

@@ -174,12 +174,8 @@ test('an error is placed in the template that has it, whichever uses that one', 
   };
   for (const [file, text, line] of [
     ['layout.njk', '<html>\n\n{{ nobody }}', 3],
-    [
-      'parts.njk',
-      '{% macro texts(spu) %}{% endmacro %}\n{% macro maker(b) %}{{ no }}{% endmacro %}',
-      2,
-    ],
-    ['parts.njk', '\n\n{% bad %}', 3],
+    ['brand.njk', 'by\n{{ no }}', 2],
+    ['texts.njk', '\n\n{% bad %}', 3],
     ['picture.njk', '\n{{ sku.name | shout }}', 1],
   ] as const) {
     const directory = templates({ [file]: text });
@@ -210,8 +206,9 @@ for (const { what, file, text, says } of BROKEN) {
     let said = '';
     server.child.stderr?.on('data', (chunk) => (said += chunk));
     await until('it is told', () => said.includes('\n'));
-    assert.match(said, /^catalog-server: a page could not be written[^\n]*\n/);
-    assert.ok(said.includes(`${page}: ${directory}${says}`), said);
+    const { msg } = JSON.parse(said.slice(0, said.indexOf('\n')));
+    assert.match(msg, /^a page could not be written/);
+    assert.ok(msg.includes(`${page}: ${directory}${says}`), msg);
     // The server goes on, and so do the pages of other templates.
     const body = { name: 'Renamed' };
     assert.is((await send(server, 'PATCH', `/admin/skus/${of.sku}/`, { body })).status, 200);
@@ -239,7 +236,7 @@ test('a directory without a template, or without anything, is refused before the
   const data = temporaryDirectory();
   const empty = templates({ 'README.txt': '' });
   for (const [directory, says] of [
-    [empty, 'holds no template; the names are category.njk'],
+    [empty, 'holds no template; the names are brand.njk'],
     [join(empty, 'none'), 'holds no template'],
     [join(empty, 'README.txt'), 'cannot be read'],
   ] as const) {
