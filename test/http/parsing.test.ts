@@ -538,4 +538,30 @@ test('a stored text ends no element of a page', async () => {
   for (const [, text = ''] of data) assert.is(JSON.parse(text)['@context'], 'https://schema.org');
 });
 
+for (const format of ['json', 'text']) {
+  test(`no subject, id, path or name forges a line of the log as ${format}`, async () => {
+    const args = ['--log-level', 'debug', '--log-format', format, '--trust-proxy', 'loopback'];
+    const logged = await startServer({ args });
+    const token = await tokenFor('admin', { sub: HOSTILE });
+    const sent = { token, body: { name: HOSTILE }, headers: { 'idempotency-key': 'a' } };
+    assert.is((await send(logged, 'POST', '/admin/brands/', sent)).status, 201);
+    const hostile = [
+      'X-Request-Id: a\x85b',
+      'X-Forwarded-For: 1.2.3.4\x85\x1f',
+      'User-Agent: \x9b2J',
+    ];
+    const lines = [request('GET /books/%0a%0d/', [...hostile, LAST]), 'G\x85T / HTTP/1.1\r\n\r\n'];
+    for (const text of lines) await converse(text, logged);
+    const { stderr } = await logged.stop();
+    assert.not.match(stderr.replaceAll('\n', ''), /[\p{Cc}\p{Cf}\u2028\u2029]/u);
+    const begins = format === 'json' ? /^\{"level":/ : /^\d\d:\d\d:\d\d\.\d{3} [A-Z]{4,5} +\w/;
+    const told = stderr.split('\n').filter((line) => line !== '');
+    for (const line of told) assert.match(line, begins);
+    assert.ok(told.length >= 3, stderr);
+    if (format === 'text') return;
+    const subjects = told.map((line) => JSON.parse(line).subject);
+    assert.ok(subjects.includes(HOSTILE), 'nothing is lost by it');
+  });
+}
+
 test.run();
