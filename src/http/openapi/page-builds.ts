@@ -67,7 +67,7 @@ export function pageBuildPaths(): Named {
   return {
     [PAGE_BUILDS_PATH]: {
       get: list,
-      head: headOf(list, 'ListHead'),
+      head: headOf(list, 'PageBuildHead'),
       options: options('PageBuildList'),
       post: operation('createPageBuild', 'Have pages made', {
         description:
@@ -85,7 +85,7 @@ export function pageBuildPaths(): Named {
     [`${PAGE_BUILDS_PATH}{pk}/`]: {
       parameters: named('pk'),
       get: read,
-      head: headOf(read, 'ItemHead'),
+      head: headOf(read, 'PageBuildHead'),
       options: options('PageBuild'),
     },
   };
@@ -126,6 +126,7 @@ export function pageBuildResponses(): Named {
   return {
     PageBuild: response('The page build.', [], one),
     PageBuildList: response('The page builds.', [], jsonBody(many, ['PageBuildList'])),
+    PageBuildHead: response('There is something to read.', []),
     PageBuildAccepted: response(
       'The pages are made in the background. `Location` tells how far it is.',
       ['Location'],
