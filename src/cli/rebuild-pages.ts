@@ -1,7 +1,7 @@
 /** `rebuild-pages`: makes pages, beside a running server too. */
 import { SingleBar } from 'cli-progress';
 import { FileLock } from '../disk/lock.ts';
-import { CatalogError } from '../errors.ts';
+import { CatalogError, messageOf } from '../errors.ts';
 import type { Build } from '../pages/builds.ts';
 import { PageFiles } from '../pages/files.ts';
 import { pagesLockPath } from '../pages/queue.ts';
@@ -61,7 +61,7 @@ function failure({ counts, failures }: Build): CatalogError {
   const named = [...failures]
     .toSorted(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
     .slice(0, NAMED)
-    .map(([page, why]) => `${page}: ${why}`);
+    .map(([page, why]) => `${page}: ${messageOf(why)}`);
   const more = counts.failed > named.length ? `; and ${counts.failed - named.length} more` : '';
   return new CatalogError('page_failed', `${named.join('; ')}${more}`);
 }

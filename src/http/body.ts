@@ -8,6 +8,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** @throws CatalogError `unsupported_media_type`, `body_too_large`, `malformed_body`, `invalid`. */
 export async function readJson(request: Request, limits: JsonLimits): Promise<unknown> {
   requireJson(header(request, 'content-type'));
+  requirePlain(header(request, 'content-encoding'));
   const text = decode(await request.body());
   requireShallow(limits, text);
   const value = parseJson(text);
@@ -23,6 +24,13 @@ function requireJson(contentType: string | undefined): void {
     'unsupported_media_type',
     'the body must be JSON: Content-Type: application/json',
   );
+}
+
+/** RFC 9110, section 8.4.1: nothing is decompressed, which would make a small body a large one. */
+function requirePlain(contentEncoding: string | undefined): void {
+  const coding = contentEncoding?.trim().toLowerCase() ?? '';
+  if (coding === '' || coding === 'identity') return;
+  throw new CatalogError('unsupported_media_type', 'the body must not be compressed');
 }
 
 /** @throws CatalogError `malformed_body`. */

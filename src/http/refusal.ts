@@ -14,6 +14,7 @@ export interface Refusal {
 
 export const REFUSALS = {
   malformed: { status: 400, reason: 'Bad Request', error: 'this is not HTTP' },
+  tunnel: { status: 400, reason: 'Bad Request', error: 'this is no proxy' },
   headers: {
     status: 431,
     reason: 'Request Header Fields Too Large',
@@ -49,11 +50,19 @@ const BY_CODE: Readonly<Record<string, Refusal>> = {
  * @returns the answer; null where nobody is there to get one.
  */
 export function refuse(error: NodeJS.ErrnoException, socket: Duplex): Refusal | null {
-  if (!socket.writable || error.code === 'ECONNRESET') {
+  if (error.code !== 'ECONNRESET') {
+    return refuseWith(BY_CODE[error.code ?? ''] ?? REFUSALS.malformed, socket);
+  }
+  socket.destroy();
+  return null;
+}
+
+/** @returns the refusal; null where nobody is there to get it. */
+export function refuseWith(refusal: Refusal, socket: Duplex): Refusal | null {
+  if (!socket.writable) {
     socket.destroy();
     return null;
   }
-  const refusal = BY_CODE[error.code ?? ''] ?? REFUSALS.malformed;
   socket.end(refusalText(refusal));
   return refusal;
 }

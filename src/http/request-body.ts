@@ -21,11 +21,32 @@ export class Body {
   /** The response to a client that waits for `100 Continue` before it sends the body. */
   readonly #waiting: ServerResponse | null;
   #read = false;
+  #state: 'waiting' | 'begun' | 'broken' = 'waiting';
 
   constructor(incoming: IncomingMessage, limit: number, waiting: ServerResponse | null) {
     this.#incoming = incoming;
     this.#limit = limit;
     this.#waiting = waiting;
+  }
+
+  /** The turn of its request has come. @returns whether the rest can still come. */
+  begin(): boolean {
+    if (this.#state === 'broken') return false;
+    this.#state = 'begun';
+    return true;
+  }
+
+  /**
+   * What came could not be read.
+   *
+   * @returns whether it was a part of this body, and the turn of its request has come. If it has
+   *   not, the request is not to be carried out.
+   */
+  breakOff(): boolean {
+    if (this.#incoming.complete) return false;
+    const begun = this.#state === 'begun';
+    this.#state = 'broken';
+    return begun;
   }
 
   /** @throws CatalogError `body_too_large`, `malformed_request`. */

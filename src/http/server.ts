@@ -14,10 +14,12 @@ import { Connections } from './connections.ts';
 import type { Answer, Request } from './exchange.ts';
 import { Exchanges } from './exchanges.ts';
 import { LIMITS, type Limits } from './limits.ts';
-import { type Refusal, refuse, refused } from './refusal.ts';
+import { faultOf, targetOf } from './malformed.ts';
+import { type Refusal, refused } from './refusal.ts';
 import { Body, hasBody } from './request-body.ts';
 import type { Application } from './router.ts';
 import { givenId, REQUEST_ID, Trace } from './trace.ts';
+import { Unreadable } from './unreadable.ts';
 
 /** Milliseconds between two looks at which connections have been slow for too long. */
 const CHECKING = 1000;
@@ -66,6 +68,7 @@ interface Service {
   readonly limits: Limits;
   readonly exchanges: Exchanges;
   readonly connections: Connections;
+  readonly unreadable: Unreadable;
 }
 
 /** @throws CatalogError `listen`. */
@@ -74,7 +77,13 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
   const limits = { ...LIMITS, ...options.limits };
   const exchanges = new Exchanges(limits.pipelined);
   const connections = new Connections(limits, trusts);
-  const service = { application, failed, watcher, trusts, limits, exchanges, connections };
+  const tell = (refusal: Refusal | null, socket: Socket) => {
+    if (refusal === null || watcher?.wants(refusal.status) !== true) return;
+    watcher.answered(refusedAs(refusal, peerAddress({ socket })));
+  };
+  const unreadable = new Unreadable(exchanges, tell);
+  const own = { limits, exchanges, connections, unreadable };
+  const service = { application, failed, watcher, trusts, ...own };
   const server = createServer({
     maxHeaderSize: limits.headers,
     // node:http wants the time for a part to be within the time for the whole.
@@ -93,12 +102,9 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
     // RFC 9110, section 10.1.1.
     void exchange({ ...service, application: refuseExpectation }, request, response, true);
   });
-  const tell = (refusal: Refusal | null, socket: Socket) => {
-    if (refusal === null || watcher?.wants(refusal.status) !== true) return;
-    watcher.answered(refusedAs(refusal, peerAddress({ socket })));
-  };
   server.on('connection', (socket) => tell(connections.admit(socket), socket));
-  server.on('clientError', (error, socket) => tell(refuse(error, socket), socket as Socket));
+  server.on('clientError', (error, socket) => void unreadable.refuse(error, socket as Socket));
+  server.on('connect', (_, socket) => void unreadable.refuseTunnel(socket as Socket));
   await listen(server, options);
   const address = server.address() as AddressInfo;
   const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address;
@@ -117,29 +123,36 @@ async function exchange(
   outgoing: ServerResponse,
   continues: boolean,
 ): Promise<void> {
-  const { limits, exchanges, connections, failed, watcher } = service;
+  const { limits, exchanges, connections, failed, watcher, unreadable } = service;
   const connection = incoming.socket;
   if (connections.refused(connection)) return;
   const begun = performance.now();
+  const body = hasBody(incoming)
+    ? new Body(incoming, limits.body, continues ? outgoing : null)
+    : null;
+  if (body !== null) unreadable.expect(connection, body);
   const turn = exchanges.enter(connection);
   if (turn === 'end') connection.destroy();
   if (turn === 'end' || turn === 'ignore') return;
   // What one request changes, the next on the connection sees (RFC 9112, section 9.3.2).
   const admitted = turn === undefined || (await turn);
   // Of a client that has gone, what waited for its turn is not carried out.
-  if (turn !== undefined && (connection.destroyed || connections.refused(connection))) {
+  const gone = turn !== undefined && connection.destroyed;
+  if (gone || connections.refused(connection) || body?.begin() === false) {
     exchanges.leave(connection);
     return;
   }
   if (!admitted) connections.giveUp(connection);
   try {
-    const body = hasBody(incoming)
-      ? new Body(incoming, limits.body, continues ? outgoing : null)
-      : null;
+    const fault = faultOf(incoming);
+    // Where it ends is a guess: nothing behind it is taken for a request.
+    if (fault !== null) connections.giveUp(connection);
     const request = requestOf(service, incoming, body);
-    const answering = admitted
-      ? answerTo(service, incoming, request)
-      : refused(503, `more than ${limits.pipelined} requests wait on this connection`);
+    const answering = !admitted
+      ? refused(503, `more than ${limits.pipelined} requests wait on this connection`)
+      : fault === null
+        ? answerTo(service, incoming, request)
+        : refused(400, fault);
     const answer = answering instanceof Promise ? await answering : answering;
     const whole = body === null || (await body.finish());
     const keep = whole && !exchanges.closing;
@@ -168,10 +181,6 @@ function answerTo(
   incoming: IncomingMessage,
   request: Request,
 ): Answer | Promise<Answer> {
-  // RFC 9112, section 3.2.
-  if (incoming.headers.host === undefined && incoming.httpVersion === '1.1') {
-    return refused(400, 'an HTTP/1.1 request names its host');
-  }
   if ((incoming.url?.length ?? 0) > limits.url) {
     return refused(414, `the target of a request has at most ${limits.url} bytes`);
   }
@@ -179,9 +188,7 @@ function answerTo(
 }
 
 function requestOf({ trusts }: Service, incoming: IncomingMessage, body: Body | null): Request {
-  const { url = '/' } = incoming;
-  // The absolute form names this server, as a proxy would (RFC 9112, section 3.2.2).
-  const target = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*\/?/i, '/');
+  const target = targetOf(incoming);
   const query = target.indexOf('?');
   const proxied = trusts !== TRUST_NOBODY && trusts(peerAddress(incoming));
   return {

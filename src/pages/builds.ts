@@ -1,5 +1,5 @@
 /** Page builds: all pages, those that differ, or those of named SKUs, and how far each one is. */
-import { CatalogError, messageOf } from '../errors.ts';
+import { CatalogError } from '../errors.ts';
 import type { Catalog } from './contents.ts';
 import type { PageFiles } from './files.ts';
 import { type PageName, skuPage } from './names.ts';
@@ -30,7 +30,7 @@ export class Build {
   readonly scope: BuildScope;
   readonly counts: BuildCounts = { written: 0, unchanged: 0, removed: 0, failed: 0 };
   /** Why, by page. */
-  readonly failures = new Map<PageName, string>();
+  readonly failures = new Map<PageName, unknown>();
   readonly #site: Site;
   readonly #catalog: Catalog;
   #total: number | null = null;
@@ -72,7 +72,7 @@ export class Build {
 
   failed(name: PageName, error: unknown): void {
     this.counts.failed += 1;
-    if (this.failures.size < REMEMBERED) this.failures.set(name, messageOf(error));
+    if (this.failures.size < REMEMBERED) this.failures.set(name, error);
   }
 }
 

@@ -103,8 +103,17 @@ function shown({ id, build, createdAt, finishedAt }: Entry): PageBuild {
     skus: scope.skus,
     total,
     ...counts,
-    failures: [...failures].map(([page, error]) => ({ page, error })),
+    failures: [...failures].map(([page, error]) => ({ page, error: reasonOf(error) })),
     created_at: createdAt.toISOString(),
     finished_at: finishedAt?.toISOString() ?? null,
   };
+}
+
+/** Clients need not know the paths of this machine, which the log tells. */
+function reasonOf(error: unknown): string {
+  if (error instanceof CatalogError && error.cause === undefined) return error.message;
+  const { code = null } = error as NodeJS.ErrnoException;
+  return error instanceof CatalogError || code === null
+    ? 'the page could not be rendered'
+    : `the page could not be written: ${code}`;
 }

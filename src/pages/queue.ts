@@ -219,11 +219,11 @@ export class PageQueue {
     }
   }
 
-  /** A page that a build could not make is older than the store: it is tried again as any other. */
+  /** A page that a build could not make may be older than the store: it is tried again, and told. */
   async #makeFor(build: Build, name: PageName): Promise<void> {
     const before = build.counts.failed;
     await refreshFor(build, this.#site, this.#store, this.#files, name);
-    if (build.counts.failed > before && build.scope.skus === null) await this.#make(name);
+    if (build.counts.failed > before) await this.#make(name);
   }
 }
 

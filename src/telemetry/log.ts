@@ -8,7 +8,7 @@
  */
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
 import { SonicBoom } from 'sonic-boom';
-import { asText } from './text.ts';
+import { asText, escaped } from './text.ts';
 
 /** From the quietest to the most talkative. */
 export const LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
@@ -139,7 +139,7 @@ export class Log {
     };
     return {
       write: (line) => {
-        const shown = text ? asText(line, colours) : line;
+        const shown = text ? asText(line, colours) : `${escaped(line.trimEnd())}\n`;
         if (this.#direct.now) process.stderr.write(shown);
         else out.write(shown);
         // What went wrong leaves at once, the rest in company.

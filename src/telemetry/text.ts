@@ -31,10 +31,12 @@ function plain(value: unknown): string {
   return typeof value === 'string' && !/[\s"=]/.test(value) ? value : JSON.stringify(value);
 }
 
-/** Control characters would move a terminal's cursor, or forge a line (CWE-117). */
-function escaped(text: string): string {
-  return text.replace(
-    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
-    (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
+/**
+ * Control characters would move a terminal's cursor, turn what follows around, or forge a line
+ * (CWE-117). What they become is the same character within a string of JSON.
+ */
+export function escaped(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (found) =>
+    found.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );
 }

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { without } from '../support/catalog.ts';
 import { send, tokenFor } from '../support/client.ts';
-import { exchangeRaw } from '../support/raw.ts';
+import { type Answered, answersIn, exchangeRaw, request } from '../support/raw.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 const BOOK = JSON.stringify({ name: 'Emma', pub_date: '1815-12-23' });
@@ -23,46 +23,6 @@ test.before(async () => {
 test.after(async () => {
   await server.stop();
 });
-
-interface Answered {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-/** Request text; a body gets its Content-Length unless the headers frame it themselves. */
-function request(line: string, headers: readonly string[] = [], body = ''): string {
-  const framed = headers.some((header) => /^(?:content-length|transfer-encoding):/i.test(header));
-  const length = body === '' || framed ? [] : [`Content-Length: ${Buffer.byteLength(body)}`];
-  return [`${line} HTTP/1.1`, 'Host: catalog', ...headers, ...length, '', body].join('\r\n');
-}
-
-/**
- * Takes the answers of a connection apart, by their own lengths.
- *
- * @param heads positions of answers that have a length and no body: those to HEAD.
- */
-function answersIn(text: string, heads: readonly number[] = []): Answered[] {
-  const answers: Answered[] = [];
-  for (let rest = text; rest !== ''; ) {
-    const end = rest.indexOf('\r\n\r\n');
-    const [line = '', ...fields] = rest.slice(0, end).split('\r\n');
-    const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec(line) ?? [];
-    assert.ok(end > 0 && status !== undefined, `no answer begins here: ${rest.slice(0, 200)}`);
-    const headers = Object.fromEntries(
-      fields.map((field) => {
-        const colon = field.indexOf(':');
-        return [field.slice(0, colon).toLowerCase(), field.slice(colon + 1).trim()] as const;
-      }),
-    );
-    const length = heads.includes(answers.length) ? 0 : Number(headers['content-length'] ?? 0);
-    const from = end + 4;
-    assert.ok(rest.length >= from + length, `an answer is cut off: ${rest}`);
-    answers.push({ status: Number(status), headers, body: rest.slice(from, from + length) });
-    rest = rest.slice(from + length);
-  }
-  return answers;
-}
 
 /** Sends it all at once; the last request asks for the connection to be closed. */
 async function converse(chunks: readonly string[], heads: readonly number[] = []) {

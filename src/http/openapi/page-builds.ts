@@ -126,6 +126,7 @@ export function pageBuildResponses(): Named {
   return {
     PageBuild: response('The page build.', [], one),
     PageBuildList: response('The page builds.', [], jsonBody(many, ['PageBuildList'])),
+    PageBuildHead: response('There is something to read.', []),
     PageBuildAccepted: response(
       'The pages are made in the background. `Location` tells how far it is.',
       ['Location'],

@@ -1,0 +1,420 @@
+/** `/admin/page-builds/`: pages made anew on demand, and how far that is (SPEC 7: 202). */
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import demo from '../../data/demo.json' with { type: 'json' };
+import { FileLock } from '../../src/disk/lock.ts';
+import { pagesLockPath } from '../../src/pages/queue.ts';
+import { make, pageWith, read, skuFields } from '../support/catalog.ts';
+import { type Received, type Sent, send, tokenFor } from '../support/client.ts';
+import { killServers, startServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+
+const PATH = '/admin/page-builds/';
+/** Builds that may be unfinished, and that are remembered. */
+const UNFINISHED = 16;
+const REMEMBERED = 100;
+
+let server: TestServer;
+let total: number;
+
+test.before(async () => {
+  server = await startServer({ demo: true });
+  // The comparison of the start is through when this is.
+  ({ total } = await built(await order({ stale: true })));
+});
+
+test.after(killServers);
+
+type Build = Received['json'];
+
+/** Asks for a build. @returns the build as it was accepted. */
+async function order(body: object, from: TestServer = server): Promise<Build> {
+  const { status, json, text } = await send(from, 'POST', PATH, { body });
+  assert.is(status, 202, text);
+  return json;
+}
+
+/** The build when it is finished. */
+async function built({ id }: Build, from: TestServer = server): Promise<Build> {
+  let build: Build;
+  await until(`build ${id} is finished`, async () => {
+    build = await read(from, `${PATH}${id}/`);
+    return build.state === 'finished';
+  });
+  return build;
+}
+
+const countsOf = ({ written, unchanged, removed, failed }: Build) => ({
+  written,
+  unchanged,
+  removed,
+  failed,
+});
+
+function assertCounts(build: Build, counts: object): void {
+  const none = { written: 0, unchanged: 0, removed: 0, failed: 0 };
+  assert.equal(countsOf(build), { ...none, ...counts }, JSON.stringify(build));
+}
+
+const fileOf = (page: string, from: TestServer = server) => join(from.data, 'pages', page);
+
+/** While it runs no page is made: what is asked for stays queued. */
+async function withoutPages<T>(run: () => Promise<T>, from: TestServer = server): Promise<T> {
+  const lock = new FileLock(pagesLockPath(from.data));
+  lock.lock();
+  try {
+    return await run();
+  } finally {
+    lock.close();
+  }
+}
+
+test('POST is accepted with the build and its address, before any page is made', async () => {
+  const build = await withoutPages(async () => {
+    const answer = await send(server, 'POST', PATH, { body: {} });
+    assert.is(answer.status, 202);
+    const { json } = answer;
+    assert.is(answer.headers.get('location'), `${PATH}${json.id}/`);
+    assert.is(answer.headers.get('etag'), null);
+    const { id, created_at, ...rest } = json;
+    assert.ok(Number.isSafeInteger(id) && id > 0);
+    assert.is(new Date(created_at).toISOString(), created_at);
+    assert.equal(rest, {
+      state: 'queued',
+      stale: false,
+      skus: null,
+      total,
+      written: 0,
+      unchanged: 0,
+      removed: 0,
+      failed: 0,
+      failures: [],
+      finished_at: null,
+    });
+    assert.equal(await read(server, `${PATH}${id}/`), json, 'it waits');
+    return json;
+  });
+  const finished = await built(build);
+  assertCounts(finished, { written: total });
+  assert.ok(finished.finished_at >= finished.created_at);
+  assert.ok(total > demo.skus.length, 'there are pages of more than SKUs');
+});
+
+test('a build goes from queued over running to finished, and no count ever falls', async () => {
+  const { id } = await withoutPages(() => order({}));
+  const states: string[] = [];
+  let done = 0;
+  await until('it is finished', async () => {
+    const build = await read(server, `${PATH}${id}/`);
+    const now = build.written + build.unchanged + build.failed;
+    assert.ok(now >= done && now <= build.total, `${now} pages after ${done}`);
+    done = now;
+    if (build.state !== states.at(-1)) states.push(build.state);
+    assert.is(build.finished_at === null, build.state !== 'finished');
+    return build.state === 'finished';
+  });
+  assert.match(states.join(), /^(?:queued,)?(?:running,)?finished$/);
+  assert.is(done, total);
+});
+
+test('stale writes only the pages that differ, however they do', async () => {
+  const before = statSync(fileOf('skus/3.html')).mtimeMs;
+  rmSync(fileOf('skus/1.html'));
+  writeFileSync(fileOf('skus/2.html'), 'an older page');
+  writeFileSync(fileOf('index.html'), '');
+  const build = await built(await order({ stale: true }));
+  assertCounts(build, { written: 3, unchanged: total - 3 });
+  assert.is(build.stale, true);
+  assert.match(readFileSync(fileOf('skus/2.html'), 'utf8'), '<!doctype html>');
+  assert.is(statSync(fileOf('skus/3.html')).mtimeMs, before, 'others are left alone');
+});
+
+test('named SKUs are made, each once, and no others', async () => {
+  for (const sku of [1, 2, 3]) writeFileSync(fileOf(`skus/${sku}.html`), 'an older page');
+  const build = await built(await order({ skus: [3, 1, 3] }));
+  assert.equal(build.skus, [3, 1]);
+  assert.is(build.total, 2);
+  assertCounts(build, { written: 2 });
+  assert.is(readFileSync(fileOf('skus/2.html'), 'utf8'), 'an older page');
+  const stale = await built(await order({ stale: true, skus: [1, 2, 3] }));
+  assertCounts(stale, { written: 1, unchanged: 2 });
+});
+
+test('null for skus, and unknown members, are as if they were not there', async () => {
+  const build = await built(await order({ skus: null, stale: true, id: 7, state: 'finished' }));
+  assert.is(build.total, total);
+  assert.is.not(build.id, 7);
+});
+
+test('a page that nothing is shown on any more goes with a build of all, and of no other', async () => {
+  const orphan = fileOf('skus/987654.html');
+  const foreign = fileOf('skus/notes.txt');
+  for (const file of [orphan, foreign]) writeFileSync(file, 'left behind');
+  assertCounts(await built(await order({ skus: [1] })), { written: 1 });
+  assert.ok(existsSync(orphan));
+  const build = await built(await order({ stale: true }));
+  assertCounts(build, { unchanged: total, removed: 1 });
+  assert.is(build.total, total, 'what is removed is not among the pages to be made');
+  assert.not.ok(existsSync(orphan));
+  assert.ok(existsSync(foreign), 'what is no page is left alone');
+  rmSync(foreign);
+});
+
+const INVALID: readonly (readonly [body: unknown, fields: readonly string[]])[] = [
+  [[], []],
+  ['"all"', []],
+  ['null', []],
+  [{ stale: 'yes' }, ['stale']],
+  [{ stale: null }, ['stale']],
+  [{ stale: 1, skus: [0] }, ['stale', 'skus']],
+  [{ skus: [] }, ['skus']],
+  [{ skus: 1 }, ['skus']],
+  [{ skus: ['1'] }, ['skus']],
+  [{ skus: [1.5] }, ['skus']],
+  [{ skus: [-1] }, ['skus']],
+  [{ skus: [null] }, ['skus']],
+  [{ skus: [[1]] }, ['skus']],
+  [{ skus: { 0: 1, length: 1 } }, ['skus']],
+  [{ skus: Array.from({ length: 10_001 }, () => 1) }, ['skus']],
+  [{ skus: [1, 987654] }, ['skus']],
+];
+
+for (const [body, fields] of INVALID) {
+  test(`the scope ${JSON.stringify(body).slice(0, 40)} is 422, and no build begins`, async () => {
+    const before = (await read(server, PATH)).map(({ id }: Build) => id);
+    const answer = await send(server, 'POST', PATH, { body });
+    assert.is(answer.status, 422, answer.text);
+    assert.equal(Object.keys(answer.json.fields), fields);
+    assert.equal(
+      (await read(server, PATH)).map(({ id }: Build) => id),
+      before,
+    );
+  });
+}
+
+test('an unknown SKU is named, and none of those beside it is made', async () => {
+  writeFileSync(fileOf('skus/1.html'), 'an older page');
+  const { json } = await send(server, 'POST', PATH, { body: { skus: [1, 987654] } });
+  assert.equal(json.fields, { skus: ['there is no SKU 987654'] });
+  assert.is(readFileSync(fileOf('skus/1.html'), 'utf8'), 'an older page');
+  await built(await order({ stale: true }));
+});
+
+const REFUSED: readonly (readonly [what: string, sent: Sent, status: number])[] = [
+  ['without a body', {}, 400],
+  ['with a body that is no JSON', { body: '{"stale"' }, 400],
+  ['with another type', { body: '{}', headers: { 'content-type': 'text/plain' } }, 415],
+  ['with a body of two MiB', { body: `{"x":"${'x'.repeat(2 ** 21)}"}` }, 413],
+  ['under a condition', { body: {}, headers: { 'if-match': '"x"' } }, 412],
+  ['without a token', { body: {}, token: null }, 401],
+  ['with a bad token', { body: {}, token: 'a.b.c' }, 401],
+];
+
+for (const [what, sent, status] of REFUSED) {
+  test(`POST ${what} is ${status}`, async () => {
+    const answer = await send(server, 'POST', PATH, sent);
+    assert.is(answer.status, status, answer.text);
+    assert.type(answer.json.error, 'string');
+  });
+}
+
+test('every role reads builds, and the role admin alone begins one', async () => {
+  const { id } = await built(await order({ skus: [1] }));
+  for (const role of ['viewer', 'editor', 'admin']) {
+    const token = await tokenFor(role);
+    for (const path of [PATH, `${PATH}${id}/`]) {
+      for (const method of ['GET', 'HEAD']) {
+        assert.is((await send(server, method, path, { token })).status, 200, `${role} ${path}`);
+      }
+    }
+    // The role is judged before the body is.
+    const body = role === 'admin' ? { skus: [1] } : '{"';
+    const { status, json } = await send(server, 'POST', PATH, { token, body });
+    assert.is(status, role === 'admin' ? 202 : 403, role);
+    if (role !== 'admin') assert.match(json.error, `the role ${role} may`);
+  }
+  assert.is((await send(server, 'GET', PATH, { token: null })).status, 401);
+});
+
+test('paths have the methods that Allow names, and HEAD the headers of GET', async () => {
+  const { id } = await built(await order({ skus: [1] }));
+  for (const [path, allow] of [
+    [PATH, 'GET, HEAD, POST, OPTIONS'],
+    [`${PATH}${id}/`, 'GET, HEAD, OPTIONS'],
+  ] as const) {
+    const options = await send(server, 'OPTIONS', path, { token: null });
+    assert.is(options.status, 200);
+    assert.is(options.headers.get('allow'), allow);
+    for (const method of ['PUT', 'PATCH', 'DELETE']) {
+      const refused = await send(server, method, path, { body: {} });
+      assert.is(refused.status, 405);
+      assert.is(refused.headers.get('allow'), allow);
+    }
+    const get = await send(server, 'GET', path);
+    const head = await send(server, 'HEAD', path);
+    assert.is(head.text, '');
+    assert.is(head.headers.get('content-length'), String(Buffer.byteLength(get.text)));
+    const html = { headers: { accept: 'text/html' } };
+    assert.is((await send(server, 'GET', path, html)).status, 406);
+  }
+  const { attributes } = (await send(server, 'OPTIONS', PATH, { token: null })).json;
+  assert.equal(Object.keys(attributes), ['stale', 'skus']);
+});
+
+test('the address of a build keeps the version that was asked for', async () => {
+  const answer = await send(server, 'POST', `/1.0${PATH}`, { body: { skus: [1] } });
+  const { id } = answer.json;
+  assert.is(answer.headers.get('location'), `/1.0${PATH}${id}/`);
+  await built(await read(server, `/1.0${PATH}${id}/`));
+});
+
+test('a page that cannot be made is named, without a path of the machine, and made later', async () => {
+  const own = await startServer({ demo: true });
+  await built(await order({ stale: true }, own), own);
+  let said = '';
+  own.child.stderr?.on('data', (chunk) => (said += chunk));
+  const path = fileOf('skus/3.html', own);
+  for (const scope of [{}, { stale: true }, { skus: [1, 3] }]) {
+    rmSync(path);
+    mkdirSync(path);
+    const build = await built(await order(scope, own), own);
+    assert.is(build.failed, 1);
+    assert.equal(build.failures, [
+      { page: 'skus/3.html', error: 'the page could not be written: EISDIR' },
+    ]);
+    assert.is(build.written + build.unchanged, build.total - 1, 'the others are made');
+    await until('the log tells of it', () => said.includes('skus/3.html: EISDIR'));
+    rmdirSync(path);
+    // Nobody asks again: what has failed is tried again.
+    await until('the page is made', () => existsSync(path));
+    said = '';
+  }
+  assert.is((await own.stop()).status, 0);
+});
+
+test('a SKU that goes while its build waits is named among the failures', async () => {
+  const { goods_id, category_id } = await read(server, '/admin/skus/1/');
+  const body = skuFields({ spu: goods_id, chain: [0, 0, category_id] });
+  const { id } = await make(server, '/admin/skus/', body);
+  const build = await withoutPages(async () => {
+    const ordered = await order({ skus: [id, 1] });
+    assert.is((await send(server, 'DELETE', `/admin/skus/${id}/`)).status, 204);
+    return ordered;
+  });
+  const finished = await built(build);
+  assertCounts(finished, { written: 1, failed: 1 });
+  assert.equal(finished.failures, [{ page: `skus/${id}.html`, error: 'there is no such SKU' }]);
+  assert.not.ok(existsSync(fileOf(`skus/${id}.html`)));
+});
+
+test(`${UNFINISHED} builds may wait, one more is 429 with Retry-After until one is finished`, async () => {
+  await withoutPages(async () => {
+    const waiting: Build[] = [];
+    while (waiting.length < UNFINISHED) waiting.push(await order({ skus: [1] }));
+    const refused = await send(server, 'POST', PATH, { body: { skus: [1] } });
+    assert.is(refused.status, 429, refused.text);
+    assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+    assert.match(refused.json.error, `${UNFINISHED} page builds are not finished yet`);
+    const listed = (await read(server, PATH)).slice(0, UNFINISHED);
+    assert.equal(
+      listed.map(({ id }: Build) => id),
+      waiting.map(({ id }) => id).reverse(),
+      'the latest first',
+    );
+    for (const { state } of listed) assert.is(state, 'queued');
+    // What else there is to do goes on.
+    assert.is((await send(server, 'PATCH', '/admin/skus/2/', { body: { stock: 5 } })).status, 200);
+  });
+  await until('there is room for another', async () => {
+    const { status, json } = await send(server, 'POST', PATH, { body: { skus: [1] } });
+    if (status === 202) await built(json);
+    return status === 202;
+  });
+});
+
+test(`the latest ${REMEMBERED} builds are remembered, each under an id of its own`, async () => {
+  const oldest = await built(await order({ skus: [1] }));
+  const ids = new Set<number>([oldest.id]);
+  for (let round = 0; round < REMEMBERED / 10; round += 1) {
+    const some = await Promise.all(Array.from({ length: 10 }, () => order({ skus: [1] })));
+    for (const build of some) ids.add((await built(build)).id);
+  }
+  assert.is(ids.size, REMEMBERED + 1);
+  const listed = (await read(server, PATH)).map(({ id }: Build) => id);
+  assert.equal(listed, [...ids].toSorted((a, b) => b - a).slice(0, REMEMBERED));
+  const forgotten = await send(server, 'GET', `${PATH}${oldest.id}/`);
+  assert.is(forgotten.status, 404);
+});
+
+test('an id that is none, or is of before a restart, is 404', async () => {
+  const own = await startServer({ demo: true });
+  const { id } = await built(await order({ skus: [1] }, own), own);
+  for (const other of ['0', '1', String(id + 1), '9'.repeat(30), 'x', '-1', `${id}.0`]) {
+    const answer = await send(own, 'GET', `${PATH}${other}/`);
+    assert.is(answer.status, 404, other);
+    assert.type(answer.json.error, 'string');
+  }
+  assert.is((await own.stop()).status, 0);
+  const again = await startServer({ data: own.data });
+  assert.equal(await read(again, PATH), []);
+  assert.is((await send(again, 'GET', `${PATH}${id}/`)).status, 404);
+  const next = await order({ skus: [1] }, again);
+  assert.ok(next.id > id, 'an id never names another build');
+  await built(next, again);
+  assert.is((await again.stop()).status, 0);
+});
+
+test('beside writes no page is put back: in the end all show what was written last', async () => {
+  const builds: Build[] = [];
+  for (let stock = 100; stock < 140; stock += 1) {
+    const patched = await send(server, 'PATCH', '/admin/skus/', {
+      body: [1, 2, 3].map((id) => ({ id, stock, is_launched: true })),
+    });
+    assert.is(patched.status, 200);
+    if (stock % 5 === 0) builds.push(await order(stock % 2 === 0 ? {} : { skus: [1, 2, 3] }));
+  }
+  for (const build of builds) assert.is((await built(build)).failed, 0);
+  for (const sku of [1, 2, 3]) await pageWith(server, sku, '>139 in stock<');
+  assertCounts(await built(await order({ stale: true })), { unchanged: total });
+});
+
+test('an Idempotency-Key is passed over: a build that is made twice changes nothing', async () => {
+  const before = await send(server, 'GET', '/pages/skus/1.html', { token: null });
+  const ids: number[] = [];
+  for (const key of ['"one"', '"one"', 'not a key, \u00e9']) {
+    const headers = { 'idempotency-key': key };
+    const answer = await send(server, 'POST', PATH, { body: { skus: [1] }, headers });
+    assert.is(answer.status, 202, key);
+    assert.is(answer.headers.get('idempotent-replayed'), null);
+    ids.push((await built(answer.json)).id);
+  }
+  assert.is(new Set(ids).size, 3);
+  const after = await send(server, 'GET', '/pages/skus/1.html', { token: null });
+  assert.is(after.headers.get('etag'), before.headers.get('etag'));
+  // The key is free for what takes one.
+  const sent = { body: { name: 'Acme' }, headers: { 'idempotency-key': '"one"' } };
+  const created = await send(server, 'POST', '/admin/brands/', sent);
+  assert.is(created.status, 201);
+  assert.is(created.headers.get('idempotent-replayed'), null);
+});
+
+test('builds leave no entry in the audit trail, and nothing on standard error', async () => {
+  const entries = await read(server, '/admin/audits/?per_page=1000');
+  const told = new Set(entries.map(({ resource }: { resource: string }) => resource));
+  assert.equal(told, new Set(['skus', 'brands']));
+  const { status, stderr } = await server.stop();
+  assert.is(status, 0);
+  assert.is(stderr, '');
+});
+
+test.run();
