@@ -18,7 +18,7 @@ import type { FileLock } from '../disk/lock.ts';
 import { messageOf } from '../errors.ts';
 import type { Store } from '../store/store.ts';
 import type { Change } from '../store/tables.ts';
-import { Build, type BuildScope, refresh, refreshFor } from './builds.ts';
+import { Build, type BuildScope, FOLDER, refresh, refreshFor } from './builds.ts';
 import { affectedBy, type Fan, pagesOf } from './dependents.ts';
 import type { PageFiles } from './files.ts';
 import type { PageName } from './names.ts';
@@ -57,6 +57,7 @@ export class PageQueue {
   #spreading: Iterator<PageName> | null = null;
   readonly #builds: { readonly build: Build; readonly finish: () => void }[] = [];
   readonly #retry: Retry<PageName>;
+  readonly #failed: (error: unknown) => void;
   /** Whether half-written files of a killed run are still to be cleared away. */
   #sweeping = true;
   #running: Promise<void> | null = null;
@@ -73,6 +74,7 @@ export class PageQueue {
     this.#site = site;
     this.#files = files;
     this.#lock = lock;
+    this.#failed = failed;
     this.#retry = new Retry((names) => this.#add(names), failed);
     store.onCommit((changes) => this.#follow(changes));
   }
@@ -144,7 +146,7 @@ export class PageQueue {
       this.#name();
       const names = this.#waiting.take(AT_ONCE);
       const [current] = names.length > 0 ? [] : this.#builds;
-      const built = current === undefined ? [] : await current.build.take(AT_ONCE);
+      const built = current === undefined ? [] : await this.#takeFor(current.build);
       if (current !== undefined && built.length === 0) this.#finishBuild();
       if (names.length + built.length > 0) {
         await this.#locked(async () => {
@@ -198,6 +200,13 @@ export class PageQueue {
     } catch (error) {
       this.#retry.failed(name, new Error(`${name}: ${messageOf(error)}`, { cause: error }));
     }
+  }
+
+  async #takeFor(build: Build): Promise<PageName[]> {
+    const names = await build.take(AT_ONCE);
+    const unlisted = names.length === 0 ? build.failures.get(FOLDER) : undefined;
+    if (unlisted !== undefined) this.#failed(new Error(`${FOLDER}: ${messageOf(unlisted)}`));
+    return names;
   }
 
   /** A page that a build could not make may be older than the store: it is tried again, and told. */
