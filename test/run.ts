@@ -80,12 +80,14 @@ async function runAll(files: readonly string[]): Promise<Outcome[]> {
   const waiting = [...files];
   const worker = async () => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      const begun = performance.now();
       const outcome = await runFile(file);
+      const seconds = ((performance.now() - begun) / 1000).toFixed(0);
       outcomes.push(outcome);
       const { passed, failed, skipped } = outcome;
       const note = skipped > 0 ? `, ${skipped} skipped` : '';
       process.stdout.write(
-        `${failed > 0 ? 'FAIL' : 'ok  '} ${outcome.file}: ${passed} passed, ${failed} failed${note}\n`,
+        `${failed > 0 ? 'FAIL' : 'ok  '} ${outcome.file}: ${passed} passed, ${failed} failed${note} in ${seconds} s\n`,
       );
       if (failed > 0) process.stdout.write(`${outcome.output}\n`);
     }

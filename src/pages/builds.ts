@@ -23,6 +23,9 @@ export interface BuildCounts {
   failed: number;
 }
 
+/** Stands among the failures for the folder itself, where it cannot be listed. */
+export const FOLDER: PageName = './';
+
 /** Failures that a build remembers; the rest is counted. */
 const REMEMBERED = 100;
 
@@ -40,7 +43,7 @@ export class Build {
     this.scope = scope;
     this.#site = site;
     this.#catalog = catalog;
-    this.#names = namesOf(scope, site, catalog, files);
+    this.#names = namesOf(this, site, catalog, files);
   }
 
   /** Pages to be made, without those that are to be removed, as of when it is asked first. */
@@ -120,17 +123,25 @@ export async function refreshFor(
 }
 
 async function* namesOf(
-  { skus }: BuildScope,
+  build: Build,
   site: Site,
   catalog: Catalog,
   files: PageFiles,
 ): AsyncGenerator<PageName> {
+  const { skus } = build.scope;
   if (skus !== null) {
     for (const id of skus) yield skuPage(id);
     return;
   }
   yield* site.all(catalog);
-  for (const name of await files.names()) {
+  let there: readonly PageName[];
+  try {
+    there = await files.names();
+  } catch (error) {
+    build.failed(FOLDER, error);
+    return;
+  }
+  for (const name of there) {
     if (!site.has(catalog, name)) yield name;
   }
 }

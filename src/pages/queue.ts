@@ -18,7 +18,7 @@ import type { FileLock } from '../disk/lock.ts';
 import { messageOf } from '../errors.ts';
 import type { Store } from '../store/store.ts';
 import type { Change } from '../store/tables.ts';
-import { Build, type BuildScope, refresh, refreshFor } from './builds.ts';
+import { Build, type BuildScope, FOLDER, refresh, refreshFor } from './builds.ts';
 import { affectedBy, type Fan, pagesOf } from './dependents.ts';
 import type { PageFiles } from './files.ts';
 import type { PageName } from './names.ts';
@@ -59,6 +59,7 @@ export class PageQueue {
   readonly #retry: Retry<PageName>;
   /** Pages that are being made. */
   #inHand = 0;
+  readonly #failed: (error: unknown) => void;
   /** Whether half-written files of a killed run are still to be cleared away. */
   #sweeping = true;
   /** When what is left is left to the next start; by performance.now(). */
@@ -78,6 +79,7 @@ export class PageQueue {
     this.#site = site;
     this.#files = files;
     this.#lock = lock;
+    this.#failed = failed;
     this.#retry = new Retry((names) => this.#add(names), failed);
     store.onCommit((changes) => this.#follow(changes));
   }
@@ -152,7 +154,7 @@ export class PageQueue {
       this.#name();
       const names = this.#waiting.take(AT_ONCE);
       const [current] = names.length > 0 ? [] : this.#builds;
-      const built = current === undefined ? [] : await current.build.take(AT_ONCE);
+      const built = current === undefined ? [] : await this.#takeFor(current.build);
       if (current !== undefined && built.length === 0) this.#finishBuild();
       this.#inHand = names.length + built.length;
       if (this.#inHand > 0) {
@@ -201,12 +203,21 @@ export class PageQueue {
       await sleep(LOCK_RETRY);
     }
     try {
-      if (this.#sweeping) await this.#files.sweep();
-      this.#sweeping = false;
+      if (this.#sweeping) await this.#sweep();
       await work();
       return true;
     } finally {
       this.#lock.unlock();
+    }
+  }
+
+  /** What cannot be cleared away does no harm to pages: it is told, and left to the next start. */
+  async #sweep(): Promise<void> {
+    this.#sweeping = false;
+    try {
+      await this.#files.sweep();
+    } catch (error) {
+      this.#failed(error);
     }
   }
 
@@ -217,6 +228,13 @@ export class PageQueue {
     } catch (error) {
       this.#retry.failed(name, new Error(`${name}: ${messageOf(error)}`, { cause: error }));
     }
+  }
+
+  async #takeFor(build: Build): Promise<PageName[]> {
+    const names = await build.take(AT_ONCE);
+    const unlisted = names.length === 0 ? build.failures.get(FOLDER) : undefined;
+    if (unlisted !== undefined) this.#failed(new Error(`${FOLDER}: ${messageOf(unlisted)}`));
+    return names;
   }
 
   /** A page that a build could not make may be older than the store: it is tried again, and told. */

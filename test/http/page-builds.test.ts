@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   rmdirSync,
   rmSync,
   statSync,
@@ -299,6 +300,26 @@ test('a page that cannot be made is named, without a path of the machine, and ma
     await until('the page is made', () => existsSync(path));
     said = '';
   }
+  assert.is((await own.stop()).status, 0);
+});
+
+test('a folder that cannot be listed fails its pages, not the server', async () => {
+  const own = await startServer({ demo: true });
+  await built(await order({ stale: true }, own), own);
+  let said = '';
+  own.child.stderr?.on('data', (chunk) => (said += chunk));
+  const folder = fileOf('skus', own);
+  renameSync(folder, `${folder}.aside`);
+  writeFileSync(folder, 'in the way');
+  const build = await built(await order({}, own), own);
+  assert.is(build.failed, demo.skus.length + 1);
+  const named = build.failures.map(({ page }: { page: string }) => page);
+  assert.ok(named.includes('./'), named.join());
+  assert.not.match(JSON.stringify(build), own.data);
+  await until('the log tells of it', () => said.includes('./: ENOTDIR'));
+  rmSync(folder);
+  renameSync(`${folder}.aside`, folder);
+  assert.is((await built(await order({}, own), own)).failed, 0);
   assert.is((await own.stop()).status, 0);
 });
 
