@@ -5,6 +5,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Disk } from '../../src/disk/disk.ts';
 import { FileLock } from '../../src/disk/lock.ts';
+import { messageOf } from '../../src/errors.ts';
+import type { Build } from '../../src/pages/builds.ts';
 import { PageFiles } from '../../src/pages/files.ts';
 import { PageQueue, pagesLockPath } from '../../src/pages/queue.ts';
 import type { Transaction } from '../../src/store/draft.ts';
@@ -94,6 +96,11 @@ class Bench {
     await this.store.close();
     this.#theirs.close();
   }
+}
+
+/** Why pages of a build failed. */
+function reasons({ failures }: Build): [page: string, reason: string][] {
+  return [...failures].map(([page, error]) => [page, messageOf(error)]);
 }
 
 const rename = (id: number, name: string) => (transaction: Transaction) =>
@@ -209,7 +216,7 @@ test('a build of named SKUs makes those, and names what is none', async () => {
   await ended;
   assert.is(build.total, 2);
   assert.equal(build.counts, { written: 1, unchanged: 0, removed: 0, failed: 1 });
-  assert.equal([...build.failures], [['skus/4711.html', 'there is no such SKU']]);
+  assert.equal(reasons(build), [['skus/4711.html', 'there is no such SKU']]);
   assert.equal(bench.written, ['skus/1.html']);
   await bench.close();
 });
@@ -221,7 +228,7 @@ test('a page that a build cannot make is tried again as any other', async () => 
   const { build, ended } = bench.queue.build({ stale: false, skus: null });
   await ended;
   assert.is(build.counts.failed, 1);
-  assert.equal([...build.failures], [['skus/5.html', 'no space left on device']]);
+  assert.equal(reasons(build), [['skus/5.html', 'no space left on device']]);
   assert.is(bench.queue.length, 1);
   bench.refused.clear();
   await bench.rest();
