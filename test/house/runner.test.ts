@@ -51,7 +51,10 @@ for (const [file, fault] of Object.entries(FAULTY)) {
 test('the runner exits 0 for a good file, and closes with the counts', () => {
   const { status, stdout } = run('good');
   assert.is(status, 0, stdout);
-  assert.match(stdout, /^ok {3}\S*planted\/good\.ts: 1 passed, 0 failed in \d+ s\n\n1 passed, 0 failed\n$/);
+  assert.match(
+    stdout,
+    /^ok {3}\S*planted\/good\.ts: 1 passed, 0 failed in \d+ s\n\n1 passed, 0 failed\n$/,
+  );
 });
 
 test('a skipped test does not fail the run, and is counted', () => {
