@@ -14,8 +14,7 @@ import { issueTokenCommand } from './issue-token.ts';
 import { migrate } from './migrate.ts';
 import { addOperationFlags } from './operation-flags.ts';
 import { addPageFlags, type PageFlags, pageFlagsOf } from './page-flags.ts';
-import { rebuildPagesCommand } from './rebuild-pages.ts';
-import { serve, type ServeOptions } from './serve.ts';
+import type { ServeOptions } from './serve.ts';
 import { AUDIT_BYTES } from '../resources/audit.ts';
 import {
   parseAuditSize,
@@ -146,16 +145,18 @@ function createProgram(context: Context): Command {
         .default(AUDIT_BYTES, '16')
         .argParser(parseAuditSize),
     )
-    .action((options: Common & ServeFlags & PageFlags) =>
-      serve(
+    .action(async (options: Common & ServeFlags & PageFlags) => {
+      // The other commands do without the server, whose libraries take long to load.
+      const { serve } = await import('./serve.ts');
+      await serve(
         {
           ...options,
           corsOrigins: options.corsOrigin ?? [],
           pages: { ...DEFAULT_SETTINGS, ...pageFlagsOf(options) },
         },
         context,
-      ),
-    );
+      );
+    });
   addOperationFlags(serving);
 
   command(program, 'migrate', 'create the store, or bring it to the current schema version')
@@ -207,8 +208,9 @@ function createProgram(context: Context): Command {
   )
     .option('--stale', 'only those that are out of date')
     .argument('[ids...]', 'SKU ids; all where none is named', parseIds)
-    .action((ids: number[], options: Common & PageFlags & { stale?: true }) =>
-      rebuildPagesCommand(
+    .action(async (ids: number[], options: Common & PageFlags & { stale?: true }) => {
+      const { rebuildPagesCommand } = await import('./rebuild-pages.ts');
+      await rebuildPagesCommand(
         {
           data: options.data,
           stale: options.stale ?? false,
@@ -216,8 +218,8 @@ function createProgram(context: Context): Command {
           pages: pageFlagsOf(options),
         },
         context,
-      ),
-    );
+      );
+    });
 
   addAccessCommands(program, context);
 
