@@ -20,20 +20,25 @@ const CLOSE_OBJECT = 0x7d;
  * clears its work away, a hundred times as long as the reading of it.
  *
  * @param text JSON, or what is to turn out as none.
- * @throws CatalogError `malformed_body`.
+ * @throws CatalogError `invalid`; `malformed_body` where what was opened is not closed, and the text
+ *   no JSON of any depth.
  */
 export function requireShallow({ depth }: JsonLimits, text: string): void {
   if (text.length <= depth) return;
   let reached = 0;
+  let deepest = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = endOfString(text, at);
     else if (code === OPEN_ARRAY || code === OPEN_OBJECT) reached += 1;
     else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) reached -= 1;
-    if (reached > depth) {
-      throw new CatalogError('malformed_body', `the body is nested more than ${depth} levels deep`);
-    }
+    if (reached > deepest) deepest = reached;
   }
+  if (deepest <= depth) return;
+  if (reached !== 0)
+    throw new CatalogError('malformed_body', 'the body is not JSON: it is cut off');
+  const message = `the body is nested more than ${depth} levels deep`;
+  throw new CatalogError('invalid', message, { fields: {} });
 }
 
 /** @returns the position of the quote that ends the string, or the end of the text. */

@@ -41,18 +41,27 @@ test('the depth of the text is that of the value, whatever its strings hold', ()
       const depth = depthOf(value);
       deepest = Math.max(deepest, depth);
       assert.is(shallow(text, depth), null);
-      if (depth > 0) assert.is(shallow(text, depth - 1), 'malformed_body', text);
+      if (depth > 0) assert.is(shallow(text, depth - 1), 'invalid', text);
     }),
     { numRuns: 1000 },
   );
   assert.ok(deepest > 3, `${deepest}`);
 });
 
+test('what is deep and cut off is no JSON', () => {
+  for (const open of ['[', '{"a":', '[{"a":']) {
+    assert.is(shallow(open.repeat(100), 64), 'malformed_body', open);
+    assert.is(shallow(`${open.repeat(100)}1`, 64), 'malformed_body', open);
+  }
+  assert.is(shallow('['.repeat(100) + ']'.repeat(100), 64), 'invalid');
+  assert.is(shallow('['.repeat(100) + ']'.repeat(99), 64), 'malformed_body');
+});
+
 test('a text that is no JSON is judged as well, and never for long', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom('[', ']', '"', '\\') }), (text) => {
       const code = shallow(text, 4);
-      assert.ok(code === null || code === 'malformed_body');
+      assert.ok(code === null || code === 'malformed_body' || code === 'invalid');
     }),
   );
   const begun = performance.now();
