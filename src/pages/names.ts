@@ -55,19 +55,26 @@ export function sitemapOf(of: ShownKind, id: number): PageName {
 }
 
 const NAME =
-  /^(?:skus\/(?<sku>N)\.html|(?<folder>goods|categories)\/(?<id>N)(?:\/(?<part>M))?\.html|index(?:\/(?<front>M))?\.html|(?<sitemap>sitemap)\.xml|sitemaps\/(?<of>skus|goods|categories)-(?<number>N)\.xml|(?<style>style)\.css)$/;
+  /^(?:(?<folder>goods|categories)\/(?<id>N)(?:\/(?<part>M))?\.html|index(?:\/(?<front>M))?\.html|(?<sitemap>sitemap)\.xml|sitemaps\/(?<of>skus|goods|categories)-(?<number>N)\.xml|(?<style>style)\.css)$/;
 
 /** Numbers as names have them: no other spelling of the same one, and no first part by number. */
 const PATTERN = new RegExp(
   NAME.source.replaceAll('N', '[1-9]\\d{0,15}').replaceAll('M', '(?!1\\b)[1-9]\\d{0,8}'),
 );
 
+/** Nearly all names are of this form, and a pattern of one group is quickly done with. */
+const SKU = /^skus\/([1-9]\d{0,15})\.html$/;
+
 /** The page of a name; null where no page has it. */
 export function parseName(name: PageName): Page | null {
+  const id = SKU.exec(name)?.[1];
+  return id === undefined ? parseOther(name) : { type: 'sku', id: Number(id) };
+}
+
+function parseOther(name: PageName): Page | null {
   const found = PATTERN.exec(name)?.groups;
   if (found === undefined) return null;
-  const { sku, folder, id, part, front, sitemap, of, number, style } = found;
-  if (sku !== undefined) return { type: 'sku', id: Number(sku) };
+  const { folder, id, part, front, sitemap, of, number, style } = found;
   if (folder !== undefined) {
     const type = folder === 'goods' ? 'spu' : 'category';
     return { type, id: Number(id), part: Number(part ?? 1) };

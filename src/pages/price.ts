@@ -1,8 +1,12 @@
 /** Amounts in the smallest unit of a currency, as people and as machines read them. */
 
+/** Amounts that are kept with their text: shops have many SKUs at few prices. */
+const KEPT = 4096;
+
 /** Writes amounts of one currency in one language. */
 export class PriceFormat {
   readonly #format: Intl.NumberFormat;
+  readonly #shown = new Map<number, string>();
   /** Digits behind the decimal point: 2 for most currencies, 0 for the yen (ISO 4217). */
   readonly #digits: number;
 
@@ -18,7 +22,12 @@ export class PriceFormat {
 
   /** For people: `$1,234.50`. @param amount a whole number of the smallest unit, 0 or more. */
   shown(amount: number): string {
-    return this.#format.format(this.exact(amount) as Intl.StringNumericLiteral);
+    const known = this.#shown.get(amount);
+    if (known !== undefined) return known;
+    const text = this.#format.format(this.exact(amount) as Intl.StringNumericLiteral);
+    if (this.#shown.size >= KEPT) this.#shown.clear();
+    this.#shown.set(amount, text);
+    return text;
   }
 
   /** For machines: `1234.50`. Digits are moved as text, so that no amount is rounded. */

@@ -154,15 +154,15 @@ export class Site {
         ),
       );
     }
-    return {
-      ...content,
+    // The content was made for this page alone: a copy would cost as much as the rest of this.
+    return Object.assign(content, {
       crumbs,
       shop: { name: shopName, locale, currency },
       root: rootOf(name),
       style: `${STYLE}?v=${this.#templates.styleVersion}`,
       canonical: this.#absolute(name),
       jsonLd: metadata.map(scriptJson),
-    };
+    });
   }
 
   #map(catalog: Catalog, page: Extract<Page, { type: `sitemap${string}` }>): string | null {
