@@ -85,7 +85,8 @@ test('every import statement of the source is seen', () => {
   for (const [file, text] of TEXTS) {
     const written = text.split('\n').filter((line) => /^import\b|^\} from '/.test(line));
     const begun = written.filter((line) => line.startsWith('import')).length;
-    assert.is(specifiersOf(text).length, begun, file);
+    const later = text.split('await import(').length - 1;
+    assert.is(specifiersOf(text).length, begun + later, file);
   }
 });
 
