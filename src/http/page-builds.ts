@@ -1,7 +1,7 @@
 /** `/admin/page-builds/`: pages made anew on demand (SPEC 7: 202), and how far that is. */
 import type { Role } from '../auth/roles.ts';
 import { CatalogError } from '../errors.ts';
-import { Problems } from '../resources/input.ts';
+import { Problems, requireObject } from '../resources/input.ts';
 import type { Endpoint, Exchange, Method } from './endpoint.ts';
 import type { Answer } from './exchange.ts';
 
@@ -114,11 +114,8 @@ export class PageBuildEndpoint implements Endpoint {
 
 /** @throws CatalogError `invalid`, with every problem. */
 function parseScope(body: unknown): { stale: boolean; skus: readonly number[] | null } {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new CatalogError('invalid', 'the body must be a JSON object', { fields: {} });
-  }
+  const { stale = false, skus = null } = requireObject(body);
   const problems = new Problems();
-  const { stale = false, skus = null } = body as { stale?: unknown; skus?: unknown };
   if (typeof stale !== 'boolean') problems.add('stale', 'must be a boolean');
   if (skus !== null && !isIds(skus)) {
     problems.add('skus', `must be an array of 1 to ${MOST_SKUS} ids`);

@@ -4,7 +4,7 @@ import type { Credential } from '../auth/login.ts';
 import { mayActAs, type Role } from '../auth/roles.ts';
 import { type IssuedToken, LONGEST_ID, type Verified } from '../auth/tokens.ts';
 import { CatalogError, messageOf } from '../errors.ts';
-import { Problems } from '../resources/input.ts';
+import { Problems, requireObject } from '../resources/input.ts';
 import type { Endpoint, Exchange, Method } from './endpoint.ts';
 import type { Answer } from './exchange.ts';
 
@@ -139,11 +139,8 @@ class TokenEndpoint implements Endpoint {
 
 /** @throws CatalogError `invalid`, with every problem. */
 function parseCredential(body: unknown): Credential & { readonly lifetime: number } {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new CatalogError('invalid', 'the body must be a JSON object', { fields: {} });
-  }
+  const sent = requireObject(body);
   const problems = new Problems();
-  const sent = body as Readonly<Record<string, unknown>>;
   const text = (name: string, fallback: string | null): string | null => {
     const value = Object.hasOwn(sent, name) ? sent[name] : fallback;
     if (typeof value === 'string') return value;

@@ -54,11 +54,8 @@ export class Problems {
  * @throws CatalogError `invalid`.
  */
 export function parseInput(kind: Kind, body: unknown, mode: Mode): Input {
-  if (!isObject(body)) {
-    throw new CatalogError('invalid', 'the body must be a JSON object', { fields: {} });
-  }
   const problems = new Problems();
-  const input = readObject(kind, body, mode, '', problems);
+  const input = readObject(kind, requireObject(body), mode, '', problems);
   problems.settle();
   return input;
 }
@@ -196,6 +193,12 @@ function readElements(
     else read.push(readObject(KINDS[kind], element, 'whole', `${at}.`, problems).values);
   }
   return read;
+}
+
+/** A body as the object that it must be. @throws CatalogError `invalid`. */
+export function requireObject(body: unknown): Readonly<Record<string, unknown>> {
+  if (isObject(body)) return body;
+  throw new CatalogError('invalid', 'the body must be a JSON object', { fields: {} });
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

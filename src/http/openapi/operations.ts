@@ -191,6 +191,23 @@ export function headOf(read: JsonObject, found: string): JsonObject {
   };
 }
 
+/** OPTIONS of a path beside those of the kinds. @param failing statuses beyond 500. */
+export function optionsOf(
+  what: string,
+  summary: string,
+  tag: string,
+  failing: readonly FailureStatus[] = [],
+): JsonObject {
+  return {
+    operationId: `describe${what}`,
+    summary,
+    description: 'The methods, and the attributes that a client may send. No token is asked for.',
+    tags: [tag],
+    security: [],
+    responses: { 200: ref('responses', 'Options'), ...failures([...failing, 500]) },
+  };
+}
+
 const VERBS = {
   list: 'List',
   create: 'Create',

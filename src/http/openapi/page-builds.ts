@@ -4,7 +4,7 @@ import { PAGE_BUILD_ATTRIBUTES, PAGE_BUILDS_PATH } from '../page-builds.ts';
 import { PAGES_TAG } from './documents.ts';
 import { failures } from './failures.ts';
 import { type JsonObject, type Named, ref, without } from './names.ts';
-import { headOf } from './operations.ts';
+import { headOf, optionsOf } from './operations.ts';
 import { named } from './parameters.ts';
 import { jsonBody, response } from './responses.ts';
 
@@ -68,7 +68,7 @@ export function pageBuildPaths(): Named {
     [PAGE_BUILDS_PATH]: {
       get: list,
       head: headOf(list, 'PageBuildListHead'),
-      options: options('PageBuildList'),
+      options: optionsOf('PageBuildList', 'Describe page builds', PAGES_TAG),
       post: operation('createPageBuild', 'Have pages made', {
         description:
           'All of them, only those that differ (`stale`), or those of the SKUs named. Takes the role `admin`.',
@@ -86,7 +86,7 @@ export function pageBuildPaths(): Named {
       parameters: named('pk'),
       get: read,
       head: headOf(read, 'PageBuildHead'),
-      options: options('PageBuild'),
+      options: optionsOf('PageBuild', 'Describe a page build', PAGES_TAG),
     },
   };
 }
@@ -138,15 +138,4 @@ export function pageBuildResponses(): Named {
 function operation(operationId: string, summary: string, more: JsonObject): JsonObject {
   const common = { operationId, summary, tags: [PAGES_TAG], security: [{ token: [] }] };
   return { ...common, parameters: named('ifMatch'), ...more };
-}
-
-function options(what: string): JsonObject {
-  return {
-    operationId: `describe${what}`,
-    summary: what === 'PageBuild' ? 'Describe a page build' : 'Describe page builds',
-    description: 'The methods, and the attributes that a client may send. No token is asked for.',
-    tags: [PAGES_TAG],
-    security: [],
-    responses: { 200: ref('responses', 'Options'), ...failures([500]) },
-  };
 }

@@ -3,6 +3,7 @@ import { TOKEN_ATTRIBUTES, TOKENS_PATH } from '../tokens.ts';
 import { JSON_TYPE } from '../negotiate.ts';
 import { failures } from './failures.ts';
 import { type JsonObject, type Named, ref, without } from './names.ts';
+import { optionsOf } from './operations.ts';
 import { named } from './parameters.ts';
 import { jsonBody, response } from './responses.ts';
 
@@ -23,10 +24,14 @@ const DESCRIBED: Readonly<Record<string, string>> = {
 
 export function tokenPaths(): Named {
   return {
-    [TOKENS_PATH]: { options: optionsOperation('TokenList'), post: createOperation() },
+    [TOKENS_PATH]: {
+      options: optionsOf('TokenList', 'Describe tokens', TOKENS_TAG),
+      post: createOperation(),
+    },
     [`${TOKENS_PATH}{jti}/`]: {
       parameters: named('jti'),
-      options: optionsOperation('Token'),
+      // 404 for a path that no id fits.
+      options: optionsOf('Token', 'Describe a token', TOKENS_TAG, [404]),
       delete: deleteOperation(),
     },
   };
@@ -113,21 +118,6 @@ function deleteOperation(): JsonObject {
     responses: {
       204: ref('responses', 'TokenRevoked'),
       ...failures([401, 403, 404, 412, 500]),
-    },
-  };
-}
-
-function optionsOperation(what: string): JsonObject {
-  return {
-    operationId: `describe${what}`,
-    summary: what === 'Token' ? 'Describe a token' : 'Describe tokens',
-    description: 'The methods, and the attributes that a client may send. No token is asked for.',
-    tags: [TOKENS_TAG],
-    security: [],
-    responses: {
-      200: ref('responses', 'Options'),
-      // A path that no id fits.
-      ...failures(what === 'Token' ? [404, 500] : [500]),
     },
   };
 }
