@@ -44,7 +44,7 @@ export const CODES = {
   key_file: { status: 500, exit: 1, meaning: 'the signing keys cannot be used' },
   access_file: { status: 500, exit: 1, meaning: 'accounts and revocations cannot be used' },
   account: { status: 500, exit: 1, meaning: 'an account cannot be changed as asked' },
-  page_failed: { status: 500, exit: 1, meaning: 'a detail page could not be rendered or written' },
+  page_failed: { status: 500, exit: 1, meaning: 'a page could not be rendered or written' },
   listen: { status: 500, exit: 1, meaning: 'the address cannot be listened on' },
   usage: { status: 500, exit: 2, meaning: 'the command line is wrong' },
 } as const;

@@ -1,4 +1,4 @@
-/** Endpoints that serve a document: the index, the API description, its viewer, detail pages. */
+/** Endpoints that serve a document: the index, the API description, its viewer, pages. */
 import { CatalogError } from '../errors.ts';
 import type { Endpoint, Exchange, Method } from './endpoint.ts';
 import type { Answer } from './exchange.ts';
