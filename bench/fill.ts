@@ -15,8 +15,8 @@ async function main(directory: string, skus: number): Promise<void> {
     directory,
     command: 'bench',
     create: true,
-    failed: fail,
-    fatal: fail,
+    onError: fail,
+    onFatal: fail,
   });
   await store.transact((draft) => {
     draft.put('brands', { id: draft.nextId('brands'), name: 'Brand', logo: '', first_letter: 'B' });

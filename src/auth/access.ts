@@ -19,7 +19,7 @@ import { ROLES } from './roles.ts';
 import { isoSeconds, toIso, wholeSeconds } from './time.ts';
 
 /** Accounts and revocations together; the file is read and written as a whole. */
-const LARGEST = 100_000;
+const MAX_ENTRIES = 100_000;
 
 const account = v.strictObject({
   name: v.pipe(v.string(), v.minLength(1)),
@@ -137,10 +137,10 @@ function forgetExpired({ subjects, tokens }: AccessDraft, now: number): void {
 }
 
 function requireRoom(path: string, { users, subjects, tokens }: Access): void {
-  if (users.size + subjects.size + tokens.size <= LARGEST) return;
+  if (users.size + subjects.size + tokens.size <= MAX_ENTRIES) return;
   throw new CatalogError(
     'access_file',
-    `${path} holds ${LARGEST} accounts and revocations and takes no more; end all tokens with keys rotate --overlap 0s and remove its revoked_tokens`,
+    `${path} holds ${MAX_ENTRIES} accounts and revocations and takes no more; end all tokens with keys rotate --overlap 0s and remove its revoked_tokens`,
   );
 }
 

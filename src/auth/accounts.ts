@@ -2,10 +2,10 @@
 import { CatalogError } from '../errors.ts';
 import type { Access, AccessDraft, Account } from './access.ts';
 import type { Role } from './roles.ts';
-import { LEEWAY } from './tokens.ts';
+import { LEEWAY_S } from './tokens.ts';
 
 /** The end of the year 9999, in seconds since the epoch. */
-const LATEST = 253_402_300_799;
+const MAX_TIME_S = 253_402_300_799;
 
 /** @throws CatalogError `account` where there is one of the name. */
 export function addAccount(draft: AccessDraft, account: Account): void {
@@ -68,7 +68,7 @@ export function removeAccount(draft: AccessDraft, name: string, now: number): vo
 export function endToken(draft: AccessDraft, jti: string, expires: number | null): void {
   const known = expires ?? draft.tokens.get(jti) ?? null;
   // Whoever signs tokens elsewhere may write any number; one that is no date counts as unknown.
-  draft.tokens.set(jti, known === null || known > LATEST ? null : Math.ceil(known));
+  draft.tokens.set(jti, known === null || known > MAX_TIME_S ? null : Math.ceil(known));
 }
 
 /**
@@ -80,7 +80,7 @@ export function endToken(draft: AccessDraft, jti: string, expires: number | null
  */
 export function endTokens(draft: AccessDraft, subject: string, now: number): void {
   const last = draft.subjects.get(subject);
-  const next = last === undefined || last >= now + LEEWAY ? last : last + 1;
+  const next = last === undefined || last >= now + LEEWAY_S ? last : last + 1;
   draft.subjects.set(subject, Math.max(now, next ?? now));
 }
 

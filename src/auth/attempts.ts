@@ -14,7 +14,7 @@ export interface AttemptLimits {
 const LIMITS: AttemptLimits = { account: 10, address: 100, window: 300_000 };
 
 /** Names and addresses that are remembered, each; a failure costs a password hash to cause. */
-const REMEMBERED = 50_000;
+const MAX_KEYS = 50_000;
 
 export class FailedAttempts {
   readonly #limits: AttemptLimits;
@@ -24,7 +24,7 @@ export class FailedAttempts {
   /** @param clock milliseconds, only ever growing. */
   constructor(limits: AttemptLimits = LIMITS, clock: { now(): number } = performance) {
     const options = {
-      max: REMEMBERED,
+      max: MAX_KEYS,
       ttl: limits.window,
       noUpdateTTL: true,
       ttlResolution: 0,

@@ -1,7 +1,7 @@
 /**
  * Keys, accounts and revocations as the files have them now.
  *
- * Invariant: who asks gets what both files said {@link LOOK} milliseconds ago or later. Whoever
+ * Invariant: who asks gets what both files said {@link CACHE_MS} milliseconds ago or later. Whoever
  * changes a file waits longer than that before saying so: once a command has ended, its change
  * counts. Where a file cannot be read or does not say what it should, nobody gets anything:
  * no token passes until it is put right.
@@ -12,7 +12,7 @@ import { WatchedFile } from '../disk/watched-file.ts';
 import { CatalogError } from '../errors.ts';
 import { type Access, accessPath, NO_ACCESS, readAccess } from './access.ts';
 import { keysPath, loadKeys, readKeys, type SigningKeys } from './keys.ts';
-import { exclusively, LOOK } from './private-file.ts';
+import { exclusively, CACHE_MS } from './private-file.ts';
 
 export interface Credentials {
   readonly keys: SigningKeys;
@@ -88,7 +88,7 @@ export class LiveCredentials implements CredentialSource {
     if (this.#latest?.keys !== keys || this.#latest.access !== access) {
       this.#latest = { keys, access };
     }
-    this.#due = now + LOOK;
+    this.#due = now + CACHE_MS;
     return this.#latest;
   }
 

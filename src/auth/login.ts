@@ -6,14 +6,14 @@ import type { Access } from './access.ts';
 import { FailedAttempts, throttled } from './attempts.ts';
 import type { CredentialSource } from './credentials.ts';
 import { dummyHash, type PasswordCheck, verifyPassword } from './passwords.ts';
-import { type Caller, type IssuedToken, issueToken, LEEWAY, unauthorized } from './tokens.ts';
+import { type Caller, type IssuedToken, issueToken, LEEWAY_S, unauthorized } from './tokens.ts';
 
 /** Passwords hashed at once, each in 19 MiB of memory, and logins that wait for their turn. */
-const AT_ONCE = 2;
-const WAITING = 100;
+const MAX_CONCURRENT_HASHES = 2;
+const MAX_WAITING_LOGINS = 100;
 
 /** Seconds that a token may be issued ahead of the clock, behind a revocation. */
-const AHEAD = 5;
+const MAX_AHEAD_S = 5;
 
 export interface Credential {
   readonly username: string;
@@ -25,7 +25,7 @@ export class Login {
   readonly #verify: PasswordCheck;
   readonly #attempts: FailedAttempts;
   readonly #dummy: string;
-  readonly #turns = pLimit(AT_ONCE);
+  readonly #turns = pLimit(MAX_CONCURRENT_HASHES);
 
   private constructor(
     credentials: CredentialSource,
@@ -58,7 +58,7 @@ export class Login {
   async issue(credential: Credential, lifetime: number, address: string): Promise<IssuedToken> {
     const username = credential.username.normalize('NFC');
     this.#attempts.requireAllowed(username, address);
-    if (this.#turns.pendingCount >= WAITING) throw throttled(1);
+    if (this.#turns.pendingCount >= MAX_WAITING_LOGINS) throw throttled(1);
     return this.#turns(async () => {
       // Those before it in the queue may have failed.
       this.#attempts.requireAllowed(username, address);
@@ -106,13 +106,13 @@ export async function issueFor(
       return { keys: current.keys, caller: found, issued: Math.max(now, revokedUntil + 1) };
     });
     const ahead = issued - Date.now() / 1000;
-    if (ahead <= LEEWAY) return issueToken(keys, caller, lifetime, issued);
-    if (ahead > AHEAD) {
+    if (ahead <= LEEWAY_S) return issueToken(keys, caller, lifetime, issued);
+    if (ahead > MAX_AHEAD_S) {
       throw new CatalogError(
         'access_file',
         `tokens of ${caller.subject} were revoked ${Math.floor(ahead)} seconds from now; set the clock right`,
       );
     }
-    await pause((ahead - LEEWAY) * 1000);
+    await pause((ahead - LEEWAY_S) * 1000);
   }
 }

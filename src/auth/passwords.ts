@@ -2,16 +2,16 @@
 import { CatalogError } from '../errors.ts';
 
 /** Characters (Unicode code points). */
-const SHORTEST = 8;
+const MIN_CODE_POINTS = 8;
 
 /** Bytes in UTF-8: longer ones would cost whoever hashes them. */
-const LONGEST = 1024;
+const MAX_BYTES = 1024;
 
 /**
  * Memory in KiB and passes: the least that OWASP recommends for argon2id with one lane. A hash
  * carries its own, and so older ones stay good when these change.
  */
-const COST = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const;
+const ARGON2_PARAMETERS = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const;
 
 /**
  * @returns the hash, with its parameters and its salt, in the PHC string format.
@@ -19,13 +19,13 @@ const COST = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
  */
 export function hashPassword(password: string): Promise<string> {
   const text = normalise(password);
-  if (Array.from(text).length < SHORTEST) {
-    throw new CatalogError('account', `a password has at least ${SHORTEST} characters`);
+  if (Array.from(text).length < MIN_CODE_POINTS) {
+    throw new CatalogError('account', `a password has at least ${MIN_CODE_POINTS} characters`);
   }
   if (isTooLong(text)) {
-    throw new CatalogError('account', `a password has at most ${LONGEST} bytes`);
+    throw new CatalogError('account', `a password has at most ${MAX_BYTES} bytes`);
   }
-  return Bun.password.hash(text, COST);
+  return Bun.password.hash(text, ARGON2_PARAMETERS);
 }
 
 /** Whether a password is the one of a hash. */
@@ -40,15 +40,15 @@ export const verifyPassword: PasswordCheck = (password, hash) => {
 
 /** A hash that no password is known of, for names that no account has. */
 export function dummyHash(): Promise<string> {
-  return Bun.password.hash(crypto.randomUUID(), COST);
+  return Bun.password.hash(crypto.randomUUID(), ARGON2_PARAMETERS);
 }
 
 /** One form, however the keyboard composes letters (NIST SP 800-63B, section 5.1.1.2). */
 function normalise(password: string): string {
   // A password of many bytes is too long in any form, and is not worth the work.
-  return password.length > LONGEST ? password : password.normalize('NFKC');
+  return password.length > MAX_BYTES ? password : password.normalize('NFKC');
 }
 
 function isTooLong(text: string): boolean {
-  return Buffer.byteLength(text) > LONGEST;
+  return Buffer.byteLength(text) > MAX_BYTES;
 }

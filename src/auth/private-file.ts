@@ -14,13 +14,13 @@ export interface PrivateFile {
 }
 
 /** Milliseconds for which a running server takes such a file for unchanged. */
-export const LOOK = 1;
+export const CACHE_MS = 1;
 
 /** Milliseconds that a change waits for another one to end. */
-const PATIENCE = 10_000;
+const LOCK_TIMEOUT_MS = 10_000;
 
 /** A start of the server removes temporary files that it takes for a killed run's. */
-const ATTEMPTS = 3;
+const MAX_WRITE_ATTEMPTS = 3;
 
 /**
  * @param read how the file is read.
@@ -73,11 +73,12 @@ export async function writePrivate(
     try {
       await withOpen(disk, dirname(path), (fd) => writeDurably(disk, path, bytes, fd));
       // Timers may be early by one.
-      await pause(LOOK + 1);
+      await pause(CACHE_MS + 1);
       return;
     } catch (cause) {
       if (cause instanceof CatalogError) throw cause;
-      if ((cause as NodeJS.ErrnoException).code === 'ENOENT' && attempt < ATTEMPTS) continue;
+      if ((cause as NodeJS.ErrnoException).code === 'ENOENT' && attempt < MAX_WRITE_ATTEMPTS)
+        continue;
       const why = messageOf(cause);
       throw new CatalogError(code, `${path} cannot be written, nothing was changed: ${why}`, {
         cause,
@@ -109,7 +110,7 @@ export async function exclusively<T>(directory: string, change: () => Promise<T>
 }
 
 async function acquire(lock: FileLock, path: string): Promise<void> {
-  const deadline = performance.now() + PATIENCE;
+  const deadline = performance.now() + LOCK_TIMEOUT_MS;
   while (!lock.tryLock()) {
     if (performance.now() > deadline) {
       throw new CatalogError('access_file', `another process holds ${path}; try again`);

@@ -12,13 +12,13 @@ const ISSUER = 'catalog-server';
 const AUDIENCE = 'catalog-admin';
 
 /** Clocks of two hosts may differ by this much, in seconds. */
-export const LEEWAY = 2;
+export const LEEWAY_S = 2;
 
 /** Verified tokens that are remembered; the oldest make room. */
-const REMEMBERED = 10_000;
+const MAX_CACHED_TOKENS = 10_000;
 
 /** Characters of a `jti`: one that could not be revoked is refused. */
-export const LONGEST_ID = 255;
+export const MAX_ID_LENGTH = 255;
 
 export interface Caller {
   readonly subject: string;
@@ -127,7 +127,7 @@ export class TokenVerifier {
     const { keys: newest, access } = this.#credentials.current();
     if (newest !== keys) return this.verify(header);
     this.#requireCurrent(verified, access);
-    if (this.#verified.size >= REMEMBERED) {
+    if (this.#verified.size >= MAX_CACHED_TOKENS) {
       const [oldest] = this.#verified.keys();
       this.#verified.delete(oldest as string);
     }
@@ -146,7 +146,7 @@ export class TokenVerifier {
         issuer: ISSUER,
         audience: AUDIENCE,
         requiredClaims: ['sub', 'role', 'iat', 'exp', 'jti'],
-        clockTolerance: LEEWAY,
+        clockTolerance: LEEWAY_S,
         currentDate: new Date(now),
       }));
     } catch (cause) {
@@ -156,10 +156,10 @@ export class TokenVerifier {
     const { sub, jti, exp = 0, iat = 0 } = payload;
     const role = payload['role'];
     if (!isRole(role)) throw invalidToken("the token's role is unknown");
-    if (typeof sub !== 'string' || sub === '' || iat > now / 1000 + LEEWAY) {
+    if (typeof sub !== 'string' || sub === '' || iat > now / 1000 + LEEWAY_S) {
       throw invalidToken('the token is not valid');
     }
-    if (typeof jti !== 'string' || jti === '' || jti.length > LONGEST_ID) {
+    if (typeof jti !== 'string' || jti === '' || jti.length > MAX_ID_LENGTH) {
       throw invalidToken("the token's jti is not valid");
     }
     const { until: keyUntil = Number.POSITIVE_INFINITY } = key;
@@ -169,7 +169,7 @@ export class TokenVerifier {
   /** What may change after a token was signed. @throws CatalogError `unauthorized`. */
   #requireCurrent(token: Remembered, { users, subjects, tokens }: Access): void {
     const now = this.#now() / 1000;
-    if (token.expires + LEEWAY <= now) throw invalidToken(EXPIRED);
+    if (token.expires + LEEWAY_S <= now) throw invalidToken(EXPIRED);
     if (token.keyUntil <= now) throw invalidToken('the token was signed with a key that has ended');
     const revokedUntil = subjects.get(token.subject);
     if (

@@ -1,6 +1,6 @@
 /** What all commands have in common. */
 import { type Command, Option } from 'commander';
-import { parseDirectory } from './values.ts';
+import { parseDirectory } from './flags/values.ts';
 
 /** The flags of every command that works with a data directory. */
 export interface Common {

@@ -3,19 +3,19 @@ import { Argument, Command, CommanderError, Option } from 'commander';
 import { ROLES, type Role } from '../auth/roles.ts';
 import { type Disk, machineDisk } from '../disk/disk.ts';
 import { CatalogError, messageOf } from '../errors.ts';
-import { DEFAULT_SETTINGS } from '../pages/settings.ts';
-import { backup, restore } from './backup.ts';
-import { addAccessCommands } from './access-commands.ts';
-import { check } from './check.ts';
+import { DEFAULT_SETTINGS } from '../pages/shop/settings.ts';
+import { backup, restore } from './commands/backup.ts';
+import { addAccessCommands } from './commands/access.ts';
+import { check } from './commands/check.ts';
 import { type Common, command, everyCommand, subcommand } from './command.ts';
 import { completionScript, SHELLS, type Shell } from './completion.ts';
-import type { Context } from './context.ts';
-import { issueTokenCommand } from './issue-token.ts';
-import { migrate } from './migrate.ts';
-import { addOperationFlags } from './operation-flags.ts';
-import { addPageFlags, type PageFlags, pageFlagsOf } from './page-flags.ts';
-import type { ServeOptions } from './serve.ts';
-import { AUDIT_BYTES } from '../resources/audit.ts';
+import type { Context } from '../app/context.ts';
+import { issueTokenCommand } from './commands/issue-token.ts';
+import { migrate } from './commands/migrate.ts';
+import { addOperationFlags } from './flags/operation.ts';
+import { addPageFlags, type PageFlags, pageFlagsOf } from './flags/pages.ts';
+import type { ServeOptions } from '../app/server-options.ts';
+import { DEFAULT_AUDIT_BYTES } from '../resources/audit.ts';
 import {
   parseAuditSize,
   parseBasePath,
@@ -27,7 +27,7 @@ import {
   parsePort,
   parseSize,
   parseSubject,
-} from './values.ts';
+} from './flags/values.ts';
 
 /** What a command has for its exit status, 0 to 255. */
 export type ExitStatus = number;
@@ -142,12 +142,12 @@ function createProgram(context: Context): Command {
     .addOption(
       new Option('--audit-size <MiB>', 'how much of the audit trail is kept; 0 keeps none')
         .env('CATALOG_AUDIT_SIZE')
-        .default(AUDIT_BYTES, '16')
+        .default(DEFAULT_AUDIT_BYTES, '16')
         .argParser(parseAuditSize),
     )
     .action(async (options: Common & ServeFlags & PageFlags) => {
       // The other commands do without the server, whose libraries take long to load.
-      const { serve } = await import('./serve.ts');
+      const { serve } = await import('../app/serve.ts');
       await serve(
         {
           ...options,
@@ -209,7 +209,7 @@ function createProgram(context: Context): Command {
     .option('--stale', 'only those that are out of date')
     .argument('[ids...]', 'SKU ids; all where none is named', parseIds)
     .action(async (ids: number[], options: Common & PageFlags & { stale?: true }) => {
-      const { rebuildPagesCommand } = await import('./rebuild-pages.ts');
+      const { rebuildPagesCommand } = await import('./commands/rebuild-pages.ts');
       await rebuildPagesCommand(
         {
           data: options.data,

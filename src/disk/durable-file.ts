@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { CatalogError, messageOf } from '../errors.ts';
 import type { Disk } from './disk.ts';
-import type { Record } from './publish.ts';
+import type { HeadPointer } from './publish.ts';
 
 const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
 
@@ -23,7 +23,7 @@ export async function writeDurably(
   path: string,
   bytes: Uint8Array,
   directoryFd: number,
-  record?: Record,
+  record?: HeadPointer,
 ): Promise<Error | null> {
   const temporary = temporaryPath(dirname(path));
   const failure = await disk.publish({ temporary, path, bytes, directoryFd, record });

@@ -18,11 +18,11 @@ export interface Job {
   readonly bytes: Uint8Array;
   /** The directory of both, open. */
   readonly directoryFd: number;
-  readonly record?: Record | undefined;
+  readonly record?: HeadPointer | undefined;
 }
 
 /** What is overwritten from its beginning in a file that stays where it is. */
-export interface Record {
+export interface HeadPointer {
   /** Open for writing. */
   readonly fd: number;
   readonly bytes: Uint8Array;

@@ -5,25 +5,35 @@ import { CatalogError } from '../errors.ts';
 import type { Kind } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import type { Records } from '../resources/records.ts';
-import { adminKind, nestedAddress, NUMBER, numbersIn, type Params } from './addresses.ts';
-import { authorize } from './authorization.ts';
-import { readJson } from './body.ts';
-import { crossOrigin } from './cors.ts';
-import { indexDocument, indexLinks, optionsHeaders, serviceLinks } from './description.ts';
-import { DocumentEndpoint } from './documents.ts';
-import { allowed, type Endpoint, type Method, WITH_BODY } from './endpoint.ts';
-import { type Answer, header, type Request, whenReady } from './exchange.ts';
-import { healthAnswer, HealthEndpoint, type Readiness, readinessAnswer } from './health.ts';
-import type { JsonLimits } from './json-limits.ts';
-import { JSON_TYPE, type MediaType, negotiate, VERSION } from './negotiate.ts';
-import { openApiDocument } from './openapi.ts';
+import { adminKind, nestedAddress, NUMBER, numbersIn, type Params } from './endpoints/addresses.ts';
+import { authorize } from './rules/authorization.ts';
+import { readJson } from './rules/json-body.ts';
+import { crossOrigin } from './rules/cors.ts';
+import {
+  indexDocument,
+  indexLinks,
+  optionsHeaders,
+  serviceLinks,
+} from './endpoints/description.ts';
+import { DocumentEndpoint } from './endpoints/documents.ts';
+import { allowed, type Endpoint, type Method, WITH_BODY } from './endpoints/endpoint.ts';
+import { type HttpResponse, header, type HttpRequest, whenReady } from './message.ts';
+import {
+  healthAnswer,
+  HealthEndpoint,
+  type Readiness,
+  readinessAnswer,
+} from './endpoints/health.ts';
+import type { JsonLimits } from './rules/json-limits.ts';
+import { JSON_TYPE, type MediaType, negotiate, VERSION } from './rules/negotiation.ts';
+import { openApiDocument } from './openapi/document.ts';
 import {
   PAGE_BUILDS_PATH,
   PageBuildEndpoint,
   PageBuildsEndpoint,
   type PageBuildService,
-} from './page-builds.ts';
-import { PAGE_SHAPES, pageEndpoint, type StaticFiles } from './pages.ts';
+} from './endpoints/page-builds.ts';
+import { PAGE_SHAPES, pageEndpoint, type StaticFiles } from './endpoints/pages.ts';
 import {
   type Conditions,
   conditionsOf,
@@ -31,11 +41,11 @@ import {
   namesCurrent,
   requireMatch,
   requireWritable,
-} from './preconditions.ts';
-import { type FaultReporter, problem } from './problem.ts';
-import { CollectionEndpoint, ItemEndpoint } from './records.ts';
-import { type TokenService, tokenEndpoint } from './tokens.ts';
-import { viewerFile } from './viewer.ts';
+} from './rules/preconditions.ts';
+import { type FaultReporter, problem } from './rules/problems.ts';
+import { CollectionEndpoint, ItemEndpoint } from './endpoints/records.ts';
+import { type TokenService, tokenEndpoint } from './endpoints/tokens.ts';
+import { viewerFile } from './endpoints/viewer.ts';
 
 export interface Services {
   readonly records: Records;
@@ -53,7 +63,7 @@ export interface Services {
   readonly protectBooks: boolean;
   readonly jsonLimits: JsonLimits;
   readonly readiness: Readiness;
-  readonly report: FaultReporter;
+  readonly onFault: FaultReporter;
 }
 
 /**
@@ -71,11 +81,19 @@ interface Routed {
 type Route = (numbers: readonly string[]) => Endpoint;
 
 /** Answers one request; never rejects. */
-export type Application = (request: Request) => Answer | Promise<Answer>;
+export type Application = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
 export function createApplication(services: Services): Application {
-  const { basePath, report, records, page, version, readiness, protectBooks, pageBuilds } =
-    services;
+  const {
+    basePath,
+    onFault: report,
+    records,
+    page,
+    version,
+    readiness,
+    protectBooks,
+    pageBuilds,
+  } = services;
   const cors = services.corsOrigins.length === 0 ? null : crossOrigin(services.corsOrigins);
   const router = Router<Routed>();
   const openApi = JSON.stringify(openApiDocument(basePath, version, services.protectBooks));
@@ -157,7 +175,7 @@ export function createApplication(services: Services): Application {
     const { prefix, path } = splitPrefix(request.path, basePath);
     return whenReady(path === null ? undefined : find(path), (endpoint) => {
       if (endpoint !== undefined) request.trace.found = path;
-      const finish = (answer: Answer) => {
+      const finish = (answer: HttpResponse) => {
         const guarded = (endpoint?.access(request.method) ?? null) !== null;
         const completed = complete(answer, guarded, prefix);
         return cors === null ? completed : cors(request, completed);
@@ -168,7 +186,7 @@ export function createApplication(services: Services): Application {
         const answer =
           endpoint === undefined
             ? noSuchPath(request.path, basePath, find)
-            : carryOut(endpoint, request, services);
+            : dispatch(endpoint, request, services);
         return answer instanceof Promise ? answer.then(finish, refuse) : finish(answer);
       } catch (error) {
         return refuse(error);
@@ -181,11 +199,11 @@ export function createApplication(services: Services): Application {
  * The order of the checks. What it throws becomes the answer. It waits for nothing that it need
  * not wait for: a turn of the microtask queue costs as much as a check.
  */
-function carryOut(
+function dispatch(
   endpoint: Endpoint,
-  request: Request,
+  request: HttpRequest,
   services: Services,
-): Answer | Promise<Answer> {
+): HttpResponse | Promise<HttpResponse> {
   const { method } = request;
   const reads = method === 'GET' || method === 'HEAD';
   requireMethod(endpoint, method);
@@ -197,7 +215,7 @@ function carryOut(
   const authorizing = role && authorize(endpoint, role, request, services.tokens);
   return whenReady(authorizing, (caller) => {
     request.trace.subject = caller?.subject ?? null;
-    return whenReady(endpoint.locate(method), () => {
+    return whenReady(endpoint.load(method), () => {
       const mediaType = endpoint.negotiates ? chooseMediaType(request, reads) : JSON_TYPE;
       const conditions = conditionsOf(request);
       const unchanged = conditions && judgeConditions(conditions, endpoint, reads);
@@ -205,7 +223,7 @@ function carryOut(
       const operation = (method === 'HEAD' ? 'GET' : method) as Method;
       const reading = WITH_BODY.has(method) ? readJson(request, services.jsonLimits) : undefined;
       return whenReady(reading, (body) =>
-        endpoint.perform(operation, { request, mediaType, conditions, caller, body }),
+        endpoint.handle(operation, { request, mediaType, conditions, caller, body }),
       );
     });
   });
@@ -221,8 +239,8 @@ function judgeConditions(
   conditions: Conditions,
   endpoint: Endpoint,
   reads: boolean,
-): Answer | null {
-  const { etag, modified } = endpoint.current() ?? {};
+): HttpResponse | null {
+  const { etag, modified } = endpoint.validators() ?? {};
   if (etag === undefined) {
     // Without a tag there is none that a condition could name.
     if (!reads) requireMatch(conditions, '');
@@ -248,7 +266,7 @@ function requireMethod(endpoint: Endpoint, method: string): void {
 }
 
 /** Writes answer JSON whatever was asked for (DECISIONS 3). */
-function chooseMediaType(request: Request, reads: boolean): MediaType {
+function chooseMediaType(request: HttpRequest, reads: boolean): MediaType {
   const accept = header(request, 'accept');
   if (reads) return negotiate(accept);
   try {
@@ -259,7 +277,7 @@ function chooseMediaType(request: Request, reads: boolean): MediaType {
 }
 
 /** Adds the headers that every answer of a path has. */
-function complete(answer: Answer, guarded: boolean, prefix: string): Answer {
+function complete(answer: HttpResponse, guarded: boolean, prefix: string): HttpResponse {
   const { headers } = answer;
   const links = serviceLinks(prefix);
   headers['Cache-Control'] ??= guarded ? 'no-store' : 'no-cache';

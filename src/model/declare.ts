@@ -1,38 +1,38 @@
 /** The words of a declaration: one for each role of an attribute. */
 import type {
-  AssignedAttribute,
+  ServerSetAttribute,
   DocumentAttribute,
   IdAttribute,
   InternalAttribute,
-  JoinedAttribute,
+  LookupAttribute,
   KindName,
-  WrittenAttribute,
+  InputAttribute,
 } from './kind.ts';
 import type { ValueSchema } from './schemas.ts';
 import { identifier } from './schemas.ts';
 
 export const id: IdAttribute = { role: 'id' };
 
-export function written(
+export function input(
   schema: ValueSchema,
-  more: Omit<WrittenAttribute, 'role' | 'schema'> = {},
-): WrittenAttribute {
-  return { role: 'written', schema, ...more };
+  more: Omit<InputAttribute, 'role' | 'schema'> = {},
+): InputAttribute {
+  return { role: 'input', schema, ...more };
 }
 
 export const reference = (
   references: KindName,
-  more: Omit<WrittenAttribute, 'role' | 'schema' | 'references'> = {},
-) => written(identifier, { references, ...more });
+  more: Omit<InputAttribute, 'role' | 'schema' | 'references'> = {},
+) => input(identifier, { references, ...more });
 
-export const assigned = (
+export const serverSet = (
   initial: string | number,
-  more: Omit<AssignedAttribute, 'role' | 'initial'> = {},
-): AssignedAttribute => ({ role: 'assigned', initial, ...more });
+  more: Omit<ServerSetAttribute, 'role' | 'initial'> = {},
+): ServerSetAttribute => ({ role: 'serverSet', initial, ...more });
 
-export const joined = (through: string, attribute: string): JoinedAttribute => ({
-  role: 'joined',
-  through,
+export const lookup = (through: string, attribute: string): LookupAttribute => ({
+  role: 'lookup',
+  foreignKey: through,
   attribute,
 });
 
@@ -46,12 +46,12 @@ export const internal = (schema: ValueSchema): InternalAttribute => ({ role: 'in
 
 /** What a declaration need not say. */
 export const DEFAULTS = {
-  open: false,
+  public: false,
   adminOnly: false,
   readOnly: false,
   audited: true,
   bulk: true,
-  structural: [],
+  constrains: [],
   rules: [],
   nestings: [],
   emptyNotFound: false,

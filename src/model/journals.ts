@@ -2,7 +2,7 @@
  * The declarations of what the service itself writes down, in the commit that it tells of. Both
  * tables are bounded: the oldest rows make room for the newest.
  */
-import { assigned, DEFAULTS, document, id, internal, written } from './declare.ts';
+import { serverSet, DEFAULTS, document, id, internal, input } from './declare.ts';
 import type { Kind } from './kind.ts';
 import {
   action,
@@ -37,16 +37,16 @@ export const idempotency_keys: Kind = {
   attributes: {
     id,
     /** Whose key it is, and the key. */
-    key: written(longText),
+    key: input(longText),
     /** Of the request, to tell another request with the same key. */
-    digest: written(longText),
+    digest: input(longText),
     /** When it was answered, in milliseconds since the epoch. */
-    time: written(amount),
+    time: input(amount),
     ...BOOKKEEPING,
     /** What was created; null where it was an array. */
-    created: written(optionalIdentifier),
-    etag: written(longText),
-    body: written(longText),
+    created: input(optionalIdentifier),
+    etag: input(longText),
+    body: input(longText),
   },
 };
 
@@ -65,19 +65,19 @@ export const audits: Kind = {
   weight: { texts: ['subject', 'before', 'after'], rest: 256 },
   attributes: {
     id,
-    time: assigned('', { schema: instant, meaning: 'When it was written, UTC.' }),
-    subject: assigned('', {
+    time: serverSet('', { schema: instant, meaning: 'When it was written, UTC.' }),
+    subject: serverSet('', {
       schema: optionalText,
       filter: true,
       meaning: 'Whom the token was for; null where none was asked for.',
     }),
-    action: assigned('', { schema: action, meaning: 'What was done to the row.' }),
-    resource: assigned('', {
+    action: serverSet('', { schema: action, meaning: 'What was done to the row.' }),
+    resource: serverSet('', {
       filter: true,
       meaning:
         'The collection, by its name in the path; `sku_specs` are the specification records.',
     }),
-    resource_id: assigned(0, {
+    resource_id: serverSet(0, {
       schema: identifier,
       filter: true,
       meaning: 'The id of the row that was written.',

@@ -29,11 +29,11 @@ export const KIND_NAMES = [
 export type KindName = (typeof KIND_NAMES)[number];
 
 /** Given by the client and stored. */
-export interface WrittenAttribute {
-  readonly role: 'written';
+export interface InputAttribute {
+  readonly role: 'input';
   readonly schema: ValueSchema;
   /** What POST and PUT store when the client leaves it out; without it the attribute is required. */
-  readonly fallback?: Scalar;
+  readonly default?: Scalar;
   /** The request's word where it is not the response's (SPEC 2.3: spu_id for goods_id). */
   readonly request?: string;
   /** The kind whose id it holds. */
@@ -45,8 +45,8 @@ export interface WrittenAttribute {
 }
 
 /** Stored, set by the service alone. */
-export interface AssignedAttribute {
-  readonly role: 'assigned';
+export interface ServerSetAttribute {
+  readonly role: 'serverSet';
   readonly initial: Scalar;
   /** What it holds at any time; without it any value of the type of `initial`. */
   readonly schema?: ValueSchema;
@@ -70,18 +70,18 @@ export interface InternalAttribute {
 }
 
 /** Read-only: an attribute of the row that `through` refers to. Not stored here. */
-export interface JoinedAttribute {
-  readonly role: 'joined';
-  readonly through: string;
+export interface LookupAttribute {
+  readonly role: 'lookup';
+  readonly foreignKey: string;
   readonly attribute: string;
 }
 
 /** Rows of another kind that belong to this one; a write adds one for each element sent. */
-export interface OwnedAttribute {
-  readonly role: 'owned';
+export interface ChildrenAttribute {
+  readonly role: 'children';
   readonly kind: KindName;
   /** The attribute of the owned kind that refers to the owner. */
-  readonly through: string;
+  readonly foreignKey: string;
 }
 
 export interface IdAttribute {
@@ -90,12 +90,12 @@ export interface IdAttribute {
 
 export type Attribute =
   | IdAttribute
-  | WrittenAttribute
-  | AssignedAttribute
+  | InputAttribute
+  | ServerSetAttribute
   | DocumentAttribute
   | InternalAttribute
-  | JoinedAttribute
-  | OwnedAttribute;
+  | LookupAttribute
+  | ChildrenAttribute;
 
 /** Reads one row as of some state; `undefined` where there is none. */
 export type Lookup = (kind: KindName, id: Scalar) => Row | undefined;
@@ -113,7 +113,7 @@ export type Rule = (row: Row, lookup: Lookup) => Violation | null;
 export interface Nesting {
   readonly parent: KindName;
   readonly segment: string;
-  readonly through: string;
+  readonly foreignKey: string;
   /** Takes POST, and DELETE of its items (DECISIONS 1: the specification records of a SKU). */
   readonly writable: boolean;
 }
@@ -137,7 +137,7 @@ export interface Kind {
   /** `/admin/skus/`; null where rows are reached through their owner alone. */
   readonly path: string | null;
   /** No token asked (SPEC 5, rule 2). */
-  readonly open: boolean;
+  readonly public: boolean;
   /** Only the role `admin` may read it. */
   readonly adminOnly: boolean;
   /** Clients read it alone; the service writes it. */
@@ -153,7 +153,7 @@ export interface Kind {
   /** The attribute that `?keyword=` compares. */
   readonly keyword?: string;
   /** Attributes on which the rules of rows that refer to this one rely. */
-  readonly structural: readonly string[];
+  readonly constrains: readonly string[];
   readonly rules: readonly Rule[];
   readonly nestings: readonly Nesting[];
   /** A 404 is `{}` (SPEC 7, rule 2), and a deleted item is a 404 like any other. */
@@ -166,8 +166,8 @@ export interface Kind {
 
 const STORED: ReadonlySet<Attribute['role']> = new Set([
   'id',
-  'written',
-  'assigned',
+  'input',
+  'serverSet',
   'document',
   'internal',
 ]);

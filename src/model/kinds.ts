@@ -2,7 +2,7 @@
  * The collections (SPEC 2, DECISIONS 1 and 2), one declaration each, attributes in the order in
  * which objects show them. What one collection needs stands here and nowhere else.
  */
-import { assigned, DEFAULTS, id, joined, reference, written } from './declare.ts';
+import { serverSet, DEFAULTS, id, lookup, reference, input } from './declare.ts';
 import { audits, idempotency_keys } from './journals.ts';
 import type { Kind, KindName } from './kind.ts';
 import { KIND_NAMES } from './kind.ts';
@@ -31,18 +31,18 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
     label: 'book',
     plural: 'books',
     path: '/books/',
-    open: true,
+    public: true,
     audited: false,
     bulk: false,
     emptyNotFound: true,
     unpaged: true,
     attributes: {
       id,
-      name: written(nameText),
-      pub_date: written(calendarDate),
-      commentcount: assigned(0),
-      readcount: assigned(0),
-      image: assigned(''),
+      name: input(nameText),
+      pub_date: input(calendarDate),
+      commentcount: serverSet(0),
+      readcount: serverSet(0),
+      image: serverSet(''),
     },
   },
 
@@ -54,9 +54,9 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
     path: '/admin/brands/',
     attributes: {
       id,
-      name: written(nameText),
-      logo: written(shortText(), { fallback: '' }),
-      first_letter: written(shortText(1), { fallback: '' }),
+      name: input(nameText),
+      logo: input(shortText(), { default: '' }),
+      first_letter: input(shortText(1), { default: '' }),
     },
   },
 
@@ -68,13 +68,13 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
     path: '/admin/categories/',
     attributes: {
       id,
-      name: written(nameText),
-      parent_id: written(optionalIdentifier, { references: 'categories', fallback: null }),
+      name: input(nameText),
+      parent_id: input(optionalIdentifier, { references: 'categories', default: null }),
     },
-    structural: ['parent_id'],
+    constrains: ['parent_id'],
     rules: [atMostThreeLevels],
     nestings: [
-      { parent: 'categories', segment: 'categories', through: 'parent_id', writable: false },
+      { parent: 'categories', segment: 'categories', foreignKey: 'parent_id', writable: false },
     ],
   },
 
@@ -86,20 +86,20 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
     path: '/admin/goods/',
     attributes: {
       id,
-      name: written(nameText),
-      brand: joined('brand_id', 'name'),
+      name: input(nameText),
+      brand: lookup('brand_id', 'name'),
       brand_id: reference('brands'),
       category1_id: reference('categories'),
       category2_id: reference('categories'),
       category3_id: reference('categories'),
-      sales: assigned(0),
-      comments: assigned(0),
-      desc_detail: written(longText, { fallback: '' }),
-      desc_pack: written(longText, { fallback: '' }),
-      desc_service: written(longText, { fallback: '' }),
+      sales: serverSet(0),
+      comments: serverSet(0),
+      desc_detail: input(longText, { default: '' }),
+      desc_pack: input(longText, { default: '' }),
+      desc_service: input(longText, { default: '' }),
     },
     rules: [categoryChain],
-    nestings: [{ parent: 'brands', segment: 'goods', through: 'brand_id', writable: false }],
+    nestings: [{ parent: 'brands', segment: 'goods', foreignKey: 'brand_id', writable: false }],
   },
 
   specs: {
@@ -110,12 +110,12 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
     path: '/admin/specs/',
     attributes: {
       id,
-      name: written(nameText),
-      goods: joined('goods_id', 'name'),
+      name: input(nameText),
+      goods: lookup('goods_id', 'name'),
       goods_id: owningSpu,
     },
-    structural: ['goods_id'],
-    nestings: [{ parent: 'goods', segment: 'specs', through: 'goods_id', writable: false }],
+    constrains: ['goods_id'],
+    nestings: [{ parent: 'goods', segment: 'specs', foreignKey: 'goods_id', writable: false }],
   },
 
   options: {
@@ -126,12 +126,12 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
     path: '/admin/options/',
     attributes: {
       id,
-      value: written(nameText),
-      spec: joined('spec_id', 'name'),
+      value: input(nameText),
+      spec: lookup('spec_id', 'name'),
       spec_id: reference('specs'),
     },
-    structural: ['spec_id'],
-    nestings: [{ parent: 'specs', segment: 'options', through: 'spec_id', writable: false }],
+    constrains: ['spec_id'],
+    nestings: [{ parent: 'specs', segment: 'options', foreignKey: 'spec_id', writable: false }],
   },
 
   skus: {
@@ -144,23 +144,23 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
     keyword: 'name',
     attributes: {
       id,
-      name: written(nameText),
-      goods: joined('goods_id', 'name'),
+      name: input(nameText),
+      goods: lookup('goods_id', 'name'),
       goods_id: owningSpu,
-      caption: written(shortText()),
+      caption: input(shortText()),
       category_id: reference('categories'),
-      category: joined('category_id', 'name'),
-      price: written(amount),
-      cost_price: written(amount),
-      market_price: written(amount),
-      stock: written(amount),
-      sales: assigned(0),
-      is_launched: written(flag),
-      specs: { role: 'owned', kind: 'sku_specs', through: 'sku_id' },
+      category: lookup('category_id', 'name'),
+      price: input(amount),
+      cost_price: input(amount),
+      market_price: input(amount),
+      stock: input(amount),
+      sales: serverSet(0),
+      is_launched: input(flag),
+      specs: { role: 'children', kind: 'sku_specs', foreignKey: 'sku_id' },
     },
-    structural: ['goods_id'],
+    constrains: ['goods_id'],
     rules: [thirdLevelCategory('category_id')],
-    nestings: [{ parent: 'goods', segment: 'skus', through: 'goods_id', writable: false }],
+    nestings: [{ parent: 'goods', segment: 'skus', foreignKey: 'goods_id', writable: false }],
   },
 
   sku_specs: {
@@ -178,7 +178,7 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
       option_id: reference('options'),
     },
     rules: [specificationFits],
-    nestings: [{ parent: 'skus', segment: 'specs', through: 'sku_id', writable: true }],
+    nestings: [{ parent: 'skus', segment: 'specs', foreignKey: 'sku_id', writable: true }],
   },
 
   idempotency_keys,

@@ -36,16 +36,16 @@ const borrowers = new Map<KindName, readonly Borrower[]>(
 
 function borrowedBy(kind: Kind, from: KindName): Borrower[] {
   return Object.values(kind.attributes).flatMap((declared): Borrower[] => {
-    if (declared.role === 'owned' && declared.kind === from) {
+    if (declared.role === 'children' && declared.kind === from) {
       return [{ kind: kind.name, attribute: null }];
     }
-    if (declared.role !== 'joined' || joinOf(kind, declared).references !== from) return [];
+    if (declared.role !== 'lookup' || joinOf(kind, declared).references !== from) return [];
     return [{ kind: kind.name, attribute: declared.attribute }];
   });
 }
 
 /** The kinds whose objects may look different after a row of another kind has changed. */
-export function borrowersOf(name: KindName, before: Row | null, after: Row | null): KindName[] {
+export function dependentKinds(name: KindName, before: Row | null, after: Row | null): KindName[] {
   return (borrowers.get(name) ?? []).flatMap(({ kind, attribute }) =>
     attribute === null || before?.[attribute] !== after?.[attribute] ? [kind] : [],
   );

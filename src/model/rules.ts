@@ -1,6 +1,6 @@
 /** The rules of DECISIONS 2 that reach over several rows. Pure: state comes in as a lookup. */
 import type {
-  JoinedAttribute,
+  LookupAttribute,
   Kind,
   KindName,
   Lookup,
@@ -10,14 +10,14 @@ import type {
   Violation,
 } from './kind.ts';
 
-const LEVELS = 3;
+const MAX_CATEGORY_LEVELS = 3;
 
-/** The level of a category from 1, or one more than {@link LEVELS} where the chain is too long. */
+/** The level of a category from 1, or one more than {@link MAX_CATEGORY_LEVELS} where the chain is too long. */
 function levelOf(category: Row, lookup: Lookup): number {
   let level = 1;
   let parent = category['parent_id'] ?? null;
   // A cycle never ends: the bound makes it "too deep".
-  while (parent !== null && level <= LEVELS) {
+  while (parent !== null && level <= MAX_CATEGORY_LEVELS) {
     level += 1;
     parent = lookup('categories', parent)?.['parent_id'] ?? null;
   }
@@ -26,7 +26,7 @@ function levelOf(category: Row, lookup: Lookup): number {
 
 /** A category stands on one of three levels, and not below itself. */
 export const atMostThreeLevels: Rule = (row, lookup) =>
-  levelOf(row, lookup) <= LEVELS
+  levelOf(row, lookup) <= MAX_CATEGORY_LEVELS
     ? null
     : {
         attribute: 'parent_id',
@@ -38,7 +38,7 @@ export const thirdLevelCategory =
   (attribute: string): Rule =>
   (row, lookup) => {
     const category = lookup('categories', row[attribute] ?? null);
-    if (category === undefined || levelOf(category, lookup) === LEVELS) return null;
+    if (category === undefined || levelOf(category, lookup) === MAX_CATEGORY_LEVELS) return null;
     return { attribute, message: `category ${category.id} is not a third-level category` };
   };
 
@@ -112,7 +112,7 @@ export function referencesOf(kind: Kind): readonly Reference[] {
   let found = known.get(kind);
   if (found === undefined) {
     found = Object.entries(kind.attributes).flatMap(([attribute, declared]) =>
-      declared.role === 'written' && declared.references !== undefined
+      declared.role === 'input' && declared.references !== undefined
         ? [
             {
               attribute,
@@ -131,7 +131,7 @@ export function referencesOf(kind: Kind): readonly Reference[] {
 /** The value of a scalar attribute, stored or joined; null where a join finds no row. */
 export function valueOf(kind: Kind, attribute: string, row: Row, lookup: Lookup): Scalar {
   const declared = kind.attributes[attribute];
-  if (declared?.role !== 'joined') return row[attribute] ?? null;
+  if (declared?.role !== 'lookup') return row[attribute] ?? null;
   const join = joinOf(kind, declared);
   return lookup(join.references, row[join.through] ?? null)?.[join.attribute] ?? null;
 }
@@ -139,10 +139,10 @@ export function valueOf(kind: Kind, attribute: string, row: Row, lookup: Lookup)
 /** What a joined attribute reads: the kind that `through` refers to, and the attribute there. */
 export function joinOf(
   kind: Kind,
-  { through, attribute }: JoinedAttribute,
+  { foreignKey: through, attribute }: LookupAttribute,
 ): { readonly references: KindName; readonly through: string; readonly attribute: string } {
   const reference = kind.attributes[through];
-  if (reference?.role !== 'written' || reference.references === undefined) {
+  if (reference?.role !== 'input' || reference.references === undefined) {
     throw new Error(`${kind.name} joins through ${through}, which refers to nothing`);
   }
   return { references: reference.references, through, attribute };

@@ -24,7 +24,7 @@ export interface Address {
 export function requireRow(address: Address, id: number, row: Row | undefined, view: View): Row {
   const { kind, parent } = address;
   requireParent(address, view);
-  if (row === undefined || (parent !== null && row[parent.nesting.through] !== parent.id)) {
+  if (row === undefined || (parent !== null && row[parent.nesting.foreignKey] !== parent.id)) {
     const where = parent === null ? '' : ` of ${KINDS[parent.nesting.parent].label} ${parent.id}`;
     throw new CatalogError('not_found', `there is no ${kind.label} ${id}${where}`);
   }

@@ -6,10 +6,10 @@ import type { Row, Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { append, clear } from '../store/bounded.ts';
 import type { Transaction } from '../store/draft.ts';
-import type { Change } from '../store/tables.ts';
+import type { Change } from '../store/memory/tables.ts';
 
 /** Bytes of entries that are kept, unless it was set otherwise. */
-export const AUDIT_BYTES = 16 * 1024 * 1024;
+export const DEFAULT_AUDIT_BYTES = 16 * 1024 * 1024;
 
 /** Who writes, and when. */
 export interface Author {

@@ -5,9 +5,9 @@ import type { Kind, KindName, Row } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { amount } from '../model/schemas.ts';
 import type { View } from '../store/draft.ts';
-import { perKind } from '../store/per-kind.ts';
-import { RowTable } from '../store/row-table.ts';
-import { Tables } from '../store/tables.ts';
+import { perKind } from '../model/per-kind.ts';
+import { RowTable } from '../store/memory/row-table.ts';
+import { Tables } from '../store/memory/tables.ts';
 import { entryOf } from './audit.ts';
 import { parseInput } from './input.ts';
 import { represent, visibleAttributes } from './representation.ts';
@@ -85,8 +85,8 @@ function auditEntries(): readonly Row[] {
 function inputOf(kind: Kind, object: JsonObject, withOwned: boolean): JsonObject {
   const input: Record<string, unknown> = {};
   for (const [name, declared] of visibleAttributes(kind)) {
-    if (declared.role === 'written') input[declared.request ?? name] = object[name];
-    else if (declared.role === 'owned') input[name] = withOwned ? object[name] : [];
+    if (declared.role === 'input') input[declared.request ?? name] = object[name];
+    else if (declared.role === 'children') input[name] = withOwned ? object[name] : [];
   }
   return input;
 }
@@ -94,7 +94,7 @@ function inputOf(kind: Kind, object: JsonObject, withOwned: boolean): JsonObject
 /** A price or a count where there is one: that is what lists of changes are about. */
 function changedAttribute(kind: Kind): string {
   const written = visibleAttributes(kind).flatMap(([name, declared]) =>
-    declared.role === 'written' ? [{ name, schema: declared.schema }] : [],
+    declared.role === 'input' ? [{ name, schema: declared.schema }] : [],
   );
   const [name] = [...written.filter(({ schema }) => schema === amount), ...written].map(
     (each) => each.name,

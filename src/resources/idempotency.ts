@@ -10,10 +10,10 @@ import { append } from '../store/bounded.ts';
 import type { Transaction, View } from '../store/draft.ts';
 
 /** Milliseconds that a key is good for. */
-const LIFETIME = 24 * 60 * 60 * 1000;
+const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /** What is kept at most: keys, and bytes of their answers; the newest is kept in any case. */
-const MOST = { keys: 10_000, bytes: 32 * 1024 * 1024 };
+const MAX_KEPT = { keys: 10_000, bytes: 32 * 1024 * 1024 };
 
 /** A request that may be sent again. */
 export interface Retry {
@@ -70,14 +70,14 @@ export function remember(
   const values = { key: nameOf(retry), digest: digestOf(retry), time: now };
   const answer = { created, etag: etag ?? '', body: text };
   append(transaction, KEYS, { ...values, ...answer }, (oldest, { rows, bytes }) => {
-    return isOver(oldest, now) || rows > MOST.keys || bytes > MOST.bytes;
+    return isOver(oldest, now) || rows > MAX_KEPT.keys || bytes > MAX_KEPT.bytes;
   });
 }
 
 const KEYS = 'idempotency_keys';
 
 function isOver(row: Row, now: number): boolean {
-  return now - (row['time'] as number) >= LIFETIME;
+  return now - (row['time'] as number) >= KEY_LIFETIME_MS;
 }
 
 function nameOf({ subject, key }: Retry): string {

@@ -1,7 +1,7 @@
 /** A request's object, checked as a whole (DECISIONS 2): every problem is reported at once. */
 import * as v from 'valibot';
 import { CatalogError } from '../errors.ts';
-import type { Kind, KindName, Scalar, WrittenAttribute } from '../model/kind.ts';
+import type { Kind, KindName, Scalar, InputAttribute } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { identifier } from '../model/schemas.ts';
 import { visibleAttributes } from './representation.ts';
@@ -22,7 +22,7 @@ interface OwnedInput {
 }
 
 /** A hostile list can be wrong in a hundred thousand places; nobody reads more than these. */
-const REPORTED = 100;
+const MAX_REPORTED_PROBLEMS = 100;
 
 /** What is wrong with a body, by path, gathered to be told at once. */
 export class Problems {
@@ -30,7 +30,7 @@ export class Problems {
   #count = 0;
 
   get full(): boolean {
-    return this.#count >= REPORTED;
+    return this.#count >= MAX_REPORTED_PROBLEMS;
   }
 
   add(path: string, message: string): void {
@@ -126,13 +126,13 @@ function readObject(
   const values: Record<string, Scalar> = {};
   const owned: OwnedInput[] = [];
   for (const [name, declared] of visibleAttributes(kind)) {
-    if (declared.role === 'written') {
+    if (declared.role === 'input') {
       const value = readValue(name, declared, body, mode, path, problems);
       if (value !== undefined) values[name] = value;
-    } else if (declared.role === 'owned') {
+    } else if (declared.role === 'children') {
       const elements = Object.hasOwn(body, name) ? body[name] : [];
       for (const element of readElements(declared.kind, elements, `${path}${name}`, problems)) {
-        owned.push({ kind: declared.kind, through: declared.through, values: element });
+        owned.push({ kind: declared.kind, through: declared.foreignKey, values: element });
       }
     }
   }
@@ -141,7 +141,7 @@ function readObject(
 
 function readValue(
   name: string,
-  declared: WrittenAttribute,
+  declared: InputAttribute,
   body: Readonly<Record<string, unknown>>,
   mode: Mode,
   path: string,
@@ -150,7 +150,7 @@ function readValue(
   const sent = sentName(name, declared, body);
   if (sent === null) {
     if (mode === 'partial') return undefined;
-    if (declared.fallback !== undefined) return declared.fallback;
+    if (declared.default !== undefined) return declared.default;
     problems.add(`${path}${declared.request ?? name}`, 'is required');
     return undefined;
   }
@@ -168,7 +168,7 @@ function readValue(
 /** The member that holds the value: the request's word, or the response's in its place. */
 function sentName(
   name: string,
-  { request }: WrittenAttribute,
+  { request }: InputAttribute,
   body: Readonly<Record<string, unknown>>,
 ): string | null {
   if (request !== undefined && Object.hasOwn(body, request)) return request;

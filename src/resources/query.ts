@@ -1,12 +1,12 @@
 /** The query of a collection (SPEC 8, DECISIONS 4) as a selection of the store. */
 import { CatalogError } from '../errors.ts';
 import type { Kind, Scalar } from '../model/kind.ts';
-import type { Direction } from '../store/ordering.ts';
-import type { Selection } from '../store/tables.ts';
+import type { Direction } from '../store/memory/ordering.ts';
+import type { Selection } from '../store/memory/tables.ts';
 import { scalarAttributes, visibleAttributes } from './representation.ts';
 
-export const DEFAULT_SIZE = 20;
-export const LARGEST_SIZE = 1000;
+export const DEFAULT_PAGE_SIZE = 20;
+export const MAX_PAGE_SIZE = 1000;
 
 /** How the client counts, so that links to other pages count the same way. */
 type PagingForm = 'page' | 'offset' | 'all';
@@ -59,8 +59,8 @@ export function filterParameters(kind: Kind): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
   if (kind.keyword !== undefined) parameters.set('keyword', kind.keyword);
   for (const [name, declared] of visibleAttributes(kind)) {
-    if (declared.role === 'assigned' && declared.filter) parameters.set(name, name);
-    if (!name.endsWith('_id') || declared.role !== 'written') continue;
+    if (declared.role === 'serverSet' && declared.filter) parameters.set(name, name);
+    if (!name.endsWith('_id') || declared.role !== 'input') continue;
     if (declared.request !== undefined) parameters.set(declared.request, name);
     parameters.set(name, name);
   }
@@ -88,11 +88,11 @@ function parseFilters(
 
 function parseFilter(kind: Kind, parameter: string, attribute: string, text: string): Scalar {
   const declared = kind.attributes[attribute];
-  if (declared?.role === 'assigned' && typeof declared.initial === 'string') {
+  if (declared?.role === 'serverSet' && typeof declared.initial === 'string') {
     if (text !== '') return text;
     throw malformed(parameter, 'must not be empty');
   }
-  const nullable = declared?.role === 'written' && declared.fallback === null;
+  const nullable = declared?.role === 'input' && declared.default === null;
   if (nullable && text === 'null') return null;
   if (/^\d+$/.test(text)) return Number(text);
   throw malformed(
@@ -111,11 +111,11 @@ function parsePaging(kind: Kind, sent: Sent): { form: PagingForm; offset: number
     );
   }
   if (byOffset) {
-    const limit = parseCount(sent, 'limit', DEFAULT_SIZE, 1, LARGEST_SIZE);
+    const limit = parseCount(sent, 'limit', DEFAULT_PAGE_SIZE, 1, MAX_PAGE_SIZE);
     return { form: 'offset', limit, offset: parseCount(sent, 'offset', 0, 0) };
   }
   if (!byPage && kind.unpaged) return { form: 'all', offset: 0, limit: Number.POSITIVE_INFINITY };
-  const limit = parseCount(sent, 'per_page', DEFAULT_SIZE, 1, LARGEST_SIZE);
+  const limit = parseCount(sent, 'per_page', DEFAULT_PAGE_SIZE, 1, MAX_PAGE_SIZE);
   return { form: 'page', limit, offset: (parseCount(sent, 'page', 1, 1) - 1) * limit };
 }
 

@@ -7,9 +7,9 @@ import { isStored, type Kind, type Row, type Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import type { Transaction, View } from '../store/draft.ts';
 import type { Store } from '../store/store.ts';
-import type { Selection } from '../store/tables.ts';
+import type { Selection } from '../store/memory/tables.ts';
 import { type Address, requireParent, requireRow } from './address.ts';
-import { AUDIT_BYTES, audit } from './audit.ts';
+import { DEFAULT_AUDIT_BYTES, audit } from './audit.ts';
 import { type Created, recall, remember, type Retry } from './idempotency.ts';
 import {
   type Input,
@@ -56,7 +56,7 @@ export class Records {
    * @param now milliseconds since the epoch.
    * @param auditBytes of the audit trail that are kept; 0 for none.
    */
-  constructor(store: Store, now: () => number = Date.now, auditBytes = AUDIT_BYTES) {
+  constructor(store: Store, now: () => number = Date.now, auditBytes = DEFAULT_AUDIT_BYTES) {
     this.#store = store;
     this.#now = now;
     this.#auditBytes = auditBytes;
@@ -72,7 +72,7 @@ export class Records {
     const filters =
       parent === null
         ? selection.filters
-        : [...selection.filters, [parent.nesting.through, parent.id] as const];
+        : [...selection.filters, [parent.nesting.foreignKey, parent.id] as const];
     const { rows, total } = this.#store.select(kind.name, { ...selection, filters });
     const texts = rows.map((row) => this.#representations.get(kind, row).text);
     return { text: `[${texts.join(',')}]`, total };
@@ -122,7 +122,7 @@ export class Records {
 
   /** Checks the body, and says what a transaction has to do. */
   #creating({ kind, parent }: Address, body: unknown): (transaction: Transaction) => Created {
-    const place = parent === null ? {} : { [parent.nesting.through]: parent.id };
+    const place = parent === null ? {} : { [parent.nesting.foreignKey]: parent.id };
     const add = (transaction: Transaction, input: Input) => {
       const id = transaction.nextId(kind.name);
       const row = newRow(kind, { ...input.values, ...place, id });
@@ -274,7 +274,7 @@ function write(transaction: Transaction, kind: Kind, row: Row, input: Input): Re
 function newRow(kind: Kind, values: Readonly<Record<string, Scalar>>): Row {
   const row: Record<string, Scalar> = {};
   for (const [name, declared] of Object.entries(kind.attributes)) {
-    if (declared.role === 'assigned') row[name] = declared.initial;
+    if (declared.role === 'serverSet') row[name] = declared.initial;
     else if (isStored(declared)) row[name] = values[name] ?? null;
   }
   return row as Row;

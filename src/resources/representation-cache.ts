@@ -10,7 +10,7 @@ import type { ReadableStore } from '../store/store.ts';
 import { type Representation, represent } from './representation.ts';
 
 /** Representations that are kept at most; of SKUs they take some 60 MB. */
-const MOST = 128 * 1024;
+const MAX_ENTRIES = 128 * 1024;
 
 interface Entry {
   readonly lent: number;
@@ -24,14 +24,14 @@ export class RepresentationCache {
   /** Looked up as well, and dropped as a whole when the young ones are half of all. */
   #old = new Map<Row, Entry>();
 
-  constructor(store: ReadableStore, most = MOST) {
+  constructor(store: ReadableStore, most = MAX_ENTRIES) {
     this.#store = store;
     this.#most = most;
   }
 
   /** @param row as the store has it. */
   get(kind: Kind, row: Row): Representation {
-    const lent = this.#store.lentChanges(kind.name);
+    const lent = this.#store.dependencyVersion(kind.name);
     const young = this.#young.get(row);
     if (young?.lent === lent) return young.representation;
     const old = this.#old.get(row);

@@ -1,5 +1,5 @@
 /** A row as clients see it (SPEC 2): its attributes in order, those not its own filled in. */
-import type { Attribute, Kind, KindName, OwnedAttribute, Row, Scalar } from '../model/kind.ts';
+import type { Attribute, Kind, KindName, ChildrenAttribute, Row, Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { joinOf } from '../model/rules.ts';
 import type { View } from '../store/draft.ts';
@@ -79,14 +79,14 @@ export function represent(kind: Kind, row: Row, view: View): Representation {
 export function visibleAttributes(kind: Kind): (readonly [string, Attribute])[] {
   return Object.entries(kind.attributes).filter(
     ([, declared]) =>
-      declared.role !== 'internal' && !(declared.role === 'written' && declared.fromPath),
+      declared.role !== 'internal' && !(declared.role === 'input' && declared.fromPath),
   );
 }
 
 /** Attributes with one value, by which a collection can be sorted. */
 export function scalarAttributes(kind: Kind): string[] {
   return visibleAttributes(kind).flatMap(([name, { role }]) =>
-    role === 'owned' || role === 'document' ? [] : [name],
+    role === 'children' || role === 'document' ? [] : [name],
   );
 }
 
@@ -97,15 +97,15 @@ function planOf(kind: Kind): Plan {
     plan = {
       names: shown.map(([name]) => name),
       joins: shown.flatMap(([name, declared]) =>
-        declared.role === 'joined' ? [{ name, ...joinOf(kind, declared) }] : [],
+        declared.role === 'lookup' ? [{ name, ...joinOf(kind, declared) }] : [],
       ),
       owned: shown.flatMap(([name, declared]) =>
-        declared.role === 'owned'
+        declared.role === 'children'
           ? [
               {
                 name,
                 kind: declared.kind,
-                through: declared.through,
+                through: declared.foreignKey,
                 attributes: elementAttributes(declared),
               },
             ]
@@ -118,7 +118,7 @@ function planOf(kind: Kind): Plan {
   return plan;
 }
 
-function elementAttributes({ kind }: OwnedAttribute): string[] {
+function elementAttributes({ kind }: ChildrenAttribute): string[] {
   return visibleAttributes(KINDS[kind]).flatMap(([name, { role }]) =>
     role === 'id' ? [] : [name],
   );

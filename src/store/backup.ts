@@ -7,12 +7,12 @@ import type { Disk } from '../disk/disk.ts';
 import { withOpen } from '../disk/durable-file.ts';
 import { acquireOwnership } from '../disk/lock.ts';
 import { CatalogError } from '../errors.ts';
-import { baseSlices, decodeBase } from './base.ts';
+import { baseSlices, decodeBase } from './files/base.ts';
 import { checkDocument } from './check.ts';
-import { writeBase } from './checkpoint.ts';
-import { createStore } from './create.ts';
-import { type Document, snapshotOf } from './document.ts';
-import { CHANGES, damaged, HEAD, listChanges, LOCK, readFile, unwritable } from './files.ts';
+import { writeBase } from './files/checkpoint.ts';
+import { createStore } from './files/create.ts';
+import { type StoreState, snapshotOf } from './state.ts';
+import { CHANGES, damaged, HEAD, listChanges, LOCK, readFile, unwritable } from './files/files.ts';
 
 /** What may lie in a directory into which a backup is restored. */
 const NO_STORE = new Set([
@@ -33,7 +33,7 @@ const NO_STORE = new Set([
  *
  * @throws CatalogError `store_damaged` where the state itself would not pass; what the disk throws.
  */
-export async function writeBackup(disk: Disk, document: Document, path: string): Promise<void> {
+export async function writeBackup(disk: Disk, document: StoreState, path: string): Promise<void> {
   await withOpen(disk, dirname(path), (fd) =>
     writeBase(disk, path, fd, snapshotOf(document), (temporary) => {
       verifyBackup(path, readFile(disk, temporary) ?? Buffer.alloc(0));
@@ -42,7 +42,7 @@ export async function writeBackup(disk: Disk, document: Document, path: string):
 }
 
 /** @returns the bytes of a backup, verified as {@link writeBackup} does. */
-export function encodeBackup(document: Document): Buffer {
+export function encodeBackup(document: StoreState): Buffer {
   const bytes = Buffer.concat([...baseSlices(snapshotOf(document))]);
   verifyBackup('the backup', bytes);
   return bytes;
@@ -53,7 +53,7 @@ export function encodeBackup(document: Document): Buffer {
  * @returns the state that it holds, every row judged.
  * @throws CatalogError `store_damaged`, `schema_version`.
  */
-export function verifyBackup(name: string, bytes: Buffer): Document {
+export function verifyBackup(name: string, bytes: Buffer): StoreState {
   const { document } = decodeBase(name, bytes);
   const [first, ...more] = checkDocument(document);
   if (first === undefined) return document;
@@ -69,7 +69,7 @@ export function verifyBackup(name: string, bytes: Buffer): Document {
  */
 export async function restoreBackup(
   disk: Disk,
-  document: Document,
+  document: StoreState,
   directory: string,
   command: string,
 ): Promise<void> {
@@ -87,7 +87,7 @@ export async function restoreBackup(
 }
 
 function requireNoStore(disk: Disk, directory: string): void {
-  const { sequences, strangers } = listChanges(disk, directory);
+  const { sequences, unexpected: strangers } = listChanges(disk, directory);
   const found = disk.list(directory).find((name) => !NO_STORE.has(name) && !name.startsWith('.'));
   if (sequences.length === 0 && strangers.length === 0 && found === undefined) return;
   throw new CatalogError(

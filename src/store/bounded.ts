@@ -8,7 +8,7 @@
 import type { Kind, KindName, Row, Scalar, Weight } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import type { Transaction } from './draft.ts';
-import type { RowTable } from './row-table.ts';
+import type { RowTable } from './memory/row-table.ts';
 
 /** What is kept, the new row with it. */
 interface Kept {

@@ -16,23 +16,23 @@ import {
 } from '../model/kind.ts';
 import { ALL_KINDS, KINDS } from '../model/kinds.ts';
 import { judge } from '../model/rules.ts';
-import { earlierSchema } from './base.ts';
+import { earlierSchema } from './files/base.ts';
 import { boundFaults } from './bounded.ts';
-import type { ChangeSet } from './change-set.ts';
-import type { Document } from './document.ts';
-import { changeSetName } from './files.ts';
-import { inspect } from './load.ts';
-import { SCHEMA_VERSION } from './schema.ts';
-import { type Change, Tables } from './tables.ts';
+import type { ChangeSet } from './files/change-set.ts';
+import type { StoreState } from './state.ts';
+import { changeSetName } from './files/files.ts';
+import { inspect } from './files/load.ts';
+import { SCHEMA_VERSION } from './files/schema.ts';
+import { type Change, Tables } from './memory/tables.ts';
 
 /** Findings of one check at most; one cause tends to have many. */
-const MOST_FINDINGS = 1000;
+const MAX_FINDINGS = 1000;
 
 export interface CheckReport {
   /** What is wrong, a sentence each; empty where all is well. */
   readonly findings: readonly string[];
   /** The state that was judged; null where there is none. */
-  readonly document: Document | null;
+  readonly document: StoreState | null;
   /** Change sets behind the base. */
   readonly changeSets: number;
 }
@@ -45,7 +45,7 @@ export function checkStore(disk: Disk, directory: string): CheckReport {
   if (loaded === null) return { findings, document: null, changeSets: 0 };
   const { schema, document, files } = loaded;
   const report = (more: readonly string[]) => ({
-    findings: [...findings, ...more].slice(0, MOST_FINDINGS),
+    findings: [...findings, ...more].slice(0, MAX_FINDINGS),
     document,
     changeSets: files.length,
   });
@@ -55,7 +55,7 @@ export function checkStore(disk: Disk, directory: string): CheckReport {
 }
 
 /** Judges every row by itself and with those it refers to, and the bounds of tables. */
-export function checkDocument(document: Document): string[] {
+export function checkDocument(document: StoreState): string[] {
   const findings: string[] = [];
   const lookup: Lookup = (kind, id) => document.rows[kind].get(id);
   for (const kind of ALL_KINDS) {
@@ -67,7 +67,7 @@ export function checkDocument(document: Document): string[] {
       const violation = judge(kind, row, lookup);
       if (violation !== null)
         findings.push(`${what}: ${violation.attribute}: ${violation.message}`);
-      if (findings.length >= MOST_FINDINGS) return findings;
+      if (findings.length >= MAX_FINDINGS) return findings;
     }
     findings.push(...boundFaults(kind, document.rows[kind.name], lastId));
   }
@@ -95,14 +95,14 @@ function valueFault(attribute: Attribute, value: Scalar | undefined): string | n
     return v.safeParse(attribute.schema, value).issues?.[0]?.message ?? null;
   }
   // What the service sets keeps the type that it begins with; an id has been judged on reading.
-  if (attribute.role !== 'assigned' || typeof value === typeof attribute.initial) return null;
+  if (attribute.role !== 'serverSet' || typeof value === typeof attribute.initial) return null;
   return `it must be a ${typeof attribute.initial}`;
 }
 
 /** Follows the change sets with indexes that are kept in place, as the server did. */
 class Replay {
   readonly #directory: string;
-  #document: Document | null = null;
+  #document: StoreState | null = null;
   #tables: Tables | null = null;
   #findings: string[] = [];
 
@@ -111,7 +111,7 @@ class Replay {
   }
 
   /** Takes in one change set, before the document does. */
-  readonly follow = (document: Document, changeSet: ChangeSet): void => {
+  readonly follow = (document: StoreState, changeSet: ChangeSet): void => {
     const tables = this.#tablesOf(document);
     const find = (what: string) =>
       this.#findings.push(`${join(this.#directory, changeSetName(changeSet.sequence))}: ${what}`);
@@ -136,13 +136,13 @@ class Replay {
   };
 
   /** @returns what the change sets did wrong, and what in the indexes contradicts the rows. */
-  judge(document: Document): string[] {
+  judge(document: StoreState): string[] {
     const faults = this.#tablesOf(document).faults();
     return [...this.#findings, ...faults];
   }
 
   /** A reader that starts over has another document, which is judged by itself. */
-  #tablesOf(document: Document): Tables {
+  #tablesOf(document: StoreState): Tables {
     if (this.#tables === null || this.#document !== document) {
       this.#findings = [];
       this.#document = document;
@@ -152,7 +152,7 @@ class Replay {
   }
 }
 
-function changesOf({ rows }: Document, changeSet: ChangeSet): Change[] {
+function changesOf({ rows }: StoreState, changeSet: ChangeSet): Change[] {
   return ALL_KINDS.flatMap(({ name }) => {
     const before = (id: number) => rows[name].get(id) ?? null;
     const put = (changeSet.put[name] ?? []).map(

@@ -12,15 +12,15 @@
 import type { Low } from 'lowdb';
 import { CatalogError } from '../errors.ts';
 import type { KindName } from '../model/kind.ts';
-import type { ChangeSet } from './change-set.ts';
-import type { Document } from './document.ts';
+import type { ChangeSet } from './files/change-set.ts';
+import type { StoreState } from './state.ts';
 import { Draft, type Transaction } from './draft.ts';
-import { reasonOf } from './files.ts';
+import { reasonOf } from './files/files.ts';
 import type { StoreObserver } from './observer.ts';
-import type { Change, Tables } from './tables.ts';
+import type { Change, Tables } from './memory/tables.ts';
 
 /** Transactions in one group at most; the rest waits for the next. */
-const LARGEST_GROUP = 1024;
+const MAX_GROUP_SIZE = 1024;
 
 export type CommitListener = (changes: readonly Change[]) => void;
 
@@ -31,7 +31,7 @@ interface Job {
 }
 
 export class Committer {
-  readonly #low: Low<Document>;
+  readonly #low: Low<StoreState>;
   readonly #tables: Tables;
   readonly #listeners: CommitListener[] = [];
   readonly #fatal: (error: unknown) => void;
@@ -42,7 +42,7 @@ export class Committer {
 
   /** @param fatal is called when memory or disk can no longer be known; the process has to end. */
   constructor(
-    low: Low<Document>,
+    low: Low<StoreState>,
     tables: Tables,
     fatal: (error: unknown) => void,
     observer?: StoreObserver,
@@ -89,8 +89,8 @@ export class Committer {
 
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
-      const jobs = this.#queue.slice(0, LARGEST_GROUP);
-      this.#queue = this.#queue.slice(LARGEST_GROUP);
+      const jobs = this.#queue.slice(0, MAX_GROUP_SIZE);
+      this.#queue = this.#queue.slice(MAX_GROUP_SIZE);
       await this.#commitGroup(jobs);
     }
     this.#running = null;
@@ -171,7 +171,7 @@ export class Committer {
   }
 }
 
-function changeSetOf(document: Document, draft: Draft, changes: readonly Change[]): ChangeSet {
+function changeSetOf(document: StoreState, draft: Draft, changes: readonly Change[]): ChangeSet {
   const put: Partial<Record<KindName, NonNullable<Change['after']>[]>> = {};
   const deleted: Partial<Record<KindName, number[]>> = {};
   for (const { kind, id, after } of changes) {

@@ -8,8 +8,8 @@ import type { Kind, KindName, Row, Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { referrersOf } from '../model/relations.ts';
 import { judge } from '../model/rules.ts';
-import type { LastIds } from './change-set.ts';
-import { type Change, indexedAttributes, type Tables } from './tables.ts';
+import type { LastIds } from './files/change-set.ts';
+import { type Change, indexedAttributes, type Tables } from './memory/tables.ts';
 
 /** State as somebody sees it: committed for readers, with the draft for a transaction. */
 export interface View {
@@ -35,7 +35,7 @@ export interface Transaction extends View {
 }
 
 /** How many referring rows a message names. */
-const NAMED = 3;
+const MAX_NAMED_REFERRERS = 3;
 
 /** One write of a transaction. */
 interface Written {
@@ -56,7 +56,7 @@ export class Draft implements Transaction {
   /** Ids that the draft gave an indexed value at some time; whether they have it still, rows say. */
   readonly #candidates = new Map<string, Set<number>>();
   /** What the transaction under way has to undo: the draft's own entry as it was. */
-  #journal: Written[] = [];
+  #undoLog: Written[] = [];
   #part: number | undefined;
 
   constructor(tables: Tables, lastIds: Readonly<Record<KindName, number>>) {
@@ -76,14 +76,14 @@ export class Draft implements Transaction {
    *   and `referred_to` where a deleted row is still referred to.
    */
   run<T>(transaction: (draft: Transaction) => T): T {
-    this.#journal = [];
+    this.#undoLog = [];
     const ids = new Map(this.#lastIds);
     try {
       const result = transaction(this);
       this.#verify();
       return result;
     } catch (error) {
-      for (const { kind, id, entry } of this.#journal.reverse()) this.#restore(kind, id, entry);
+      for (const { kind, id, entry } of this.#undoLog.reverse()) this.#restore(kind, id, entry);
       this.#lastIds.clear();
       for (const [kind, id] of ids) this.#lastIds.set(kind, id);
       throw error;
@@ -153,7 +153,7 @@ export class Draft implements Transaction {
 
   written(): Change[] {
     const seen = new Set<string>();
-    return this.#journal.flatMap(({ kind, id, before }) => {
+    return this.#undoLog.flatMap(({ kind, id, before }) => {
       const key = `${kind} ${id}`;
       if (seen.has(key)) return [];
       seen.add(key);
@@ -183,7 +183,7 @@ export class Draft implements Transaction {
   #set(kind: KindName, id: number, entry: Row | null): void {
     const before = this.get(kind, id) ?? null;
     const own = this.#rows.get(kind)?.get(id);
-    this.#journal.push({ kind, id, entry: own, before, part: this.#part });
+    this.#undoLog.push({ kind, id, entry: own, before, part: this.#part });
     this.#restore(kind, id, entry);
   }
 
@@ -200,7 +200,7 @@ export class Draft implements Transaction {
 
   /** Judges every row that the transaction wrote, and the rows that rely on what it changed. */
   #verify(): void {
-    for (const { kind, id, before, part } of this.#journal) {
+    for (const { kind, id, before, part } of this.#undoLog) {
       try {
         this.#verifyWritten(KINDS[kind], id, before);
       } catch (error) {
@@ -216,7 +216,7 @@ export class Draft implements Transaction {
       return;
     }
     this.#judge(kind, row);
-    if (before !== null && kind.structural.some((key) => before[key] !== row[key])) {
+    if (before !== null && kind.constrains.some((key) => before[key] !== row[key])) {
       this.#verifyReferrers(kind, id);
     }
   }
@@ -235,17 +235,17 @@ export class Draft implements Transaction {
       for (const other of this.matching(referrer.name, attribute, id)) {
         const row = this.get(referrer.name, other) as Row;
         this.#judge(referrer, row, ` of ${referrer.label} ${other}`);
-        if (referrer.structural.includes(attribute)) this.#verifyReferrers(referrer, other);
+        if (referrer.constrains.includes(attribute)) this.#verifyReferrers(referrer, other);
       }
     }
   }
 
   #verifyUnreferred(kind: Kind, id: number): void {
     for (const { kind: referrer, attribute } of referrersOf(kind.name)) {
-      const ids = first(NAMED + 1, this.matching(referrer.name, attribute, id));
+      const ids = first(MAX_NAMED_REFERRERS + 1, this.matching(referrer.name, attribute, id));
       if (ids.length === 0) continue;
-      const named = ids.slice(0, NAMED).join(', ');
-      const more = ids.length > NAMED ? ' and others' : '';
+      const named = ids.slice(0, MAX_NAMED_REFERRERS).join(', ');
+      const more = ids.length > MAX_NAMED_REFERRERS ? ' and others' : '';
       const what = ids.length === 1 ? referrer.label : referrer.plural;
       throw new CatalogError(
         'referred_to',

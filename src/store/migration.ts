@@ -9,18 +9,18 @@
 import { join } from 'node:path';
 import { type Disk, machineDisk } from '../disk/disk.ts';
 import { acquireOwnership } from '../disk/lock.ts';
-import { createStore } from './create.ts';
-import { LOCK, unwritable } from './files.ts';
-import { keep, keptDirectory } from './kept.ts';
-import { load, type Loaded } from './load.ts';
-import { migrationsFrom, SCHEMA_VERSION } from './schema.ts';
+import { createStore } from './files/create.ts';
+import { LOCK, unwritable } from './files/files.ts';
+import { writeMigrationBackup, migrationBackupDirectory } from './files/migration-backup.ts';
+import { load, type Loaded } from './files/load.ts';
+import { migrationsFrom, SCHEMA_VERSION } from './files/schema.ts';
 
 /** What was done, or would be. */
 export interface Migrated {
   readonly from: number;
   readonly steps: readonly { readonly to: number; readonly what: string }[];
   /** Where the files of the earlier version are until the next checkpoint. */
-  readonly kept: string;
+  readonly backup: string;
 }
 
 /**
@@ -35,7 +35,11 @@ export function planMigration(directory: string, disk: Disk = machineDisk): Migr
 }
 
 function planFor(directory: string, { schema }: Loaded): Migrated {
-  return { from: schema, steps: migrationsFrom(schema), kept: keptDirectory(directory, schema) };
+  return {
+    from: schema,
+    steps: migrationsFrom(schema),
+    backup: migrationBackupDirectory(directory, schema),
+  };
 }
 
 /**
@@ -54,7 +58,7 @@ export async function migrateStore(
     const loaded = load(disk, directory, 'older');
     if (loaded === null) return null;
     if (loaded.schema !== SCHEMA_VERSION) {
-      await keep(disk, directory, loaded.schema, loaded.files);
+      await writeMigrationBackup(disk, directory, loaded.schema, loaded.files);
       await createStore(disk, directory, loaded.document);
       for (const name of loaded.files) await disk.unlink(join(directory, name));
     }

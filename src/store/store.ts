@@ -5,14 +5,14 @@ import { type Disk, machineDisk } from '../disk/disk.ts';
 import { acquireOwnership, type FileLock } from '../disk/lock.ts';
 import { CatalogError } from '../errors.ts';
 import type { KindName, Row, Scalar } from '../model/kind.ts';
-import { ChangeSetAdapter } from './adapter.ts';
+import { ChangeSetAdapter } from './files/file-log.ts';
 import { Committer, type CommitListener } from './commit.ts';
-import { type Document, emptyDocument } from './document.ts';
+import { type StoreState, emptyDocument } from './state.ts';
 import type { Transaction, View } from './draft.ts';
-import { BASE, HEAD, LOCK, unwritable } from './files.ts';
-import { load } from './load.ts';
+import { BASE, HEAD, LOCK, unwritable } from './files/files.ts';
+import { load } from './files/load.ts';
 import type { StoreObserver, StoreSize } from './observer.ts';
-import { type Page, type Selection, Tables } from './tables.ts';
+import { type Page, type Selection, Tables } from './memory/tables.ts';
 
 /** What readers see: durable rows only. */
 export interface ReadableStore extends View {
@@ -24,7 +24,7 @@ export interface ReadableStore extends View {
   ids(kind: KindName): Iterable<number>;
   count(kind: KindName): number;
   /** How often something has changed that rows of other kinds lend to those of this kind. */
-  lentChanges(kind: KindName): number;
+  dependencyVersion(kind: KindName): number;
   /** The last id that was handed out; every id up to it that has no row was deleted. */
   lastId(kind: KindName): number;
   /** Commits so far: as long as it is the same, so is everything else. */
@@ -41,18 +41,18 @@ interface Options {
   /** Bytes that change sets may have together beside a small base; 4 MiB otherwise. */
   readonly smallestCheckpoint?: number;
   /** Told of what fails in the background; the store goes on. */
-  readonly failed: (error: unknown) => void;
+  readonly onError: (error: unknown) => void;
   /** Told when memory or disk can no longer be known; the process has to end. */
-  readonly fatal: (error: unknown) => void;
+  readonly onFatal: (error: unknown) => void;
   /** Told of every group and checkpoint. */
   readonly observer?: StoreObserver | undefined;
 }
 
 class Reader implements ReadableStore {
   protected readonly tables: Tables;
-  protected readonly document: Document;
+  protected readonly document: StoreState;
 
-  constructor(document: Document) {
+  constructor(document: StoreState) {
     this.document = document;
     this.tables = new Tables(document.rows);
   }
@@ -81,8 +81,8 @@ class Reader implements ReadableStore {
     return this.tables.count(kind);
   }
 
-  lentChanges(kind: KindName): number {
-    return this.tables.lentChanges(kind);
+  dependencyVersion(kind: KindName): number {
+    return this.tables.dependencyVersion(kind);
   }
 
   lastId(kind: KindName): number {
@@ -124,11 +124,11 @@ export class Store extends Reader {
   readonly created: boolean;
 
   private constructor(
-    low: Low<Document>,
+    low: Low<StoreState>,
     adapter: ChangeSetAdapter,
     lock: FileLock,
     created: boolean,
-    { fatal, observer }: Options,
+    { onFatal: fatal, observer }: Options,
   ) {
     super(low.data);
     this.#committer = new Committer(low, this.tables, fatal, observer);
@@ -139,7 +139,7 @@ export class Store extends Reader {
 
   /** @throws CatalogError `store_locked`, `store_missing`, `store_damaged`, `schema_version`. */
   static async open(options: Options): Promise<Store> {
-    const { directory, command, create, failed, fatal } = options;
+    const { directory, command, create, onError: failed, onFatal: fatal } = options;
     const disk = options.disk ?? machineDisk;
     const lock = acquireOwnership(join(directory, LOCK), command);
     const adapter = new ChangeSetAdapter({
@@ -147,13 +147,13 @@ export class Store extends Reader {
       directory,
       smallestCheckpoint: options.smallestCheckpoint,
       observer: options.observer,
-      failed(error) {
+      onError(error) {
         const unknown = error instanceof CatalogError && error.code === 'durability_unknown';
         (unknown ? fatal : failed)(error);
       },
     });
     try {
-      const low = new Low<Document>(adapter, emptyDocument());
+      const low = new Low<StoreState>(adapter, emptyDocument());
       const empty = low.data;
       await low.read();
       const created = low.data === empty;

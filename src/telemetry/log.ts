@@ -23,20 +23,20 @@ export type Format = (typeof FORMATS)[number];
 const STANDARD_ERROR = 2;
 
 /** Bytes that may wait for a reader that does not keep up. */
-const MOST_WAITING = 1024 * 1024;
+const MAX_BUFFER_BYTES = 1024 * 1024;
 
 /**
  * Bytes that are written at once, and milliseconds after which fewer are: a write costs as much as
  * several lines.
  */
-const GATHERED = 4096;
-const LONGEST_GATHERING = 50;
+const MIN_WRITE_BYTES = 4096;
+const FLUSH_INTERVAL_MS = 50;
 
 /** How a line begins whose level is `error` or `warn`. */
 const URGENT = /^\{"level":"(?:error|warn)"/;
 
 /** Milliseconds that the last lines have to leave at the end. */
-const LAST_WORDS = 1000;
+const CLOSE_TIMEOUT_MS = 1000;
 
 export interface LogOptions {
   readonly level: Level;
@@ -61,8 +61,8 @@ export class Log {
     const out = new SonicBoom({
       fd: STANDARD_ERROR,
       sync: false,
-      minLength: GATHERED,
-      maxLength: MOST_WAITING,
+      minLength: MIN_WRITE_BYTES,
+      maxLength: MAX_BUFFER_BYTES,
     });
     let untold = 0;
     const lose = () => {
@@ -127,7 +127,7 @@ export class Log {
 
   /** Waits, within bounds, until what was logged has left. */
   async close(): Promise<void> {
-    const late = new Promise<void>((resolve) => setTimeout(resolve, LAST_WORDS).unref());
+    const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS).unref());
     await Promise.race([this.#flush(), late]);
   }
 
@@ -144,7 +144,7 @@ export class Log {
         else out.write(shown);
         // What went wrong leaves at once, the rest in company.
         if (URGENT.test(line)) out.flush();
-        else timer ??= setTimeout(flush, LONGEST_GATHERING).unref();
+        else timer ??= setTimeout(flush, FLUSH_INTERVAL_MS).unref();
       },
     };
   }

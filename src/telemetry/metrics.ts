@@ -1,6 +1,6 @@
 /** What Prometheus reads: counters, gauges and histograms in seconds and bytes, its base units. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Answered } from './requests.ts';
+import type { AccessRecord } from './requests.ts';
 
 /** Seconds: from an answer out of memory to a write on a slow disk. */
 const LATENCIES = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -103,7 +103,7 @@ export class Metrics {
     });
   }
 
-  readonly answered = ({ method, route, status, milliseconds, bytes }: Answered): void => {
+  readonly answered = ({ method, route, status, milliseconds, bytes }: AccessRecord): void => {
     const labels = {
       method: METHODS.has(method) ? method : 'other',
       route: route ?? 'none',

@@ -2,7 +2,7 @@
 import type { Log } from './log.ts';
 
 /** What is known of an answer when it has been handed over. */
-export interface Answered {
+export interface AccessRecord {
   /** Names the exchange in the log and in the body of a 5xx. */
   readonly id: string;
   readonly method: string;
@@ -24,7 +24,7 @@ export interface Answered {
 }
 
 /** Longer paths are cut: the log is no place to store things. */
-const LONGEST_PATH = 1024;
+const MAX_PATH_LENGTH = 1024;
 
 /** Routes that monitors ask every few seconds. */
 const PROBES: ReadonlySet<string | null> = new Set(['/healthz', '/readyz', '/metrics']);
@@ -35,7 +35,7 @@ export function levelOf(status: number): 'error' | 'info' {
 }
 
 /** Logs an answer: what monitors ask for at `debug`, the rest as its status has it. */
-export function logAnswer(log: Log, answered: Answered): void {
+export function logAnswer(log: Log, answered: AccessRecord): void {
   const { route, status } = answered;
   const level = PROBES.has(route) ? 'debug' : levelOf(status);
   if (!log.writes(level)) return;
@@ -43,7 +43,7 @@ export function logAnswer(log: Log, answered: Answered): void {
   log[level]('request', {
     request_id: id,
     method,
-    path: path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}…` : path,
+    path: path.length > MAX_PATH_LENGTH ? `${path.slice(0, MAX_PATH_LENGTH)}…` : path,
     status,
     ms: Math.round(milliseconds * 1000) / 1000,
     bytes,

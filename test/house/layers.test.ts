@@ -4,13 +4,25 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Code, CODES } from '../../src/errors.ts';
+import { ROOT } from '../support/paths.ts';
 
-const ROOT = join(import.meta.dir, '..', '..');
 const SRC = join(ROOT, 'src');
 
 /** Folders of src, and `errors` for src/errors.ts: the layers that each may import besides itself. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
-  cli: ['http', 'resources', 'pages', 'store', 'disk', 'auth', 'model', 'telemetry', 'errors'],
+  cli: [
+    'app',
+    'resources',
+    'pages',
+    'http',
+    'store',
+    'disk',
+    'auth',
+    'model',
+    'telemetry',
+    'errors',
+  ],
+  app: ['http', 'resources', 'pages', 'store', 'disk', 'auth', 'model', 'telemetry', 'errors'],
   http: ['resources', 'auth', 'model', 'telemetry', 'errors'],
   resources: ['store', 'model', 'errors'],
   pages: ['store', 'disk', 'model', 'errors'],
@@ -24,11 +36,11 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 
 /** The files outside src/disk that import the file system, and why each may: they only read. */
 const READERS: Readonly<Record<string, { reason: string; names: RegExp }>> = {
-  'cli/backup.ts': {
+  'cli/commands/backup.ts': {
     reason: 'asks where a backup really goes, and what is there',
     names: /^import \{ existsSync, realpathSync, statSync \} from 'node:fs';$/m,
   },
-  'pages/files.ts': {
+  'pages/refresh/files.ts': {
     reason: 'serves a page from one open file, and reads long folders beside the requests',
     names: /^import fsp from 'node:fs\/promises';$/m,
   },
@@ -38,6 +50,8 @@ const READERS: Readonly<Record<string, { reason: string; names: RegExp }>> = {
 const READING = new Set(['open', 'FileHandle', 'readdir']);
 
 const LONGEST_FILE = 300;
+
+const MAX_FILES_IN_A_FOLDER = 15;
 
 function filesBelow(directory: string, ending: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
@@ -113,7 +127,9 @@ test('no layer is below itself', () => {
 test('http knows neither store nor disk nor pages', () => {
   const http = IMPORTS.filter(({ from }) => layerOf(from) === 'http');
   assert.ok(http.length > 20);
-  const wrong = http.filter(({ to }) => ['store', 'disk', 'pages', 'cli'].includes(layerOf(to)));
+  const wrong = http.filter(({ to }) =>
+    ['store', 'disk', 'pages', 'app', 'cli'].includes(layerOf(to)),
+  );
   assert.equal(wrong, []);
 });
 
@@ -179,6 +195,16 @@ test(`no file of the source has more than ${LONGEST_FILE} lines`, () => {
   assert.ok(long.length > 30);
   assert.equal(
     long.filter(({ lines }) => lines > LONGEST_FILE),
+    [],
+  );
+});
+
+test(`no folder of the source has more than ${MAX_FILES_IN_A_FOLDER} files`, () => {
+  const sizes = new Map<string, number>();
+  for (const file of TEXTS.keys()) sizes.set(dirname(file), (sizes.get(dirname(file)) ?? 0) + 1);
+  assert.ok(sizes.size > 15, `the rule sees ${sizes.size} folders`);
+  assert.equal(
+    [...sizes].filter(([, files]) => files > MAX_FILES_IN_A_FOLDER),
     [],
   );
 });

@@ -4,8 +4,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ROOT } from '../support/paths.ts';
 
-const ROOT = join(import.meta.dir, '..', '..');
 const PLANTED = join(import.meta.dir, 'planted');
 
 function run(...files: readonly string[]) {

@@ -2,9 +2,9 @@
 import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Readiness } from '../../src/cli/readiness.ts';
-import { operatorApplication } from '../../src/http/operator.ts';
-import { Trace } from '../../src/http/trace.ts';
+import { Readiness } from '../../src/app/readiness.ts';
+import { operatorApplication } from '../../src/app/operator.ts';
+import { Trace } from '../../src/http/wire/trace.ts';
 import { send } from '../support/client.ts';
 import { exchangeRaw } from '../support/raw.ts';
 import { killServers, startServer, type TestServer } from '../support/server.ts';

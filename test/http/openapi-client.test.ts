@@ -7,9 +7,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { tokenFor } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
+import { ROOT } from '../support/paths.ts';
 import { startServer, type TestServer } from '../support/server.ts';
-
-const ROOT = join(import.meta.dir, '..', '..');
 
 const TSCONFIG = {
   compilerOptions: {

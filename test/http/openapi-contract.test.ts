@@ -1,8 +1,8 @@
 /** The check that holds every answer of the tests against the description sees what is wrong. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { VENDOR_TYPE } from '../../src/http/negotiate.ts';
-import { openApiDocument } from '../../src/http/openapi.ts';
+import { VENDOR_TYPE } from '../../src/http/rules/negotiation.ts';
+import { openApiDocument } from '../../src/http/openapi/document.ts';
 import { send } from '../support/client.ts';
 import { type Answer, Contract } from '../support/contract.ts';
 import { startServer } from '../support/server.ts';

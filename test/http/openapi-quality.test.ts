@@ -8,7 +8,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openApiDocument } from '../../src/http/openapi.ts';
+import { openApiDocument } from '../../src/http/openapi/document.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -10,10 +10,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { machineDisk } from '../../src/disk/disk.ts';
 import { ALL_KINDS } from '../../src/model/kinds.ts';
-import { decodeBase } from '../../src/store/base.ts';
+import { decodeBase } from '../../src/store/files/base.ts';
 import { checkStore } from '../../src/store/check.ts';
-import { BASE, changeSetName, HEAD, listChanges } from '../../src/store/files.ts';
-import { readHead } from '../../src/store/head.ts';
+import { BASE, changeSetName, HEAD, listChanges } from '../../src/store/files/files.ts';
+import { readHead } from '../../src/store/files/head.ts';
 import {
   type Catalog,
   createCatalog,
@@ -48,8 +48,8 @@ import {
   unmountAll,
 } from '../support/small-disk.ts';
 import { until } from '../support/until.ts';
+import { ROOT } from '../support/paths.ts';
 
-const ROOT = join(import.meta.dir, '..', '..');
 const ENTRY = join(ROOT, 'bin', 'catalog-server.ts');
 
 /** One line that says which disk is full. @param path the file or directory that it is about. */

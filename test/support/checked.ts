@@ -14,7 +14,7 @@ import { ALL_KINDS } from '../../src/model/kinds.ts';
 import { scalarAttributes } from '../../src/resources/representation.ts';
 import { checkStore } from '../../src/store/check.ts';
 import { type ReadableStore, readSnapshot, Store } from '../../src/store/store.ts';
-import { indexedAttributes, type Selection } from '../../src/store/tables.ts';
+import { indexedAttributes, type Selection } from '../../src/store/memory/tables.ts';
 import { temporaryDirectory } from './directory.ts';
 
 interface Made {
@@ -65,8 +65,8 @@ export async function openStore(directory: string, options: Options = {}): Promi
   const store = await Store.open({
     command: 'test',
     create: true,
-    failed: unwanted,
-    fatal: unwanted,
+    onError: unwanted,
+    onFatal: unwanted,
     ...options,
     directory,
   });

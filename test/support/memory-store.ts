@@ -2,10 +2,10 @@
 import { CatalogError } from '../../src/errors.ts';
 import type { KindName, Row, Scalar } from '../../src/model/kind.ts';
 import { Draft, type Transaction } from '../../src/store/draft.ts';
-import { perKind } from '../../src/store/per-kind.ts';
-import { RowTable } from '../../src/store/row-table.ts';
+import { perKind } from '../../src/model/per-kind.ts';
+import { RowTable } from '../../src/store/memory/row-table.ts';
 import type { ReadableStore } from '../../src/store/store.ts';
-import { type Change, type Page, type Selection, Tables } from '../../src/store/tables.ts';
+import { type Change, type Page, type Selection, Tables } from '../../src/store/memory/tables.ts';
 
 export class MemoryStore implements ReadableStore {
   readonly #tables = new Tables(perKind(() => new RowTable()));
@@ -61,8 +61,8 @@ export class MemoryStore implements ReadableStore {
     return this.#tables.count(kind);
   }
 
-  lentChanges(kind: KindName): number {
-    return this.#tables.lentChanges(kind);
+  dependencyVersion(kind: KindName): number {
+    return this.#tables.dependencyVersion(kind);
   }
 
   lastId(kind: KindName): number {

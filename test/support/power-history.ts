@@ -10,10 +10,10 @@ import { KINDS } from '../../src/model/kinds.ts';
 import { entryOf } from '../../src/resources/audit.ts';
 import { append } from '../../src/store/bounded.ts';
 import { checkStore } from '../../src/store/check.ts';
-import type { Document } from '../../src/store/document.ts';
+import type { StoreState } from '../../src/store/state.ts';
 import type { Transaction } from '../../src/store/draft.ts';
-import { CHANGES, changeSetName } from '../../src/store/files.ts';
-import { load } from '../../src/store/load.ts';
+import { CHANGES, changeSetName } from '../../src/store/files/files.ts';
+import { load } from '../../src/store/files/load.ts';
 import { type ReadableStore, Store } from '../../src/store/store.ts';
 import { Doubts, losses, type Random } from './power-cut.ts';
 import { PowerDisk, type Volume } from './power-disk.ts';
@@ -97,7 +97,7 @@ function textOf(
   return JSON.stringify(KIND_NAMES.map((kind) => [kind, lastId(kind), ...rows(kind)]));
 }
 
-export function textOfDocument({ lastIds, rows }: Document): string {
+export function textOfDocument({ lastIds, rows }: StoreState): string {
   return textOf(
     (kind) => lastIds[kind],
     (kind) => rows[kind].values(),
@@ -119,7 +119,7 @@ function textOfState({ lastIds, rows }: State): string {
 }
 
 /** A directory with a store, all of it durable. */
-export function holding(document: Document): Beginning {
+export function holding(document: StoreState): Beginning {
   const state = stateOf(document);
   const { sequence } = state;
   return {
@@ -129,7 +129,7 @@ export function holding(document: Document): Beginning {
   };
 }
 
-function stateOf({ sequence, lastIds, rows }: Document): State {
+function stateOf({ sequence, lastIds, rows }: StoreState): State {
   const entries = KIND_NAMES.map((kind) => [kind, [...rows[kind].values()]] as const);
   return {
     sequence,
@@ -223,8 +223,8 @@ export class History {
       create: true,
       disk,
       smallestCheckpoint,
-      failed: fail,
-      fatal: fail,
+      onError: fail,
+      onFatal: fail,
     });
     history.opened = disk.log.length;
     const text = history.#texts.get(beginning.state.sequence);

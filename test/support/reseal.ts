@@ -4,8 +4,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KindName, Scalar } from '../../src/model/kind.ts';
 import { machineDisk } from '../../src/disk/disk.ts';
-import { BASE, changeSetName, HEAD, listChanges, seal, sealed } from '../../src/store/files.ts';
-import { encodeHead } from '../../src/store/head.ts';
+import {
+  BASE,
+  changeSetName,
+  HEAD,
+  listChanges,
+  checksumMember,
+  withChecksum,
+} from '../../src/store/files/files.ts';
+import { encodeHead } from '../../src/store/files/head.ts';
 
 const SEAL = /,"sha256":"([0-9a-f]{64})"\}\n$/;
 
@@ -37,7 +44,7 @@ export type Edit<T> = (value: T) => void;
 export function reseal(path: string, edit: (text: string) => string): void {
   const text = edit(readFileSync(path, 'utf8').replace(SEAL, ''));
   const digest = createHash('sha256').update(text).digest('hex');
-  writeFileSync(path, text + seal(digest));
+  writeFileSync(path, text + checksumMember(digest));
 }
 
 /** The digest that a file is sealed with. */
@@ -74,7 +81,7 @@ function rewrite<T extends object>(path: string, edit: Edit<T> | undefined) {
   // Written by us it would lose the form that has one row a line.
   if (edit === undefined) return { value, digest: digestOf(path) };
   edit(value);
-  const { bytes, digest } = sealed(value);
+  const { bytes, digest } = withChecksum(value);
   writeFileSync(path, bytes);
   return { value, digest };
 }

@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { temporaryDirectory } from './directory.ts';
+import { ROOT } from './paths.ts';
 
-const ROOT = join(import.meta.dir, '..', '..');
 const ENTRY = join(ROOT, 'bin', 'catalog-server.ts');
 
 /** A secret for tests that sign tokens of their own. */

@@ -1,6 +1,6 @@
 /** The failures of the description: one response for each status, its body by its shape. */
 import type { Examples } from '../../resources/examples.ts';
-import { JSON_TYPE, VENDOR_TYPE } from '../negotiate.ts';
+import { JSON_TYPE, VENDOR_TYPE } from '../rules/negotiation.ts';
 import { headersOf } from './headers.ts';
 import { FAULT, type Named, ref } from './names.ts';
 

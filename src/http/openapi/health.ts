@@ -1,5 +1,5 @@
 /** The paths of the description that monitors ask. */
-import { JSON_TYPE } from '../negotiate.ts';
+import { JSON_TYPE } from '../rules/negotiation.ts';
 import { SERVICE_TAG } from './documents.ts';
 import { failures } from './failures.ts';
 import { type JsonObject, type Named, ref } from './names.ts';

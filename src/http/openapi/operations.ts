@@ -2,7 +2,7 @@
 import { isWritable, type Kind, type Nesting } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
 import { type Referrer, referrersOf } from '../../model/relations.ts';
-import { JSON_TYPE } from '../negotiate.ts';
+import { JSON_TYPE } from '../rules/negotiation.ts';
 import { type FailureStatus, failures } from './failures.ts';
 import { componentName, type JsonObject, type Named, ref, withArticle } from './names.ts';
 import { listParameters, named } from './parameters.ts';
@@ -18,7 +18,7 @@ interface Place {
 
 /** Whether anybody may do it. */
 function isOpen({ kind, protectsOpen }: Place, writes: boolean): boolean {
-  return kind.open && !(writes && protectsOpen);
+  return kind.public && !(writes && protectsOpen);
 }
 
 /** The methods of a collection. */

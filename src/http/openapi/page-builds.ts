@@ -1,6 +1,6 @@
 /** The paths of page builds in the description. */
-import { JSON_TYPE } from '../negotiate.ts';
-import { PAGE_BUILD_ATTRIBUTES, PAGE_BUILDS_PATH } from '../page-builds.ts';
+import { JSON_TYPE } from '../rules/negotiation.ts';
+import { PAGE_BUILD_ATTRIBUTES, PAGE_BUILDS_PATH } from '../endpoints/page-builds.ts';
 import { PAGES_TAG } from './documents.ts';
 import { failures } from './failures.ts';
 import { type JsonObject, type Named, ref, without } from './names.ts';

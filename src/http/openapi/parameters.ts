@@ -1,12 +1,12 @@
 /** The parameters of the description: of paths, of queries, and request headers. */
 import type { Kind } from '../../model/kind.ts';
-import { DEFAULT_SIZE, filterParameters, LARGEST_SIZE } from '../../resources/query.ts';
+import { DEFAULT_PAGE_SIZE, filterParameters, MAX_PAGE_SIZE } from '../../resources/query.ts';
 import { scalarAttributes } from '../../resources/representation.ts';
 import { componentName, type JsonObject, type Named, REACHABLE, ref } from './names.ts';
 
 const text = { type: 'string' };
 const integer = (minimum: number, more: object = {}) => ({ type: 'integer', minimum, ...more });
-const size = integer(1, { maximum: LARGEST_SIZE, default: DEFAULT_SIZE });
+const size = integer(1, { maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE });
 
 const query = (name: string, description: string, schema: JsonObject) => ({
   name,
@@ -139,9 +139,9 @@ function filtersOf(kind: Kind): (readonly [name: string, attribute: string])[] {
 
 function filterSchema(kind: Kind, attribute: string): JsonObject {
   const declared = kind.attributes[attribute];
-  if (declared?.role === 'assigned' && typeof declared.initial === 'string') {
+  if (declared?.role === 'serverSet' && typeof declared.initial === 'string') {
     return { ...text, minLength: 1 };
   }
-  const nullable = declared?.role === 'written' && declared.fallback === null;
+  const nullable = declared?.role === 'input' && declared.default === null;
   return nullable ? { anyOf: [integer(0), { ...text, const: 'null' }] } : integer(0);
 }

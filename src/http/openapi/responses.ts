@@ -2,8 +2,8 @@
 import type { Kind } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
 import type { Examples } from '../../resources/examples.ts';
-import { describeAttributes, indexDocument } from '../description.ts';
-import { JSON_TYPE, VENDOR_TYPE } from '../negotiate.ts';
+import { describeAttributes, indexDocument } from '../endpoints/description.ts';
+import { JSON_TYPE, VENDOR_TYPE } from '../rules/negotiation.ts';
 import { headersOf } from './headers.ts';
 import {
   capitalised,

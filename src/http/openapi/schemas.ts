@@ -10,7 +10,7 @@ import {
   indexDocument,
   type JsonSchema,
   writableAttributes,
-} from '../description.ts';
+} from '../endpoints/description.ts';
 import {
   capitalised,
   componentName,
@@ -117,26 +117,26 @@ function sentenceOf(kind: Kind, declared: Attribute, sent: boolean): string | nu
   switch (declared.role) {
     case 'id':
       return 'Given by the server, never again to another.';
-    case 'assigned':
+    case 'serverSet':
       return declared.meaning ?? 'Kept by the server.';
     case 'document':
       return declared.meaning;
     case 'internal':
       return null;
-    case 'joined': {
+    case 'lookup': {
       const { references, through, attribute } = joinOf(kind, declared);
       return `The \`${attribute}\` of the ${KINDS[references].label} that \`${through}\` names.`;
     }
-    case 'owned': {
+    case 'children': {
       const { label, plural } = KINDS[declared.kind];
       return sent
         ? `Each element adds one ${label}; none is removed. Send none to leave them as they are.`
         : `The ${plural} of the ${kind.label}.`;
     }
-    case 'written': {
+    case 'input': {
       if (declared.references === undefined) return null;
       const whose = `The id of ${withArticle(KINDS[declared.references].label)}`;
-      return declared.fallback === null ? `${whose}, or null.` : `${whose}.`;
+      return declared.default === null ? `${whose}, or null.` : `${whose}.`;
     }
   }
 }

@@ -1,6 +1,6 @@
 /** The paths of tokens in the description. */
-import { TOKEN_ATTRIBUTES, TOKENS_PATH } from '../tokens.ts';
-import { JSON_TYPE } from '../negotiate.ts';
+import { TOKEN_ATTRIBUTES, TOKENS_PATH } from '../endpoints/tokens.ts';
+import { JSON_TYPE } from '../rules/negotiation.ts';
 import { failures } from './failures.ts';
 import { type JsonObject, type Named, ref, without } from './names.ts';
 import { optionsOf } from './operations.ts';

@@ -1,0 +1,125 @@
+/** What a server tells of its work, put together: log, metrics, readiness. */
+import { messageOf } from '../errors.ts';
+import type { Limits } from '../http/wire/limits.ts';
+import { operatorApplication } from './operator.ts';
+import { type HttpServer, startServer, type Watcher } from '../http/wire/server.ts';
+import { COLLECTIONS } from '../model/kinds.ts';
+import type { PageQueue } from '../pages/refresh/queue.ts';
+import type { StoreObserver } from '../store/observer.ts';
+import type { Store } from '../store/store.ts';
+import { Log } from '../telemetry/log.ts';
+import { Metrics } from '../telemetry/metrics.ts';
+import { levelOf, logAnswer } from '../telemetry/requests.ts';
+import type { OperationOptions } from './server-options.ts';
+import { Readiness } from './readiness.ts';
+
+interface Options extends OperationOptions {
+  readonly host: string;
+  /** Bytes. */
+  readonly maxBody: number;
+  /** Whether stacks are logged. */
+  readonly verbose?: boolean;
+}
+
+/** What the metrics are read from. */
+interface Watched {
+  readonly store: Store;
+  readonly pages: Pick<PageQueue, 'length' | 'oldest'>;
+  readonly server: HttpServer;
+}
+
+export class Operation {
+  readonly log: Log;
+  readonly readiness = new Readiness();
+  readonly #options: Options;
+  readonly #version: string;
+  #metrics: Metrics | null = null;
+  #server: HttpServer | null = null;
+
+  constructor(options: Options, version: string) {
+    const { logLevel: level, logFormat: format, verbose: stacks = false } = options;
+    this.log = new Log({ level, format, terminal: process.stderr.isTTY, stacks });
+    this.#options = options;
+    this.#version = version;
+  }
+
+  /** @returns what tells the log of a failure that the server survives. */
+  failed(what: string): (error: unknown) => void {
+    return (error) => this.log.failure(`${what}: ${messageOf(error)}`, error);
+  }
+
+  /** Ends the process: memory or disk can no longer be known. */
+  readonly fatal = (error: unknown): never => {
+    this.log.lastFailure(`the store cannot go on: ${messageOf(error)}; start again`, error);
+    process.exit(1);
+  };
+
+  readonly observer: StoreObserver = {
+    committed: (group) => {
+      this.readiness.committed(group);
+      this.#metrics?.committed(group);
+    },
+    checkpointed: (checkpoint) => {
+      this.#metrics?.checkpointed(checkpoint);
+      this.log.debug('checkpoint', checkpoint);
+    },
+  };
+
+  readonly watcher: Watcher = {
+    wants: (status) => this.#metrics !== null || this.log.writes(levelOf(status)),
+    answered: (answered) => {
+      this.#metrics?.answered(answered);
+      logAnswer(this.log, answered);
+    },
+  };
+
+  get limits(): Partial<Limits> {
+    const { maxBody, maxHeaders, maxUrl, maxConnections, maxConnectionsPerAddress } = this.#options;
+    const { maxPipelined, headersTimeout, requestTimeout, keepAliveTimeout, sendTimeout } =
+      this.#options;
+    return {
+      body: maxBody,
+      headers: maxHeaders,
+      url: maxUrl,
+      connections: maxConnections,
+      connectionsPerAddress: maxConnectionsPerAddress,
+      pipelined: maxPipelined,
+      headersTimeout,
+      requestTimeout,
+      keepAliveTimeout,
+      sendTimeout,
+    };
+  }
+
+  /** Serves the metrics where a port for them is named. @throws CatalogError `listen`. */
+  async open({ store, pages, server }: Watched): Promise<void> {
+    const { metricsPort: port, metricsHost, host } = this.#options;
+    if (port === undefined) return;
+    const { log, readiness } = this;
+    const metrics = new Metrics(this.#version, {
+      rows: () => [...COLLECTIONS.values()].map(({ name }) => [name, store.count(name)] as const),
+      size: () => store.size,
+      waiting: () => store.waiting,
+      pages: () => pages.length,
+      oldestPage: () => pages.oldest,
+      connections: () => server.connections,
+      ready: () => readiness.reason() === null,
+      logLinesLost: () => log.lost,
+    });
+    this.#metrics = metrics;
+    this.#server = await startServer({
+      application: operatorApplication({ readiness: readiness.reason, metrics }),
+      host: metricsHost ?? host,
+      port,
+      flags: { host: '--metrics-host', port: '--metrics-port' },
+      onError: this.failed('the metrics could not be sent'),
+    });
+    log.info('metrics are served', { url: `${this.#server.url}/metrics` });
+  }
+
+  /** Waits until everything is told. */
+  async close(): Promise<void> {
+    await this.#server?.close(0);
+    await this.log.close();
+  }
+}

@@ -1,0 +1,45 @@
+/** What `serve` is told: the settings of a server, read from flags and variables by src/cli. */
+import type { PageSettings } from '../pages/shop/settings.ts';
+import type { Format, Level } from '../telemetry/log.ts';
+
+/** How the server is run: log, metrics, limits, trusted proxies. */
+export interface OperationOptions {
+  readonly logLevel: Level;
+  readonly logFormat: Format;
+  readonly metricsPort?: number;
+  readonly metricsHost?: string;
+  /** Addresses and networks of proxies, as `trustIn` takes them. */
+  readonly trustProxy?: readonly string[];
+  readonly protectBooks?: boolean;
+  /** Bytes. */
+  readonly maxHeaders: number;
+  /** Bytes. */
+  readonly maxUrl: number;
+  readonly maxJsonDepth: number;
+  readonly maxJsonElements: number;
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
+  readonly maxPipelined: number;
+  /** Milliseconds, as are the other times. */
+  readonly headersTimeout: number;
+  readonly requestTimeout: number;
+  readonly keepAliveTimeout: number;
+  readonly sendTimeout: number;
+}
+
+export interface ServeOptions extends OperationOptions {
+  /** The data directory. */
+  readonly data: string;
+  readonly host: string;
+  readonly port: number;
+  /** "" or a path such as "/api". */
+  readonly basePath: string;
+  /** Bytes. */
+  readonly maxBody: number;
+  readonly corsOrigins: readonly string[];
+  readonly pages: PageSettings;
+  /** Whether stacks are logged. */
+  readonly verbose?: boolean;
+  /** Bytes of the audit trail. */
+  readonly auditSize: number;
+}

@@ -1,0 +1,101 @@
+/** `backup` and `restore`: the whole catalog as one file, beside a running server too. */
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { CatalogError, messageOf } from '../../errors.ts';
+import { encodeBackup, restoreBackup, verifyBackup, writeBackup } from '../../store/backup.ts';
+import type { StoreState } from '../../store/state.ts';
+import { readFile } from '../../store/files/files.ts';
+import { load } from '../../store/files/load.ts';
+import { missing } from '../../store/store.ts';
+import type { Context } from '../../app/context.ts';
+import { describeState } from './describe.ts';
+
+/** Standard input or output in the place of a file. */
+const STREAM = '-';
+
+export interface BackupOptions {
+  readonly data: string;
+  /** A path, or "-" for standard output; null for a name with the time in it. */
+  readonly file: string | null;
+}
+
+/** @throws CatalogError `store_missing`, `store_damaged`, `backup_failed`. */
+export async function backup({ data, file }: BackupOptions, context: Context): Promise<void> {
+  const loaded = load(context.disk, data);
+  if (loaded === null) throw missing(data);
+  const { document } = loaded;
+  if (file === STREAM) {
+    await refusing('standard output', () => context.write(encodeBackup(document)));
+    return;
+  }
+  const path = file ?? `catalog-${timestamp(new Date())}.json`;
+  const target = targetOf(path, data);
+  await refusing(path, () => writeBackup(context.disk, document, target));
+  context.print(`backed up ${data} to ${path}: ${describeState(document)}`);
+}
+
+/** @throws CatalogError `backup_failed` where the disk or a pipe does not take the backup. */
+async function refusing(target: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (cause) {
+    if (cause instanceof CatalogError) throw cause;
+    throw new CatalogError(
+      'backup_failed',
+      `${target} did not take the backup: ${messageOf(cause)}`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+export interface RestoreOptions {
+  readonly data: string;
+  /** A path, or "-" for standard input. */
+  readonly file: string;
+}
+
+/** @throws CatalogError `backup_failed`, `store_damaged`, `store_not_empty`, `schema_version`. */
+export async function restore({ data, file }: RestoreOptions, context: Context): Promise<void> {
+  const document = await readBackup(file, context);
+  await restoreBackup(context.disk, document, data, 'restore');
+  context.print(`restored ${data}: ${describeState(document)}`);
+}
+
+async function readBackup(file: string, context: Context): Promise<StoreState> {
+  if (file === STREAM) return verifyBackup('standard input', await buffer(context.input()));
+  const bytes = readFile(context.disk, file);
+  if (bytes === null) {
+    throw new CatalogError('backup_failed', `there is no file ${file}; name a backup`);
+  }
+  return verifyBackup(file, bytes);
+}
+
+/** `20261121T142737Z`: sorts by time, and every file system takes it. */
+function timestamp(time: Date): string {
+  return time.toISOString().replace(/[-:]|\.\d+/g, '');
+}
+
+/** @returns where the file goes, without symbolic links. @throws CatalogError `backup_failed`. */
+function targetOf(file: string, data: string): string {
+  const refuse = (why: string, cause?: unknown) =>
+    new CatalogError('backup_failed', `${file} ${why}`, { cause });
+  let path: string;
+  try {
+    path = existsSync(file)
+      ? realpathSync(file)
+      : join(realpathSync(dirname(resolve(file))), basename(file));
+  } catch (cause) {
+    throw refuse(`is in no directory that can be used: ${messageOf(cause)}`, cause);
+  }
+  if (existsSync(path) && !statSync(path).isFile()) {
+    throw refuse('is no ordinary file; name another, or "-" for standard output');
+  }
+  const owned = realpathSync(data);
+  if (path.startsWith(owned + sep)) {
+    throw refuse(`is in the data directory; name a file outside of ${data}`);
+  }
+  return path;
+}

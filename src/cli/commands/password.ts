@@ -1,0 +1,73 @@
+/** A password: typed twice on a terminal, without being shown, or one line of standard input. */
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { CatalogError } from '../../errors.ts';
+import type { Context } from '../../app/context.ts';
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * @param name whose password it is.
+ * @throws CatalogError `account` where none is given, or the two differ.
+ */
+export async function askPassword(name: string, { input }: Context): Promise<string> {
+  const stream: NodeJS.ReadableStream & { isTTY?: boolean } = input();
+  const terminal = stream.isTTY === true && process.stderr.isTTY;
+  if (!terminal) return oneLine(await buffer(stream));
+  const [first, again] = await typeLines(stream, process.stderr, [
+    `Password of ${name}: `,
+    'Once more: ',
+  ]);
+  if (first === undefined || again === undefined) {
+    throw new CatalogError('account', 'no password was given; nothing was changed');
+  }
+  if (first === again) return first;
+  throw new CatalogError('account', 'the two passwords differ; nothing was changed');
+}
+
+/** @returns what was typed at each prompt, unseen; fewer where Ctrl-C or Ctrl-D ended it. */
+async function typeLines(
+  input: NodeJS.ReadableStream,
+  output: NodeJS.WritableStream,
+  prompts: readonly string[],
+): Promise<string[]> {
+  // As a terminal: readline then turns the echo off, shows nothing but through its output, and is
+  // closed by Ctrl-C and Ctrl-D.
+  const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input, output: unseen, terminal: true, historySize: 0 });
+  const typed: string[] = [];
+  const each = lines[Symbol.asyncIterator]();
+  try {
+    for (const prompt of prompts) {
+      output.write(prompt);
+      const line = await each.next();
+      // The line end was typed, and not shown either.
+      output.write('\n');
+      if (line.done === true) break;
+      typed.push(line.value);
+    }
+  } finally {
+    lines.close();
+  }
+  return typed;
+}
+
+function oneLine(given: Uint8Array): string {
+  let line: string;
+  try {
+    line = utf8.decode(given).replace(/\r?\n$/, '');
+  } catch (cause) {
+    throw new CatalogError('account', 'the password on standard input is not UTF-8', { cause });
+  }
+  if (line === '') {
+    throw new CatalogError(
+      'account',
+      'no password was given; type it on a terminal, or pass one line on standard input',
+    );
+  }
+  if (/[\r\n]/.test(line)) {
+    throw new CatalogError('account', 'standard input has to be one line, the password');
+  }
+  return line;
+}

@@ -1,0 +1,91 @@
+/** `rebuild-pages`: makes pages, beside a running server too. */
+import { SingleBar } from 'cli-progress';
+import { FileLock } from '../../disk/lock.ts';
+import { CatalogError, messageOf } from '../../errors.ts';
+import type { Build } from '../../pages/refresh/builds.ts';
+import { PageFiles } from '../../pages/refresh/files.ts';
+import { pagesLockPath } from '../../pages/refresh/queue.ts';
+import { rebuildPages } from '../../pages/refresh/rebuild.ts';
+import { keptSettings, type PageSettings } from '../../pages/shop/settings.ts';
+import { Site } from '../../pages/shop/site.ts';
+import { Templates } from '../../pages/shop/templates.ts';
+import { readSnapshot, requireStore } from '../../store/store.ts';
+import type { Context } from '../../app/context.ts';
+
+export interface RebuildPagesOptions {
+  readonly data: string;
+  readonly stale: boolean;
+  readonly ids: readonly number[] | null;
+  /** What is not said here is as the last server had it. */
+  readonly pages: Partial<PageSettings>;
+}
+
+/** How many failed pages the message names. */
+const MAX_NAMED = 10;
+
+/** @throws CatalogError `page_failed`, naming the pages; `store_missing`, `store_damaged`. */
+export async function rebuildPagesCommand(
+  { data, stale, ids, pages }: RebuildPagesOptions,
+  context: Context,
+): Promise<void> {
+  // Before a lock file is made in what is no data directory.
+  requireStore(data, context.disk);
+  const settings = { ...keptSettings(context.disk, data), ...pages };
+  const site = new Site(new Templates(context.disk, settings.templates), settings);
+  const lock = new FileLock(pagesLockPath(data));
+  const bar = process.stderr.isTTY ? new ProgressBar() : null;
+  const started = performance.now();
+  let build: Build;
+  try {
+    build = await rebuildPages(
+      lock,
+      () => readSnapshot(data, context.disk),
+      site,
+      new PageFiles(context.disk, data),
+      { stale, skus: ids },
+      (done, total) => bar?.show(done, total),
+    );
+  } finally {
+    bar?.stop();
+    lock.close();
+  }
+  const { written, unchanged, removed, failed } = build.counts;
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  context.print(
+    `${written} pages written, ${unchanged} unchanged, ${removed} removed, ${failed} failed in ${seconds} s`,
+  );
+  if (failed > 0) throw failure(build);
+}
+
+function failure({ counts, failures }: Build): CatalogError {
+  const named = [...failures]
+    .toSorted(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
+    .slice(0, MAX_NAMED)
+    .map(([page, why]) => `${page}: ${messageOf(why)}`);
+  const more = counts.failed > named.length ? `; and ${counts.failed - named.length} more` : '';
+  return new CatalogError('page_failed', `${named.join('; ')}${more}`);
+}
+
+/** Rate and time left, of the pages so far. */
+class ProgressBar {
+  readonly #bar = new SingleBar({
+    format: '{bar} {percentage}% {value}/{total} pages, {rate}/s, {eta_formatted} left',
+    stream: process.stderr,
+    hideCursor: true,
+    etaBuffer: 1000,
+  });
+  #startedAt: number | null = null;
+
+  show(done: number, total: number): void {
+    if (this.#startedAt === null) {
+      this.#startedAt = performance.now();
+      this.#bar.start(total, done, { rate: 0 });
+    }
+    const seconds = (performance.now() - this.#startedAt) / 1000;
+    this.#bar.update(done, { rate: seconds === 0 ? 0 : Math.round(done / seconds) });
+  }
+
+  stop(): void {
+    if (this.#startedAt !== null) this.#bar.stop();
+  }
+}

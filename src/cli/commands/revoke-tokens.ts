@@ -1,0 +1,27 @@
+/** `tokens revoke`: ends one token, or all that a subject has. */
+import { changeAccess } from '../../auth/access.ts';
+import { endToken, endTokens } from '../../auth/accounts.ts';
+import { CatalogError } from '../../errors.ts';
+import type { Context } from '../../app/context.ts';
+
+export interface RevokeOptions {
+  readonly data: string;
+  readonly jti: string | null;
+  readonly subject: string | null;
+}
+
+/** @throws CatalogError `usage` where neither or both are named; `access_file`. */
+export async function revokeTokens(
+  { data, jti, subject }: RevokeOptions,
+  { disk, print }: Context,
+): Promise<void> {
+  if (jti !== null && subject === null) {
+    await changeAccess(disk, data, (draft) => endToken(draft, jti, null));
+    print(`revoked the token ${jti}`);
+  } else if (subject !== null && jti === null) {
+    await changeAccess(disk, data, (draft, now) => endTokens(draft, subject, now));
+    print(`revoked all tokens that ${subject} has`);
+  } else {
+    throw new CatalogError('usage', 'name the jti of a token, or --subject, and not both');
+  }
+}

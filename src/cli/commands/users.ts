@@ -1,0 +1,117 @@
+/** `users`: the accounts of a data directory, beside a running server too. */
+import {
+  type Access,
+  type AccessDraft,
+  accessPath,
+  changeAccess,
+  NO_ACCESS,
+  readAccess,
+} from '../../auth/access.ts';
+import {
+  addAccount,
+  removeAccount,
+  requireAccount,
+  requireUnused,
+  setDisabled,
+  setPassword,
+  setRole,
+} from '../../auth/accounts.ts';
+import { hashPassword } from '../../auth/passwords.ts';
+import type { Role } from '../../auth/roles.ts';
+import { toIso } from '../../auth/time.ts';
+import type { Context } from '../../app/context.ts';
+import { askPassword } from './password.ts';
+import { columns } from './columns.ts';
+
+/** An account of a data directory. */
+interface Named {
+  readonly data: string;
+  readonly name: string;
+}
+
+/** @throws CatalogError `account` where there is one already, or the password is none. */
+export async function usersAdd({ data, name }: Named, role: Role, context: Context): Promise<void> {
+  // Before anybody types a password in vain.
+  requireUnused(currentAccess(data), name);
+  const password = await hashPassword(await askPassword(name, context));
+  await changeAccess(context.disk, data, (draft, now) =>
+    addAccount(draft, { name, role, disabled: false, created: now, password }),
+  );
+  context.print(`added ${name} as ${role}`);
+}
+
+/** One line for each account: name, role, state, when it was made. */
+export function usersList(data: string, { print }: Context): void {
+  const { users } = currentAccess(data);
+  const rows = [...users.values()]
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+    .map(({ name, role, disabled, created }) => [
+      name,
+      role,
+      disabled ? 'disabled' : 'active',
+      toIso(created),
+    ]);
+  for (const line of columns(rows)) print(line);
+}
+
+/** @throws CatalogError `account`. */
+export async function usersPasswd({ data, name }: Named, context: Context): Promise<void> {
+  requireAccount(currentAccess(data), name);
+  const password = await hashPassword(await askPassword(name, context));
+  await changeAccount({ data, name }, context, (draft, now) =>
+    setPassword(draft, name, password, now),
+  );
+  context.print(`changed the password of ${name}; the tokens of before have ended`);
+}
+
+/** @throws CatalogError `account`. */
+export async function usersRole(
+  { data, name }: Named,
+  role: Role,
+  context: Context,
+): Promise<void> {
+  const changed = await changeAccount({ data, name }, context, (draft, now) =>
+    setRole(draft, name, role, now),
+  );
+  context.print(
+    changed
+      ? `${name} is ${role} now; the tokens of before have ended`
+      : `${name} is ${role} already`,
+  );
+}
+
+/** @throws CatalogError `account`. */
+export async function usersDisable({ data, name }: Named, context: Context): Promise<void> {
+  const changed = await changeAccount({ data, name }, context, (draft, now) =>
+    setDisabled(draft, name, true, now),
+  );
+  context.print(changed ? `disabled ${name} and its tokens` : `${name} is disabled already`);
+}
+
+/** @throws CatalogError `account`. */
+export async function usersEnable({ data, name }: Named, context: Context): Promise<void> {
+  const changed = await changeAccount({ data, name }, context, (draft, now) =>
+    setDisabled(draft, name, false, now),
+  );
+  context.print(changed ? `enabled ${name}` : `${name} is enabled already`);
+}
+
+/** @throws CatalogError `account`. */
+export async function usersRemove({ data, name }: Named, context: Context): Promise<void> {
+  await changeAccount({ data, name }, context, (draft, now) => removeAccount(draft, name, now));
+  context.print(`removed ${name} and ended its tokens`);
+}
+
+/** Changes an account that is there; where there is none, no file and no directory is made. */
+function changeAccount<T>(
+  { data, name }: Named,
+  { disk }: Context,
+  change: (draft: AccessDraft, now: number) => T,
+): Promise<T> {
+  requireAccount(currentAccess(data), name);
+  return changeAccess(disk, data, change);
+}
+
+function currentAccess(data: string): Access {
+  return readAccess(accessPath(data)) ?? NO_ACCESS;
+}

@@ -1,0 +1,49 @@
+/** Who may do what (DECISIONS 6). */
+import { mayActAs, type Role } from '../../auth/roles.ts';
+import type { TokenVerifier, Verified } from '../../auth/tokens.ts';
+import { CatalogError } from '../../errors.ts';
+import type { Kind } from '../../model/kind.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
+import { header, type HttpRequest, whenReady } from '../message.ts';
+
+/**
+ * The role that a method on rows of a kind asks for; null where it asks for no token.
+ *
+ * @param protectsOpen whether writing what anybody may read takes a token (SPEC 5.2 asks for none).
+ */
+export function accessTo(
+  { public: isPublic, adminOnly }: Pick<Kind, 'public' | 'adminOnly'>,
+  method: string,
+  protectsOpen: boolean,
+): Role | null {
+  if (isPublic && (reads(method) || !protectsOpen)) return null;
+  if (adminOnly) return 'admin';
+  return reads(method) ? 'viewer' : 'editor';
+}
+
+/**
+ * @param needed the role that the endpoint asks for.
+ * @returns whose token it is.
+ * @throws CatalogError `unauthorized`, `forbidden`.
+ */
+export function authorize(
+  endpoint: Endpoint,
+  needed: Role,
+  request: HttpRequest,
+  tokens: TokenVerifier,
+): Verified | Promise<Verified> {
+  return whenReady(tokens.verify(header(request, 'authorization')), (caller) => {
+    const { role } = caller;
+    if (!mayActAs(role, needed)) {
+      const what = reads(request.method) ? 'read' : 'do';
+      const lacking = needed === 'admin' ? `not ${what} this; admin may` : 'read, but not write';
+      throw new CatalogError('forbidden', `the role ${role} may ${lacking}`);
+    }
+    endpoint.permit?.(caller);
+    return caller;
+  });
+}
+
+function reads(method: string): boolean {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
+}

@@ -1,0 +1,22 @@
+/** The `Idempotency-Key` header of a request that creates. */
+import { CatalogError } from '../../errors.ts';
+import { header, type HttpRequest } from '../message.ts';
+
+/** A string of a structured field (RFC 8941, section 3.3.3), or the same without quotes. */
+const KEY = /^(?:"((?:[ !#-[\]-~]|\\["\\]){1,255})"|([!#-[\]-~]{1,255}))$/;
+
+/**
+ * @returns the key; null where none was sent.
+ * @throws CatalogError `malformed_request`.
+ */
+export function idempotencyKey(request: HttpRequest): string | null {
+  const text = header(request, 'idempotency-key');
+  if (text === undefined) return null;
+  const [, quoted, plain] = KEY.exec(text.trim()) ?? [];
+  const key = quoted?.replace(/\\(.)/g, '$1') ?? plain;
+  if (key !== undefined) return key;
+  throw new CatalogError(
+    'malformed_request',
+    'Idempotency-Key must be 1 to 255 visible characters of ASCII, in quotes or without',
+  );
+}

@@ -1,0 +1,64 @@
+/** From bytes to a JSON value, strictly: nothing is repaired or guessed (DECISIONS 3). */
+import { CatalogError, messageOf } from '../../errors.ts';
+import { header, type HttpRequest } from '../message.ts';
+import { type JsonLimits, requireShallow, requireShort } from './json-limits.ts';
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** @throws CatalogError `unsupported_media_type`, `body_too_large`, `malformed_body`, `invalid`. */
+export async function readJson(request: HttpRequest, limits: JsonLimits): Promise<unknown> {
+  requireJson(header(request, 'content-type'));
+  requirePlain(header(request, 'content-encoding'));
+  const text = decode(await request.body());
+  requireShallow(limits, text);
+  const value = parseJson(text);
+  requireShort(limits, value);
+  return value;
+}
+
+/** `application/json`, any `+json`, or nothing at all. */
+function requireJson(contentType: string | undefined): void {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (type === '' || type === 'application/json' || /^[^\s/]+\/[^\s/]+\+json$/.test(type)) return;
+  throw new CatalogError(
+    'unsupported_media_type',
+    'the body must be JSON: Content-Type: application/json',
+  );
+}
+
+/** RFC 9110, section 8.4.1: nothing is decompressed, which would make a small body a large one. */
+function requirePlain(contentEncoding: string | undefined): void {
+  const coding = contentEncoding?.trim().toLowerCase() ?? '';
+  if (coding === '' || coding === 'identity') return;
+  throw new CatalogError('unsupported_media_type', 'the body must not be compressed');
+}
+
+/** @throws CatalogError `malformed_body`. */
+function decode(bytes: Uint8Array): string {
+  if (bytes.length === 0) {
+    throw new CatalogError('malformed_body', 'the body is empty; send a JSON object');
+  }
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    throw new CatalogError('malformed_body', 'the body is not UTF-8');
+  }
+  if (!text.startsWith('\ufeff')) return text;
+  throw new CatalogError(
+    'malformed_body',
+    'the body is not JSON: it begins with a byte order mark',
+  );
+}
+
+/** @throws CatalogError `malformed_body`. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const [what] = messageOf(error)
+      .replace(/^JSON Parse error: /, '')
+      .split('\n');
+    throw new CatalogError('malformed_body', `the body is not JSON: ${what?.slice(0, 100)}`);
+  }
+}

@@ -1,0 +1,111 @@
+/** Which representation an `Accept` header asks for (RFC 9110, section 12.5.1; DECISIONS 5). */
+import { CatalogError } from '../../errors.ts';
+
+export const VERSION = '1.0';
+export const JSON_TYPE = 'application/json';
+export const VENDOR_TYPE = `application/vnd.catalog+json; version=${VERSION}`;
+
+export type MediaType = typeof JSON_TYPE | typeof VENDOR_TYPE;
+
+/** What we can answer with; the first wins among equals. */
+const OFFERS: readonly { readonly answer: MediaType; readonly type: string }[] = [
+  { answer: JSON_TYPE, type: 'application/json' },
+  { answer: VENDOR_TYPE, type: 'application/vnd.catalog+json' },
+];
+
+interface Range {
+  readonly type: string;
+  /** The `version` parameter; undefined where there is none. */
+  readonly version: string | undefined;
+  /** 0 to 1. */
+  readonly quality: number;
+}
+
+/** How exactly a range names an offer; the most exact one decides about it. */
+const MISMATCH = -1;
+
+/** @throws CatalogError `not_acceptable`. */
+export function negotiate(accept: string | undefined): MediaType {
+  if (accept === undefined || accept === '*/*' || accept === JSON_TYPE || accept.trim() === '') {
+    return JSON_TYPE;
+  }
+  const ranges = parseAccept(accept);
+  let best: { answer: MediaType; quality: number; exactness: number } | null = null;
+  for (const { answer, type } of OFFERS) {
+    const { quality, exactness } = preference(ranges, type);
+    if (quality <= 0) continue;
+    const better =
+      best === null ||
+      quality > best.quality ||
+      (quality === best.quality && exactness > best.exactness);
+    if (better) best = { answer, quality, exactness };
+  }
+  if (best !== null) return best.answer;
+  throw new CatalogError('not_acceptable', `ask for ${JSON_TYPE}, or for ${VENDOR_TYPE}`);
+}
+
+function preference(
+  ranges: readonly Range[],
+  type: string,
+): Omit<Range, 'type' | 'version'> & {
+  exactness: number;
+} {
+  let found = { quality: 0, exactness: MISMATCH };
+  for (const range of ranges) {
+    const exactness = exactnessOf(range, type);
+    if (exactness > found.exactness) found = { quality: range.quality, exactness };
+  }
+  return found;
+}
+
+function exactnessOf({ type, version }: Range, offered: string): number {
+  if (version !== undefined && version !== VERSION) return MISMATCH;
+  const versioned = version === undefined ? 0 : 1;
+  if (type === offered) return 4 + versioned;
+  if (type === 'application/*') return 2 + versioned;
+  return type === '*/*' ? versioned : MISMATCH;
+}
+
+/** The media ranges of an `Accept` header; what is malformed is passed over. */
+export function parseAccept(accept: string): Range[] {
+  const ranges: Range[] = [];
+  for (const element of splitOutsideQuotes(accept, ',')) {
+    const [type = '', ...parameters] = splitOutsideQuotes(element, ';').map((part) => part.trim());
+    if (!/^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+$/.test(type)) continue;
+    let version: string | undefined;
+    let quality = 1;
+    for (const parameter of parameters) {
+      const [, name, value = ''] = /^([\w-]+)\s*=\s*(.*)$/.exec(parameter) ?? [];
+      if (name?.toLowerCase() === 'q') quality = parseQuality(value);
+      else if (name?.toLowerCase() === 'version') version = value.replace(/^"(.*)"$/, '$1');
+    }
+    ranges.push({ type: type.toLowerCase(), version, quality });
+  }
+  return ranges;
+}
+
+/** A malformed weight makes the range unusable rather than wanted. */
+function parseQuality(text: string): number {
+  return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(text) ? Number(text) : 0;
+}
+
+function splitOutsideQuotes(text: string, separator: ',' | ';'): string[] {
+  const parts: string[] = [];
+  let part = '';
+  let quoted = false;
+  for (let i = 0; i < text.length; i += 1) {
+    const unit = text[i] as string;
+    if (unit === '"') quoted = !quoted;
+    if (quoted && unit === '\\') {
+      part += unit + (text[i + 1] ?? '');
+      i += 1;
+    } else if (unit === separator && !quoted) {
+      parts.push(part);
+      part = '';
+    } else {
+      part += unit;
+    }
+  }
+  parts.push(part);
+  return parts;
+}

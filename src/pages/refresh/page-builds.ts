@@ -1,0 +1,119 @@
+/** The page builds that were asked for over HTTP, and how far they are. */
+import { CatalogError } from '../../errors.ts';
+import type { Build, BuildScope } from './builds.ts';
+import type { PageQueue } from './queue.ts';
+
+/** Builds that may wait for one another. */
+const MAX_UNFINISHED = 16;
+
+/** Builds that are remembered; the oldest finished ones are forgotten. */
+const MAX_LISTED_BUILDS = 100;
+
+/** How far a page build is, as its object of the API. Times are ISO 8601, UTC. */
+export interface PageBuild {
+  readonly id: number;
+  readonly state: 'queued' | 'running' | 'finished';
+  readonly stale: boolean;
+  /** Ids of the SKUs whose pages are made; null for all pages. */
+  readonly skus: readonly number[] | null;
+  /** Pages to be made; those that are removed are not among them. */
+  readonly total: number;
+  readonly written: number;
+  readonly unchanged: number;
+  readonly removed: number;
+  readonly failed: number;
+  /** The first of the failures. */
+  readonly failures: readonly { readonly page: string; readonly error: string }[];
+  readonly created_at: string;
+  readonly finished_at: string | null;
+}
+
+interface Entry {
+  readonly id: number;
+  readonly build: Build;
+  readonly createdAt: Date;
+  finishedAt: Date | null;
+}
+
+export class PageBuilds {
+  readonly #queue: PageQueue;
+  readonly #isSku: (id: number) => boolean;
+  readonly #now: () => number;
+  readonly #entries = new Map<number, Entry>();
+  #lastId = 0;
+
+  /** @param now milliseconds since the epoch. */
+  constructor(queue: PageQueue, isSku: (id: number) => boolean, now: () => number = Date.now) {
+    this.#queue = queue;
+    this.#isSku = isSku;
+    this.#now = now;
+  }
+
+  /** @throws CatalogError `invalid` where a SKU is not there, `too_many_builds`. */
+  start(scope: BuildScope): PageBuild {
+    const unknown = scope.skus?.find((id) => !this.#isSku(id));
+    if (unknown !== undefined) {
+      const problem = `there is no SKU ${unknown}`;
+      throw new CatalogError('invalid', `skus: ${problem}`, { fields: { skus: [problem] } });
+    }
+    const unfinished = [...this.#entries.values()].filter(({ finishedAt }) => finishedAt === null);
+    if (unfinished.length >= MAX_UNFINISHED) {
+      throw new CatalogError(
+        'too_many_builds',
+        `${MAX_UNFINISHED} page builds are not finished yet; wait for one of them`,
+        { headers: { 'Retry-After': '10' } },
+      );
+    }
+    const now = this.#now();
+    // By time, so that an id of before a restart does not name another build after it.
+    this.#lastId = Math.max(this.#lastId + 1, now);
+    const { build, ended } = this.#queue.build(scope);
+    const entry: Entry = { id: this.#lastId, build, createdAt: new Date(now), finishedAt: null };
+    void ended.then(() => (entry.finishedAt = new Date(this.#now())));
+    this.#entries.set(entry.id, entry);
+    this.#forget();
+    return shown(entry);
+  }
+
+  /** Null for one that never was, is forgotten, or was before the last start. */
+  find(id: number): PageBuild | null {
+    const entry = this.#entries.get(id);
+    return entry === undefined ? null : shown(entry);
+  }
+
+  /** The latest first. */
+  all(): PageBuild[] {
+    return [...this.#entries.values()].map(shown).reverse();
+  }
+
+  #forget(): void {
+    for (const { id, finishedAt } of this.#entries.values()) {
+      if (this.#entries.size <= MAX_LISTED_BUILDS) return;
+      if (finishedAt !== null) this.#entries.delete(id);
+    }
+  }
+}
+
+function shown({ id, build, createdAt, finishedAt }: Entry): PageBuild {
+  const { scope, counts, total, done, failures } = build;
+  return {
+    id,
+    state: finishedAt !== null ? 'finished' : done > 0 ? 'running' : 'queued',
+    stale: scope.stale,
+    skus: scope.skus,
+    total,
+    ...counts,
+    failures: [...failures].map(([page, error]) => ({ page, error: reasonOf(error) })),
+    created_at: createdAt.toISOString(),
+    finished_at: finishedAt?.toISOString() ?? null,
+  };
+}
+
+/** Clients need not know the paths of this machine, which the log tells. */
+function reasonOf(error: unknown): string {
+  if (error instanceof CatalogError && error.cause === undefined) return error.message;
+  const { code = null } = error as NodeJS.ErrnoException;
+  return error instanceof CatalogError || code === null
+    ? 'the page could not be rendered'
+    : `the page could not be written: ${code}`;
+}

@@ -1,0 +1,39 @@
+/** Amounts in the smallest unit of a currency, as people and as machines read them. */
+
+/** Amounts that are kept with their text: shops have many SKUs at few prices. */
+const MAX_CACHED_PRICES = 4096;
+
+/** Writes amounts of one currency in one language. */
+export class PriceFormat {
+  readonly #format: Intl.NumberFormat;
+  readonly #shown = new Map<number, string>();
+  /** Digits behind the decimal point: 2 for most currencies, 0 for the yen (ISO 4217). */
+  readonly #digits: number;
+
+  /**
+   * @param currency ISO 4217.
+   * @param locale BCP 47.
+   * @throws RangeError where either is malformed.
+   */
+  constructor(currency: string, locale: string) {
+    this.#format = new Intl.NumberFormat(locale, { style: 'currency', currency });
+    this.#digits = this.#format.resolvedOptions().maximumFractionDigits ?? 0;
+  }
+
+  /** For people: `$1,234.50`. @param amount a whole number of the smallest unit, 0 or more. */
+  shown(amount: number): string {
+    const known = this.#shown.get(amount);
+    if (known !== undefined) return known;
+    const text = this.#format.format(this.exact(amount) as Intl.StringNumericLiteral);
+    if (this.#shown.size >= MAX_CACHED_PRICES) this.#shown.clear();
+    this.#shown.set(amount, text);
+    return text;
+  }
+
+  /** For machines: `1234.50`. Digits are moved as text, so that no amount is rounded. */
+  exact(amount: number): string {
+    if (this.#digits === 0) return String(amount);
+    const digits = String(amount).padStart(this.#digits + 1, '0');
+    return `${digits.slice(0, -this.#digits)}.${digits.slice(-this.#digits)}`;
+  }
+}

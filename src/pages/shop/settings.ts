@@ -1,0 +1,68 @@
+/**
+ * What the operator decides about pages. `serve` writes it down beside them, so that
+ * `rebuild-pages`, which cron starts without any flag, makes the same pages.
+ */
+import { join } from 'node:path';
+import * as v from 'valibot';
+import type { Disk } from '../../disk/disk.ts';
+import { writeVolatile } from '../../disk/durable-file.ts';
+import { CatalogError } from '../../errors.ts';
+
+const settings = v.object({
+  /** Where the folder of pages is found by the world, without a slash at its end. */
+  publicUrl: v.nullable(v.string()),
+  /** ISO 4217. */
+  currency: v.string(),
+  /** BCP 47. */
+  locale: v.string(),
+  shopName: v.string(),
+  /** Directory of the operator's own templates, absolute. */
+  templates: v.nullable(v.string()),
+});
+
+export type PageSettings = v.InferOutput<typeof settings>;
+
+export const DEFAULT_SETTINGS: PageSettings = {
+  publicUrl: null,
+  currency: 'USD',
+  locale: 'en',
+  shopName: 'Catalog',
+  templates: null,
+};
+
+const FILE = 'pages.json';
+
+/** Keeps the settings of a server for the commands beside it. */
+export async function keepSettings(
+  disk: Disk,
+  directory: string,
+  used: PageSettings,
+): Promise<void> {
+  const path = join(directory, FILE);
+  const bytes = Buffer.from(`${JSON.stringify(used, null, 2)}\n`);
+  if (disk.read(path)?.equals(bytes) !== true) await writeVolatile(disk, path, bytes);
+}
+
+/**
+ * The settings of the last server on a directory, or the defaults.
+ *
+ * @throws CatalogError `page_failed` where the file is not what a server writes.
+ */
+export function keptSettings(disk: Disk, directory: string): PageSettings {
+  const path = join(directory, FILE);
+  const bytes = disk.read(path);
+  // Power loss may leave it empty: it can be made again, so nobody waited for the device.
+  if (bytes === null || bytes.length === 0) return DEFAULT_SETTINGS;
+  let content: unknown;
+  try {
+    content = JSON.parse(bytes.toString());
+  } catch {
+    content = null;
+  }
+  const parsed = v.safeParse(settings, content);
+  if (parsed.success) return parsed.output;
+  throw new CatalogError(
+    'page_failed',
+    `${path} does not hold the settings of pages; remove it, and start the server again`,
+  );
+}

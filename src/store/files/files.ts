@@ -1,0 +1,155 @@
+/**
+ * The files of a store by name, and what every one of them has in common.
+ *
+ *     catalog.json              base document, as of some change set
+ *     changes/000000000124.json change sets, numbered without a gap
+ *     head.json                 the last change set that was answered
+ *
+ * Each is one JSON object whose last member is `sha256`, the digest of every byte before
+ * `,"sha256"`. The digest is over bytes, not over values, so that a person checks it with
+ * `head -c` and `sha256sum` alone.
+ */
+import { createHash } from 'node:crypto';
+import { basename, dirname, join } from 'node:path';
+import * as v from 'valibot';
+import type { Disk } from '../../disk/disk.ts';
+import { CatalogError, messageOf } from '../../errors.ts';
+
+export const BASE = 'catalog.json';
+export const HEAD = 'head.json';
+export const CHANGES = 'changes';
+export const LOCK = 'lock';
+
+const CHANGE_SET = /^(\d{12})\.json$/;
+
+const SEAL = /^,"sha256":"([0-9a-f]{64})"\}\n$/;
+const SEAL_LENGTH = ',"sha256":""}\n'.length + 64;
+
+/** The path of a change set in its directory. */
+export function changeSetName(sequence: number): string {
+  return join(CHANGES, `${String(sequence).padStart(12, '0')}.json`);
+}
+
+export interface Listing {
+  /** The numbers of the change sets, ascending. */
+  readonly sequences: readonly number[];
+  /** Paths of what has no business among them. */
+  readonly unexpected: readonly string[];
+}
+
+/**
+ * What `changes/` holds; hidden files, half-written ones among them, are left out.
+ *
+ * @throws CatalogError `store_unreadable`.
+ */
+export function listChanges(disk: Disk, directory: string): Listing {
+  const sequences: number[] = [];
+  const strangers: string[] = [];
+  const path = join(directory, CHANGES);
+  for (const name of readable(path, () => disk.list(path))) {
+    const sequence = CHANGE_SET.exec(name)?.[1];
+    if (sequence !== undefined) sequences.push(Number(sequence));
+    else if (!name.startsWith('.')) strangers.push(join(path, name));
+  }
+  return { sequences: sequences.sort((a, b) => a - b), unexpected: strangers };
+}
+
+/**
+ * @returns the bytes of a file, or null where there is none.
+ * @throws CatalogError `store_unreadable`.
+ */
+export function readFile(disk: Disk, path: string): Buffer | null {
+  return readable(path, () => disk.read(path));
+}
+
+function readable<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new CatalogError(
+      'store_unreadable',
+      `${path} cannot be read (${messageOf(cause)}); make it readable for the user that runs catalog-server`,
+      { cause },
+    );
+  }
+}
+
+/** The end of a file whose bytes before it have this digest. */
+export function checksumMember(digest: string): string {
+  return `,"sha256":"${digest}"}\n`;
+}
+
+export interface Checksummed {
+  readonly bytes: Uint8Array;
+  readonly digest: string;
+}
+
+/**
+ * @param length of the text before the seal at least; spaces fill it up.
+ * @returns the bytes of a small file, and the digest that they are sealed with.
+ */
+export function withChecksum(value: object, length = 0): Checksummed {
+  const text = JSON.stringify(value).slice(0, -1).padEnd(length);
+  const digest = createHash('sha256').update(text).digest('hex');
+  return { bytes: Buffer.from(text + checksumMember(digest)), digest };
+}
+
+/**
+ * Verifies the digest of a file of the store and parses it.
+ *
+ * @throws CatalogError `store_damaged` where it is not what was written.
+ */
+export function verifyChecksum(path: string, bytes: Buffer): { value: unknown; digest: string } {
+  const end = Math.max(bytes.length - SEAL_LENGTH, 0);
+  const stated = SEAL.exec(bytes.toString('latin1', end))?.[1];
+  if (stated === undefined) throw damaged(path, 'it is cut off, or not a file of the store');
+  const digest = createHash('sha256').update(bytes.subarray(0, end)).digest('hex');
+  if (digest !== stated) throw damaged(path, 'its checksum does not match its content');
+  try {
+    return { value: JSON.parse(`${bytes.toString('utf8', 0, end)}}`), digest };
+  } catch (error) {
+    throw damaged(path, messageOf(error));
+  }
+}
+
+/** @throws CatalogError `store_damaged` where a value does not have the shape. */
+export function parseShape<const S extends v.GenericSchema>(
+  path: string,
+  shape: S,
+  value: unknown,
+): v.InferOutput<S> {
+  const parsed = v.safeParse(shape, value);
+  if (!parsed.success) throw damaged(path, v.summarize(parsed.issues).split('\n')[0] ?? '');
+  return parsed.output;
+}
+
+/** What to do about a damaged file is the same for all of them. */
+export function damaged(path: string, what: string): CatalogError {
+  return new CatalogError(
+    'store_damaged',
+    `${path} is damaged: ${what}; restore the directory from a backup, or see "Damage" in docs/storage.md`,
+  );
+}
+
+/** What the system says of a refusal, such as "ENOSPC: no space left on device": without a path. */
+export function reasonOf(error: unknown): string {
+  return messageOf(error).replace(/, \w+(?: '.*)?$/s, '');
+}
+
+/** @returns the error with the directory that could not be written, where it does not say so itself. */
+export function unwritable(directory: string, cause: unknown): unknown {
+  if (cause instanceof CatalogError) return cause;
+  return new CatalogError(
+    'write_refused',
+    `${directory} cannot be written (${messageOf(cause)}); see to the disk, and try again`,
+    { cause },
+  );
+}
+
+/** A file that the store did not put where it is. */
+export function unexpectedFile(path: string): CatalogError {
+  return new CatalogError(
+    'store_damaged',
+    `${path} is not a file of the store: ${basename(path)} is no number of a change set; move it out of ${dirname(path)}`,
+  );
+}

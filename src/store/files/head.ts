@@ -1,0 +1,47 @@
+/**
+ * `head.json`: the last change set that was answered. Without it nobody could tell that the last
+ * change sets are gone, since nothing behind them is there to show the gap.
+ *
+ * Invariant: the change set that it names is durable. It is overwritten in place, after the change
+ * set is durable and before the answer, and it is not synced: power loss may leave an older head,
+ * never a newer one than the history. It is smaller than a sector, which a device writes whole, and
+ * always of one length: a file system may record a new length without the bytes that belong to it.
+ */
+import * as v from 'valibot';
+import type { Disk } from '../../disk/disk.ts';
+import { shapes } from './change-set.ts';
+import { parseShape, readFile, withChecksum, verifyChecksum } from './files.ts';
+
+/** How often a reader looks again at a head that is being overwritten under its eyes. */
+const MAX_READ_ATTEMPTS = 10;
+
+export interface Head {
+  readonly sequence: number;
+  /** The digest of that change set; before the first, what tells this history from others. */
+  readonly digest: string;
+}
+
+const headShape = v.object({ sequence: shapes.count, digest: shapes.digest });
+
+/** Characters before the seal, whatever the sequence. */
+const LENGTH = JSON.stringify({ sequence: Number.MAX_SAFE_INTEGER, digest: 'f'.repeat(64) }).length;
+
+export function encodeHead({ sequence, digest }: Head): Uint8Array {
+  return withChecksum({ sequence, digest }, LENGTH).bytes;
+}
+
+/**
+ * @returns null where there is none.
+ * @throws CatalogError `store_damaged`, `store_unreadable`.
+ */
+export function readHead(disk: Disk, path: string): Head | null {
+  for (let attempt = 1; ; attempt += 1) {
+    const bytes = readFile(disk, path);
+    if (bytes === null) return null;
+    try {
+      return parseShape(path, headShape, verifyChecksum(path, bytes).value);
+    } catch (error) {
+      if (attempt === MAX_READ_ATTEMPTS) throw error;
+    }
+  }
+}

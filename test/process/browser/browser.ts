@@ -1,0 +1,95 @@
+/** A browser for tests, where there is one. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { test } from 'uvu';
+import { temporaryDirectory } from '../../support/directory.ts';
+
+const CHROMIUM = process.env['CHROMIUM'] || '/usr/bin/chromium';
+
+const ARGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export const available = existsSync(CHROMIUM);
+
+const why = available ? '' : ` (skipped: there is no browser at ${CHROMIUM})`;
+
+/** Where screenshots go; null where nobody asked for them. */
+const SCREENSHOTS = process.env['SCREENSHOTS'] || null;
+
+export function testInBrowser(name: string, run: () => Promise<void>): void {
+  if (available) test(name, run);
+  else test.skip(`${name}${why}`, run);
+}
+
+export function launch(): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: ARGS, headless: true });
+}
+
+export interface Visit {
+  readonly page: Page;
+  /** Console errors, uncaught exceptions, refused requests and violations of the policy. */
+  readonly complaints: string[];
+  /** What was asked of other hosts. */
+  readonly foreign: string[];
+  /** Bytes of what came from the server, by address. */
+  readonly bytes: Map<string, number>;
+}
+
+export interface Look {
+  readonly width?: number;
+  readonly dark?: boolean;
+  readonly options?: BrowserContextOptions;
+}
+
+/** A page of its own, which keeps what happens on it; close its context at the end. */
+export async function open(
+  browser: Browser,
+  { width = 1000, dark = false, options = {} }: Look = {},
+): Promise<Visit> {
+  const context = await browser.newContext({
+    viewport: { width, height: 800 },
+    colorScheme: dark ? 'dark' : 'light',
+    ...options,
+  });
+  const page = await context.newPage();
+  const visit: Visit = { page, complaints: [], foreign: [], bytes: new Map() };
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') {
+      visit.complaints.push(`${message.text()} ${message.location().url}`);
+    }
+  });
+  page.on('pageerror', (error) => visit.complaints.push(error.message));
+  page.on('request', (request) => {
+    const url = request.url();
+    const own = new URL(url).origin === new URL(request.frame().url()).origin;
+    if (!own && !request.isNavigationRequest() && !/^(?:data|blob):/.test(url)) {
+      visit.foreign.push(url);
+    }
+  });
+  page.on('response', async (response) => {
+    if (response.status() >= 400) visit.complaints.push(`${response.status()} ${response.url()}`);
+    const length = Number(response.headers()['content-length'] ?? Number.NaN);
+    if (!response.url().startsWith('data:')) visit.bytes.set(response.url(), length);
+  });
+  return visit;
+}
+
+/** Keeps a picture of a page where `SCREENSHOTS` names a directory. */
+export async function shoot(page: Page, name: string, fullPage = true): Promise<void> {
+  if (SCREENSHOTS === null) return;
+  const directory = SCREENSHOTS === '1' ? temporaryDirectory() : SCREENSHOTS;
+  await page.screenshot({ path: join(directory, `${name}.png`), fullPage });
+}
+
+/** How many pixels the document is wider than the window. */
+export function overflow(page: Page): Promise<number> {
+  return page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+}

@@ -1,0 +1,288 @@
+/** Pages of every kind in a browser, where there is one. */
+import axe from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  type Catalog,
+  createCatalog,
+  type Fields,
+  make,
+  skuFields,
+} from '../../support/catalog.ts';
+import { send } from '../../support/client.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
+import { faultsOf, folderOf } from '../../support/shop.ts';
+import { available, launch, open, overflow, shoot, testInBrowser } from './browser.ts';
+
+let browser: Browser;
+let server: TestServer;
+
+/** One page of each kind, by what it is of. */
+const PAGES: Record<string, string> = {
+  front: 'index.html',
+  category: 'categories/1.html',
+  sku: 'skus/1.html',
+  spu: 'goods/1.html',
+};
+
+const RICH = [
+  '<h3>Sound</h3><p>A <strong>large</strong> speaker, see <a href="https://a.example/">notes</a>.</p>',
+  '<table><thead><tr><th scope="col">Part</th><th scope="col">Weight</th></tr></thead>',
+  '<tbody><tr><td>Body</td><td>180 g</td></tr></tbody></table><ul><li>One</li><li>Two</li></ul>',
+].join('');
+
+test.before(async () => {
+  if (!available) return;
+  server = await startServer({
+    demo: true,
+    args: ['--public-url', 'https://shop.example/pages', '--shop-name', 'A <small> & "shop"'],
+  });
+  await fill();
+  await until('every page is there', () => faultsOf(server.data).length === 0);
+  browser = await launch();
+});
+
+test.after(async () => {
+  if (!available) return;
+  await browser.close();
+  await server.stop();
+});
+
+/** What the demo catalog lacks: long lists, the longest words, hostile names, rich text. */
+async function fill(): Promise<void> {
+  const long = await createCatalog(server, 'Long');
+  const many = Array.from({ length: 60 }, (_, number) =>
+    skuFields(long, { name: `No. ${number}` }),
+  );
+  assert.is((await send(server, 'POST', '/admin/skus/', { body: many })).status, 201);
+  await send(server, 'PATCH', `/admin/goods/${long.spu}/`, { body: { desc_detail: RICH } });
+  PAGES['list'] = `goods/${long.spu}.html`;
+  PAGES['part'] = `categories/${long.chain[2]}/2.html`;
+  PAGES['rich'] = `skus/${long.sku}.html`;
+  PAGES['choices'] = `skus/${await choices(long)}.html`;
+  PAGES['off'] = await page({ of: long, fields: { is_launched: false } });
+  PAGES['empty'] =
+    `categories/${(await make(server, '/admin/categories/', { name: 'Empty' })).id}.html`;
+
+  const word = 'W'.repeat(255);
+  const wide = await createCatalog(server, 'W'.repeat(240));
+  for (const [path, fields] of [
+    ...wide.chain.map((id) => [`/admin/categories/${id}/`, { name: word }] as const),
+    [`/admin/goods/${wide.spu}/`, { name: word, desc_detail: word }],
+    [`/admin/brands/${wide.brand}/`, { name: word }],
+    [`/admin/specs/${wide.silver.spec_id}/`, { name: word }],
+    [`/admin/options/${wide.silver.option_id}/`, { value: word }],
+  ] as const) {
+    assert.is((await send(server, 'PATCH', path, { body: fields })).status, 200);
+  }
+  const fields = { name: word, caption: word, price: Number.MAX_SAFE_INTEGER };
+  await page({ of: wide, fields: { ...fields, specs: [wide.black] } });
+  PAGES['wide'] = await page({ of: wide, fields: { ...fields, specs: [wide.silver] } });
+  PAGES['wide list'] = `goods/${wide.spu}.html`;
+  PAGES['wide category'] = `categories/${wide.chain[0]}.html`;
+  PAGES['wide shelf'] = `categories/${wide.chain[2]}.html`;
+
+  const name = `<img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
+  const hostile = await createCatalog(server, name);
+  await send(server, 'PATCH', `/admin/goods/${hostile.spu}/`, {
+    body: { desc_detail: `<p>${name}</p><svg onload="document.title='run'">` },
+  });
+  PAGES['hostile'] = await page({
+    of: hostile,
+    fields: { name, caption: name, specs: [hostile.black] },
+  });
+  PAGES['hostile list'] = `goods/${hostile.spu}.html`;
+}
+
+/** The page of a new SKU. */
+async function page({ of, fields }: { of: Catalog; fields: Fields }): Promise<string> {
+  return `skus/${(await make(server, '/admin/skus/', skuFields(of, fields))).id}.html`;
+}
+
+/** A SKU with sisters, one of them off sale. */
+async function choices(of: Catalog): Promise<number> {
+  const off = skuFields(of, { is_launched: false, name: 'Off' });
+  await make(server, '/admin/skus/', { ...off, specs: [of.black] });
+  const fields = skuFields(of, { name: 'With sisters' });
+  return (await make(server, '/admin/skus/', { ...fields, specs: [of.silver, of.large] })).id;
+}
+
+const at = (name: string) => `${server.url}/pages/${PAGES[name]}`;
+
+/** What axe-core finds, each with the elements. */
+async function violationsOn(on: Page): Promise<string[]> {
+  await on.evaluate(axe.source);
+  const { violations } = await on.evaluate<{ violations: axe.Result[] }>('axe.run()');
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
+
+for (const width of [360, 768, 1280]) {
+  for (const dark of [false, true]) {
+    const where = `${width} px, ${dark ? 'dark' : 'light'}`;
+    testInBrowser(
+      `no page complains, loads from elsewhere or fails axe-core: ${where}`,
+      async () => {
+        const visit = await open(browser, { width, dark });
+        for (const name of Object.keys(PAGES)) {
+          await visit.page.goto(at(name), { waitUntil: 'load' });
+          assert.equal(await violationsOn(visit.page), [], name);
+          assert.ok((await overflow(visit.page)) <= 0, name);
+          await shoot(visit.page, `${name.replace(' ', '-')}-${width}-${dark ? 'dark' : 'light'}`);
+        }
+        assert.equal(visit.complaints, []);
+        assert.equal(visit.foreign, []);
+        await visit.page.context().close();
+      },
+    );
+  }
+}
+
+testInBrowser('no page scrolls sideways at 320 px, the longest words included', async () => {
+  const { page: wide } = await open(browser, { width: 320 });
+  for (const name of Object.keys(PAGES)) {
+    await wide.goto(at(name), { waitUntil: 'load' });
+    const tooWide = await overflow(wide);
+    assert.ok(tooWide <= 0, `${name}: ${tooWide} px too wide`);
+    if (name.startsWith('wide')) await shoot(wide, `${name.replace(' ', '-')}-320`);
+  }
+  await wide.context().close();
+});
+
+testInBrowser('a page and all that it loads have less than 30 kB', async () => {
+  for (const name of ['front', 'category', 'sku', 'spu', 'list', 'choices', 'rich']) {
+    const { page: own, bytes } = await open(browser);
+    await own.goto(at(name), { waitUntil: 'networkidle' });
+    const urls = [...bytes.keys()].map((url) => url.replace(/\?v=.*/, ''));
+    assert.equal(urls, [at(name), `${server.url}/pages/style.css`], name);
+    const total = [...bytes.values()].reduce((sum, each) => sum + each, 0);
+    assert.ok(total > 1000 && total < 30_000, `${name}: ${total} bytes`);
+    await own.context().close();
+  }
+});
+
+testInBrowser('without JavaScript everything is there', async () => {
+  const { page: plain } = await open(browser, { options: { javaScriptEnabled: false } });
+  await plain.goto(at('choices'), { waitUntil: 'load' });
+  assert.is(await plain.locator('h1').textContent(), 'With sisters');
+  assert.is(await plain.locator('.price').textContent(), '$649.00');
+  await plain.getByRole('link', { name: 'Black (unavailable)' }).click();
+  assert.ok(await plain.getByText('Off sale', { exact: true }).isVisible());
+  assert.is(await plain.locator('.price, .stock, .market').count(), 0);
+  await plain.context().close();
+});
+
+testInBrowser('its own style sheet rules, light and dark', async () => {
+  for (const dark of [false, true]) {
+    const { page: own } = await open(browser, { dark });
+    await own.goto(at('sku'), { waitUntil: 'load' });
+    const style = (property: string, of: string) =>
+      own.evaluate(`getComputedStyle(document.querySelector('${of}')).${property}`);
+    assert.is(await style('fontWeight', '.price'), '650');
+    const paper = dark ? 'rgb(20, 23, 27)' : 'rgb(255, 255, 255)';
+    assert.is(await style('backgroundColor', 'body'), paper);
+    await own.context().close();
+  }
+});
+
+testInBrowser(
+  'the keyboard reaches the skip link first, then all links in their order',
+  async () => {
+    const { page: own } = await open(browser);
+    for (const name of ['sku', 'list', 'category', 'choices']) {
+      await own.goto(at(name), { waitUntil: 'load' });
+      await own.keyboard.press('Tab');
+      const skip = own.locator('.skip');
+      assert.is(await own.evaluate('document.activeElement.className'), 'skip', name);
+      const box = await skip.boundingBox();
+      assert.ok(box !== null && box.x >= 0 && box.y >= 0, `${name}: the skip link is in sight`);
+      const links = await own.locator('a[href]').count();
+      for (let index = 1; index < links; index += 1) {
+        await own.keyboard.press('Tab');
+        const [focused, outlined] = await own.evaluate<[number, boolean]>(
+          "[[...document.querySelectorAll('a[href]')].indexOf(document.activeElement), " +
+            "getComputedStyle(document.activeElement).outlineStyle !== 'none']",
+        );
+        assert.is(focused, index, name);
+        assert.ok(outlined, `${name}: link ${index} shows that it has the focus`);
+      }
+      await skip.focus();
+      await own.keyboard.press('Enter');
+      assert.match(own.url(), /#main$/);
+    }
+    await own.context().close();
+  },
+);
+
+testInBrowser(
+  'a screen reader finds the landmarks, one heading of the first level, named lists',
+  async () => {
+    const { page: own } = await open(browser);
+    for (const name of Object.keys(PAGES)) {
+      await own.goto(at(name), { waitUntil: 'load' });
+      assert.is(await own.getByRole('main').count(), 1, name);
+      assert.is(await own.getByRole('heading', { level: 1 }).count(), 1, name);
+      const crumbs = own.getByRole('navigation', { name: 'Breadcrumb' });
+      assert.is(await crumbs.count(), name === 'front' ? 0 : 1, name);
+    }
+    await own.goto(at('choices'), { waitUntil: 'load' });
+    assert.is(await own.getByRole('region', { name: 'Colour' }).count(), 1);
+    await own.context().close();
+  },
+);
+
+testInBrowser('print leaves out what is for the screen alone', async () => {
+  const { page: own } = await open(browser, { dark: true });
+  await own.emulateMedia({ media: 'print' });
+  await own.goto(at('choices'), { waitUntil: 'load' });
+  for (const gone of ['.skip', '.choice', '.bottom', '.picture']) {
+    assert.not.ok(await own.locator(gone).first().isVisible(), gone);
+  }
+  for (const there of ['.top', 'h1', '.price', 'dl']) {
+    assert.ok(await own.locator(there).first().isVisible(), there);
+  }
+  const ink = await own.evaluate('getComputedStyle(document.body).color');
+  assert.is(ink, 'rgb(0, 0, 0)');
+  await shoot(own, 'print');
+  await own.context().close();
+});
+
+testInBrowser('hostile names run no script and make no element', async () => {
+  for (const name of ['hostile', 'hostile list']) {
+    const { page: own, complaints } = await open(browser);
+    await own.goto(at(name), { waitUntil: 'networkidle' });
+    assert.match(await own.title(), /^<img src=x onerror="document\.title='run'"><script>/);
+    assert.is(
+      await own.locator('img, iframe, script:not([type="application/ld+json"])').count(),
+      0,
+    );
+    const handlers = await own.evaluate(
+      "[...document.querySelectorAll('*')].filter((each) => [...each.attributes]" +
+        ".some(({ name }) => name.startsWith('on') || name === 'style')).length",
+    );
+    assert.is(handlers, 0);
+    assert.equal(complaints, []);
+    await own.context().close();
+  }
+});
+
+testInBrowser('every file of the sitemap is well-formed XML of its namespace', async () => {
+  const { page: own } = await open(browser, { options: { bypassCSP: true } });
+  await own.goto(at('front'), { waitUntil: 'load' });
+  const files = [...folderOf(server.data)].filter(([name]) => name.endsWith('.xml'));
+  assert.is(files.length, 4);
+  for (const [name, text] of files) {
+    const root = await own.evaluate(
+      `(() => {
+        const xml = new DOMParser().parseFromString(${JSON.stringify(text)}, 'application/xml');
+        return xml.documentElement.localName + ' ' + xml.documentElement.namespaceURI;
+      })()`,
+    );
+    const wanted = name === 'sitemap.xml' ? 'sitemapindex' : 'urlset';
+    assert.is(root, `${wanted} http://www.sitemaps.org/schemas/sitemap/0.9`);
+  }
+  await own.context().close();
+});
+
+test.run();

@@ -1,0 +1,596 @@
+/** `check` as a process: what it finds, what it says, what it leaves alone. */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createCatalog, type Fields, make, skuFields } from '../../support/catalog.ts';
+import { send } from '../../support/client.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import {
+  type Finished,
+  killServers,
+  runCommand,
+  startServer,
+  type TestServer,
+} from '../../support/server.ts';
+import { ENTRY } from '../../support/paths.ts';
+
+/** A store with one of everything and change sets behind its base. Tests work on copies. */
+let whole = '';
+
+test.before(async () => {
+  const server = await startServer();
+  const of = await createCatalog(server);
+  await make(server, '/admin/skus/', skuFields(of, { specs: [of.silver, of.large] }));
+  await make(server, '/books/', { name: 'Emma', pub_date: '1815-12-23' });
+  await server.stop();
+  whole = server.data;
+});
+
+test.after(killServers);
+
+function copyOfStore(): string {
+  const data = join(temporaryDirectory(), 'data');
+  cpSync(whole, data, { recursive: true });
+  rmSync(join(data, 'lock'));
+  return data;
+}
+
+function check(data: string): Promise<Finished> {
+  return runCommand(['check', '--data', data]);
+}
+
+/** @returns the one line that it prints. */
+function assertInOrder(data: string, { status, stdout, stderr }: Finished): string {
+  assert.is(status, 0, stdout + stderr);
+  assert.is(stderr, '');
+  assert.match(stdout, /^[^\n]+\n$/);
+  assert.ok(stdout.startsWith(`${data} is in order: `), stdout);
+  return stdout;
+}
+
+/** One finding a line on standard output, and how many there are on standard error. */
+function assertFound(data: string, { status, stdout, stderr }: Finished): string[] {
+  assert.is(status, 1, stdout + stderr);
+  assert.not.match(stdout + stderr, /\n\s+at |\.ts:\d/);
+  const findings = stdout.split('\n').slice(0, -1);
+  const count = findings.length === 1 ? 'one finding' : `${findings.length} findings`;
+  const told = `catalog-server: ${data} is not in order: ${count}, told on standard output\n`;
+  assert.is(stderr, told);
+  return findings;
+}
+
+/** Every path below a directory, with what it holds. */
+function contentOf(directory: string): Readonly<Record<string, string>> {
+  const paths = readdirSync(directory, { recursive: true }).map(String).sort();
+  const content = (path: string) =>
+    statSync(path).isDirectory() ? '' : readFileSync(path).toString('base64');
+  return Object.fromEntries(paths.map((path) => [path, content(join(directory, path))]));
+}
+
+/** The content of a file of the store, without its seal. */
+function parsed(path: string): Record<string, never> {
+  const { sha256: _, ...value } = JSON.parse(readFileSync(path, 'utf8'));
+  return value;
+}
+
+/** Writes a file that says of itself that it is whole. @returns its digest. */
+function writeSealed(path: string, value: Fields): string {
+  const text = JSON.stringify(value).slice(0, -1);
+  const digest = createHash('sha256').update(text).digest('hex');
+  writeFileSync(path, `${text},"sha256":"${digest}"}\n`);
+  return digest;
+}
+
+interface Contents {
+  readonly last_ids?: Fields;
+  readonly put?: Fields;
+  readonly delete?: Fields;
+}
+
+/** Adds a change set that the program would not have written. @returns its path. */
+function append(data: string, contents: Contents): string {
+  const head = join(data, 'head.json');
+  const { sequence: last, digest: previous } = parsed(head);
+  const sequence = Number(last) + 1;
+  const path = join(data, 'changes', `${String(sequence).padStart(12, '0')}.json`);
+  const time = new Date().toISOString();
+  const empty = { last_ids: {}, put: {}, delete: {} };
+  const digest = writeSealed(path, { sequence, previous, time, ...empty, ...contents });
+  writeSealed(head, { sequence, digest });
+  return path;
+}
+
+test('check of a whole store prints one line, ends with 0 and changes nothing', async () => {
+  const data = copyOfStore();
+  const before = contentOf(data);
+  const line = assertInOrder(data, await check(data));
+  const { sequence } = parsed(join(data, 'head.json'));
+  const sets = readdirSync(join(data, 'changes')).length;
+  // One brand, three categories, one SPU, two specifications, three options, two SKUs, two
+  // records, one book; and an audit entry for each but the book.
+  assert.match(line, `: 29 rows as of change set ${sequence}, 20`);
+  assert.match(line, `; ${sets} change sets behind catalog.json\n`);
+  assert.equal(contentOf(data), before, 'not even a lock file');
+});
+
+test('check of a new store, and of one with a single change set', async () => {
+  const data = temporaryDirectory();
+  await runCommand(['migrate', '--data', data]);
+  const line = '0 rows as of change set 0; 0 change sets behind catalog.json';
+  assert.is(assertInOrder(data, await check(data)), `${data} is in order: ${line}\n`);
+  await runCommand(['migrate', '--data', data, '--demo']);
+  assert.match(assertInOrder(data, await check(data)), '; one change set behind catalog.json');
+});
+
+test('what a crash may leave is no finding', async () => {
+  const data = copyOfStore();
+  for (const folder of ['', 'changes']) {
+    writeFileSync(join(data, folder, '.0123456789abcdef.tmp'), '{"half":');
+  }
+  writeFileSync(join(data, 'lock'), '{"pid":');
+  // A base that contains change sets, which a crash has kept from being removed.
+  const backup = await runCommand(['backup', '--data', data, '-']);
+  writeFileSync(join(data, 'catalog.json'), backup.stdout);
+  const before = contentOf(data);
+  assert.match(assertInOrder(data, await check(data)), '; 0 change sets behind');
+  assert.equal(contentOf(data), before);
+});
+
+test('where there is no store check says how to make one, and makes nothing', async () => {
+  const parent = temporaryDirectory();
+  for (const data of [parent, join(parent, 'none')]) {
+    const { status, stdout, stderr } = await check(data);
+    assert.is(status, 1);
+    assert.is(stdout, '');
+    const advice = `${data} holds no store; run: catalog-server migrate --data ${data}`;
+    assert.is(stderr, `catalog-server: ${advice}\n`);
+  }
+  assert.equal(readdirSync(parent), []);
+});
+
+test('a file in the place of the data directory is found, and named', async () => {
+  const data = join(temporaryDirectory(), 'file');
+  writeFileSync(data, 'mine');
+  const [finding = ''] = assertFound(data, await check(data));
+  assert.ok(finding.startsWith(data), finding);
+});
+
+const BOOK = { name: 'Emma', pub_date: '1815-12-23', commentcount: 0, readcount: 0, image: '' };
+
+interface Wrong {
+  readonly name: string;
+  /** @returns what the lines begin with, in their order. */
+  readonly inflict: (data: string) => readonly string[];
+}
+
+/** What is wrong in a row that one change set puts. */
+function wrongRow(name: string, table: string, row: Fields, ...begin: readonly string[]): Wrong {
+  return {
+    name,
+    inflict(data) {
+      append(data, { last_ids: { [table]: row['id'] }, put: { [table]: [row] } });
+      return begin;
+    },
+  };
+}
+
+const WRONG: readonly Wrong[] = [
+  wrongRow('an empty name', 'books', { id: 9, ...BOOK, name: ' ' }, 'book 9: name: '),
+  wrongRow(
+    'a day that is none',
+    'books',
+    { id: 9, ...BOOK, pub_date: '2023-02-29' },
+    'book 9: pub_date: ',
+  ),
+  wrongRow('a wrong type', 'books', { id: 9, ...BOOK, name: 7 }, 'book 9: name: '),
+  wrongRow(
+    'a value that is no scalar',
+    'books',
+    { id: 9, ...BOOK, name: { a: [1] } },
+    'book 9: name: ',
+  ),
+  wrongRow(
+    'a wrong type of what the service sets',
+    'books',
+    { id: 9, ...BOOK, readcount: '7' },
+    'book 9: readcount: ',
+  ),
+  wrongRow(
+    'an attribute that is missing',
+    'brands',
+    { id: 9, name: 'Half', logo: '' },
+    'brand 9: first_letter: it is missing',
+  ),
+  wrongRow(
+    'an attribute that nobody declared',
+    'books',
+    { id: 9, ...BOOK, shelf: 1 },
+    'book 9: shelf: it is not stored here',
+  ),
+  wrongRow(
+    'a name of the language in the place of an attribute',
+    'books',
+    JSON.parse(`{"id":9,"constructor":1,${JSON.stringify(BOOK).slice(1)}`),
+    'book 9: constructor: it is not stored here',
+  ),
+  wrongRow(
+    'several faults of one row',
+    'books',
+    { id: 9, ...BOOK, name: '', pub_date: '' },
+    'book 9: name: ',
+    'book 9: pub_date: ',
+  ),
+  wrongRow(
+    'a reference to nothing',
+    'specs',
+    { id: 9, name: 'Lost', goods_id: 77 },
+    'specification 9: spu_id: 77 does not exist',
+  ),
+  wrongRow(
+    'a record without its SKU',
+    'sku_specs',
+    { id: 9, sku_id: 77, spec_id: 1, option_id: 1 },
+    'specification record 9: sku_id: 77 does not exist',
+  ),
+  wrongRow(
+    'an option of another specification',
+    'sku_specs',
+    { id: 9, sku_id: 2, spec_id: 1, option_id: 3 },
+    'specification record 9: option_id: ',
+  ),
+  wrongRow(
+    'a category below itself',
+    'categories',
+    { id: 9, name: 'Loop', parent_id: 9 },
+    'category 9: parent_id: ',
+  ),
+  {
+    name: 'a row that goes while others refer to it',
+    inflict(data) {
+      append(data, { delete: { brands: [1] } });
+      return ['SPU 1: brand_id: 1 does not exist'];
+    },
+  },
+  {
+    name: 'an id above the last one that was handed out',
+    inflict(data) {
+      append(data, { put: { books: [{ id: 9, ...BOOK }] } });
+      return ['book 9: the last id of books is 1'];
+    },
+  },
+  {
+    name: 'a last id that goes back',
+    inflict(data) {
+      append(data, { last_ids: { brands: 7 } });
+      const path = append(data, { last_ids: { brands: 3 } });
+      return [`${path}: the last id of brands goes back from 7 to 3`];
+    },
+  },
+  {
+    name: 'a row deleted that is not there',
+    inflict(data) {
+      const path = append(data, { delete: { books: [7] } });
+      return [`${path}: it deletes book 7, which is not there`];
+    },
+  },
+  {
+    name: 'an id that is used a second time',
+    inflict(data) {
+      append(data, { delete: { books: [1] } });
+      const path = append(data, { put: { books: [{ id: 1, ...BOOK }] } });
+      return [`${path}: it uses the id of book 1 a second time`];
+    },
+  },
+  {
+    name: 'two rows with one id in the base',
+    inflict(data) {
+      const path = join(data, 'catalog.json');
+      const row = { id: 1, ...BOOK };
+      writeSealed(path, { ...parsed(path), tables: { books: [row, row] } });
+      return [`${path} is damaged: books has two rows with one id`];
+    },
+  },
+  {
+    name: 'a table that there is not',
+    inflict(data) {
+      const path = append(data, { put: { shelves: [{ id: 1 }] } });
+      return [`${path} is damaged: `];
+    },
+  },
+];
+
+for (const { name, inflict } of WRONG) {
+  test(`check finds what no checksum shows: ${name}`, async () => {
+    const data = copyOfStore();
+    const begin = inflict(data);
+    const before = contentOf(data);
+    const findings = assertFound(data, await check(data));
+    assert.is(findings.length, begin.length, findings.join('\n'));
+    for (const [index, text] of begin.entries()) {
+      assert.ok(findings[index]?.startsWith(text), `${findings[index]}\n${text}`);
+    }
+    assert.equal(contentOf(data), before);
+  });
+}
+
+function flip(path: string): string {
+  const bytes = readFileSync(path);
+  const middle = Math.floor(bytes.length / 2);
+  bytes[middle] = (bytes[middle] ?? 0) ^ 1;
+  writeFileSync(path, bytes);
+  return path;
+}
+
+test('check names everything that is wrong, in every file, at once', async () => {
+  const data = copyOfStore();
+  const changes = join(data, 'changes');
+  const [first = '', second = '', , fourth = ''] = readdirSync(changes).sort();
+  const base = flip(join(data, 'catalog.json'));
+  const damaged = [first, second].map((name) => flip(join(changes, name)));
+  rmSync(join(changes, fourth));
+  const stranger = join(changes, 'notes.txt');
+  writeFileSync(stranger, 'mine');
+  const keys = join(data, 'keys.json');
+  writeFileSync(keys, '{}', { mode: 0o600 });
+  const findings = assertFound(data, await check(data));
+  const named = [base, stranger, ...damaged, join(changes, fourth), keys];
+  assert.equal(
+    findings.map((line) => line.slice(0, line.indexOf(' '))),
+    named,
+  );
+});
+
+test('a damaged head is found beside a damaged change set', async () => {
+  const data = copyOfStore();
+  const [first = ''] = readdirSync(join(data, 'changes')).sort();
+  const named = [join(data, 'head.json'), join(data, 'changes', first)].map(flip);
+  const findings = assertFound(data, await check(data));
+  assert.equal(
+    findings.map((line) => line.slice(0, line.indexOf(' '))),
+    named,
+  );
+});
+
+/** Writes a store without change sets whose rows are these categories. */
+function writeCategories(data: string, categories: readonly { readonly id: number }[]): void {
+  mkdirSync(join(data, 'changes'), { recursive: true });
+  const digest = 'b'.repeat(64);
+  const last_ids = { categories: categories.at(-1)?.id };
+  const state = { schema: 3, sequence: 5, previous: digest, time: null, last_ids };
+  writeSealed(join(data, 'catalog.json'), { ...state, tables: { categories } });
+  writeSealed(join(data, 'head.json'), { sequence: 5, digest });
+}
+
+test('of very many findings the first thousand are told, and all of them reach a slow reader', () => {
+  const data = temporaryDirectory();
+  const below = (id: number) => ({ id, name: 'Below itself', parent_id: id });
+  writeCategories(
+    data,
+    Array.from({ length: 3000 }, (_, index) => below(1e12 + index)),
+  );
+  // More than a pipe holds, to a reader that takes one byte after the other.
+  const script = '"$0" "$1" check --data "$2" | dd bs=1 status=none';
+  const args = ['-c', script, process.execPath, ENTRY, data];
+  const { stdout, stderr } = spawnSync('sh', args, { encoding: 'utf8' });
+  assert.ok(stdout.length > 100_000, `${stdout.length} bytes`);
+  const findings = assertFound(data, { status: 1, signal: null, stdout, stderr });
+  assert.is(findings.length, 1000);
+  assert.match(findings.at(-1) ?? '', /^category 1000000000999: parent_id: /);
+});
+
+interface BadKeys {
+  readonly name: string;
+  readonly inflict: (path: string) => void;
+  readonly advice: (path: string) => string;
+}
+
+const BAD_KEYS: readonly BadKeys[] = [
+  {
+    name: 'readable by the group',
+    inflict: (path) => chmodSync(path, 0o640),
+    advice: (path) => `run: chmod 600 ${path}`,
+  },
+  {
+    name: 'readable by others',
+    inflict: (path) => chmodSync(path, 0o604),
+    advice: (path) => `run: chmod 600 ${path}`,
+  },
+  {
+    name: 'empty',
+    inflict: (path) => writeFileSync(path, ''),
+    advice: () => 'restore it from a backup',
+  },
+  {
+    name: 'cut off',
+    inflict: (path) => writeFileSync(path, readFileSync(path).subarray(0, 30)),
+    advice: () => 'restore it from a backup',
+  },
+  {
+    name: 'a directory',
+    inflict(path) {
+      rmSync(path);
+      mkdirSync(path);
+    },
+    advice: () => '',
+  },
+];
+
+for (const { name, inflict, advice } of BAD_KEYS) {
+  test(`check finds a key file that cannot be used: ${name}`, async () => {
+    const data = copyOfStore();
+    const path = join(data, 'keys.json');
+    await runCommand(['issue-token', '--data', data, '--subject', 'ann']);
+    assertInOrder(data, await check(data));
+    inflict(path);
+    const [finding = '', ...more] = assertFound(data, await check(data));
+    assert.equal(more, []);
+    assert.ok(finding.includes(path), finding);
+    assert.ok(finding.includes(advice(path)), finding);
+  });
+}
+
+test('check says nothing of the secrets that it reads', async () => {
+  const data = copyOfStore();
+  const path = join(data, 'keys.json');
+  const secret = 'c2VjcmV0IG9mIHRoaXMgdGVzdA';
+  writeFileSync(path, `{"keys":[{"kid":"a","secret":"${secret}"}]}`, { mode: 0o600 });
+  const { stdout, stderr } = await check(data);
+  assert.match(stdout, path);
+  assert.not.match(stdout + stderr, secret);
+});
+
+/** What a command has before it to run as a user who may not write everywhere; null: not here. */
+function unprivileged(): readonly string[] | null {
+  if (process.getuid?.() !== 0) return [];
+  const prefix = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--'];
+  const { status } = spawnSync(prefix[0] ?? '', [
+    ...prefix.slice(1),
+    process.execPath,
+    ENTRY,
+    '-V',
+  ]);
+  return status === 0 ? prefix : null;
+}
+
+function testUnprivileged(name: string, run: (as: readonly string[]) => Promise<void>): void {
+  const as = unprivileged();
+  if (as !== null) test(name, () => run(as));
+  else test.skip(`${name} (skipped: needs setpriv, and a source that others may read)`, () => {});
+}
+
+function checkAs(as: readonly string[], data: string): Finished {
+  const [file, ...args] = [...as, process.execPath, ENTRY, 'check', '--data', data] as const;
+  const { status, signal, stdout, stderr } = spawnSync(file, args, {
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+  return { status, signal, stdout, stderr };
+}
+
+testUnprivileged('check needs to read the store, and to write nothing', async (as) => {
+  const data = copyOfStore();
+  const directories = [dirname(data), data, join(data, 'changes')];
+  for (const path of readdirSync(data, { recursive: true }).map(String)) {
+    chmodSync(join(data, path), 0o444);
+  }
+  for (const path of [...directories, join(data, 'pages'), join(data, 'pages', 'skus')]) {
+    chmodSync(path, 0o555);
+  }
+  const finished = checkAs(as, data);
+  for (const path of [...directories, join(data, 'pages'), join(data, 'pages', 'skus')]) {
+    chmodSync(path, 0o755);
+  }
+  assertInOrder(data, finished);
+});
+
+testUnprivileged('a file that the user may not read is a finding that names it', async (as) => {
+  const data = copyOfStore();
+  const [first = ''] = readdirSync(join(data, 'changes')).sort();
+  chmodSync(dirname(data), 0o755);
+  const paths = readdirSync(data, { recursive: true }).map((path) => join(data, String(path)));
+  if (as.length > 0) for (const path of [data, ...paths]) chownSync(path, 65_534, 65_534);
+  for (const path of [join('changes', first), 'head.json', 'catalog.json', 'changes']) {
+    chmodSync(join(data, path), 0o000);
+    const finished = checkAs(as, data);
+    chmodSync(join(data, path), 0o700);
+    const [finding = ''] = assertFound(data, finished);
+    assert.ok(finding.startsWith(`${join(data, path)} cannot be read`), finding);
+  }
+});
+
+/** Writes until it is told to stop, so much that checkpoints come and go. */
+class Load {
+  /** Answered writes. */
+  answered = 0;
+  readonly #writers: Promise<void>[];
+  #stopped = false;
+
+  constructor(server: TestServer, spus: readonly number[]) {
+    this.#writers = spus.flatMap((spu, index) => [
+      this.#write(() => this.#describe(server, spu, index)),
+      this.#write(() => this.#comeAndGo(server)),
+    ]);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all(this.#writers);
+  }
+
+  async #write(once: () => Promise<void>): Promise<void> {
+    while (!this.#stopped) await once();
+  }
+
+  async #describe(server: TestServer, spu: number, index: number): Promise<void> {
+    const body = { desc_detail: `${index}`.repeat(150_000) };
+    const { status, text } = await send(server, 'PATCH', `/admin/goods/${spu}/`, { body });
+    if (status !== 200) throw new Error(text);
+    this.answered += 1;
+  }
+
+  async #comeAndGo(server: TestServer): Promise<void> {
+    const { id } = await make(server, '/books/', { name: 'Brief', pub_date: '2000-01-01' });
+    const { status, text } = await send(server, 'DELETE', `/books/${id}/`);
+    if (status !== 204) throw new Error(text);
+    this.answered += 2;
+  }
+}
+
+function sequenceOfBase(data: string): number {
+  return Number(/"sequence":(\d+)/.exec(readFileSync(join(data, 'catalog.json'), 'utf8'))?.[1]);
+}
+
+/** The highest number in `changes/`; 0 where a checkpoint has just emptied it. */
+function lastChangeSet(data: string): number {
+  const names = readdirSync(join(data, 'changes')).filter((name) => !name.startsWith('.'));
+  return Math.max(0, ...names.map((name) => Number(name.slice(0, 12))));
+}
+
+test('beside a server that writes and makes checkpoints check never finds anything', async () => {
+  const server = await startServer();
+  const { spu, brand, chain } = await createCatalog(server);
+  const first = await send(server, 'GET', `/admin/goods/${spu}/`);
+  const spus = [spu];
+  for (const name of ['Second', 'Third', 'Fourth']) {
+    const body = { ...first.json, name, brand_id: brand, category3_id: chain[2] };
+    spus.push((await make(server, '/admin/goods/', body)).id);
+  }
+  const load = new Load(server, spus);
+  const bases = new Set<number>();
+  let [seen, busy, rounds] = [0, 0, 0];
+  // So many checks that the server wrote meanwhile, and over so many checkpoints.
+  while (busy < 25 || bases.size < 4) {
+    assert.ok((rounds += 1) < 300, `${busy} checks beside writes, ${bases.size} bases`);
+    const [answered, there] = [load.answered, lastChangeSet(server.data)];
+    const line = assertInOrder(server.data, await check(server.data));
+    const [, shown] = /as of change set (\d+), /.exec(line) ?? [];
+    assert.ok(Number(shown) >= Math.max(seen, there), `${shown} after ${seen}, ${there}`);
+    seen = Number(shown);
+    busy += load.answered > answered ? 1 : 0;
+    bases.add(sequenceOfBase(server.data));
+  }
+  await load.stop();
+  assert.is((await server.stop()).stderr, '');
+  assertInOrder(server.data, await check(server.data));
+});
+
+test('several checks of one directory do not disturb one another', async () => {
+  const data = copyOfStore();
+  const runs = await Promise.all(Array.from({ length: 6 }, () => check(data)));
+  for (const finished of runs) assertInOrder(data, finished);
+});
+
+test.run();

@@ -1,0 +1,707 @@
+/** Damage of every kind, as every command meets it: named by file, with what to do, and left alone. */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { make, read } from '../../support/catalog.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import {
+  type Finished,
+  killServers,
+  runCommand,
+  type RunOptions,
+  SECRET,
+  startServer,
+} from '../../support/server.ts';
+import { ENTRY, fixture } from '../../support/paths.ts';
+
+const FIXTURE = fixture(1);
+
+/**
+ * Two stores of one shape and different histories: a base at change set 3, and change sets 4 to 8.
+ * Tests work on copies.
+ */
+let whole = '';
+let other = '';
+
+async function makeStore(): Promise<string> {
+  const data = temporaryDirectory();
+  const makeBooks = async (count: number) => {
+    const server = await startServer({ data });
+    for (let book = 0; book < count; book += 1) {
+      await make(server, '/books/', { name: 'Emma', pub_date: '1815-12-23' });
+    }
+    await server.stop();
+  };
+  await makeBooks(3);
+  // A backup is a base; in its place it does what a checkpoint does.
+  assertDone(await runCommand(['backup', '--data', data, `${data}-base`]));
+  for (const name of readdirSync(join(data, 'changes'))) rmSync(join(data, 'changes', name));
+  renameSync(`${data}-base`, join(data, 'catalog.json'));
+  await makeBooks(5);
+  rmSync(join(data, 'lock'));
+  rmSync(join(data, 'pages.lock'));
+  rmSync(join(data, 'pages'), { recursive: true });
+  return data;
+}
+
+test.before(async () => {
+  [whole, other] = [await makeStore(), await makeStore()];
+  assert.equal(readdirSync(join(whole, 'changes')).sort(), [4, 5, 6, 7, 8].map(fileName));
+});
+
+test.after(killServers);
+
+function copyOf(store: string): string {
+  const data = join(temporaryDirectory(), 'data');
+  cpSync(store, data, { recursive: true });
+  return data;
+}
+
+const fileName = (sequence: number) => `${String(sequence).padStart(12, '0')}.json`;
+
+/** Path of a change set in its directory. */
+const set = (sequence: number) => join('changes', fileName(sequence));
+
+function assertDone({ status, stderr }: Finished): void {
+  assert.is(status, 0, stderr);
+  assert.is(stderr, '');
+}
+
+/** Every path below a directory but the locks, with what it holds. */
+function contentOf(directory: string): Readonly<Record<string, string>> {
+  const paths = readdirSync(directory, { recursive: true }).map(String).sort();
+  const kept = paths.filter((path) => !/^(pages\.)?lock$/.test(path));
+  const content = (path: string) =>
+    statSync(path).isDirectory() ? '' : readFileSync(path).toString('base64');
+  return Object.fromEntries(kept.map((path) => [path, content(join(directory, path))]));
+}
+
+function parsed(path: string): Record<string, unknown> {
+  const { sha256: _, ...value } = JSON.parse(readFileSync(path, 'utf8'));
+  return value;
+}
+
+/** Writes a file that says of itself that it is whole. */
+function writeSealed(path: string, value: unknown): void {
+  const text = JSON.stringify(value).slice(0, -1);
+  const digest = createHash('sha256').update(text).digest('hex');
+  writeFileSync(path, `${text},"sha256":"${digest}"}\n`);
+}
+
+/** The commands that read a store. */
+const COMMANDS: readonly (readonly string[])[] = [
+  ['check'],
+  ['backup', '-'],
+  ['rebuild-pages'],
+  ['migrate', '--dry-run'],
+  ['serve', '--port', '0'],
+  ['migrate'],
+];
+
+/** Whether the command takes the lock of the directory. */
+const owns = ([name, flag]: readonly string[]) =>
+  name === 'serve' || (name === 'migrate' && flag !== '--dry-run');
+
+/** The one that owns the directory, and the one that goes on behind the first problem. */
+const TWO: typeof COMMANDS = [['check'], ['serve', '--port', '0']];
+
+/** Runs a command on a directory that it must refuse. */
+async function refused(
+  command: readonly string[],
+  data: string,
+  options: RunOptions = {},
+): Promise<string> {
+  const finished = await runCommand([...command, '--data', data], {
+    env: { CATALOG_JWT_SECRET: SECRET },
+    ...options,
+  });
+  return assertRefused(command, finished);
+}
+
+/** Nothing but one line, which check has on standard output. @returns that line. */
+function assertRefused([name]: readonly string[], finished: Finished): string {
+  const { status, stdout, stderr } = finished;
+  assert.is(status, 1, `${name}: ${stdout}${stderr}`);
+  assert.match(stderr, /^catalog-server: [^\n]{10,}\n$/);
+  if (name !== 'check') {
+    assert.is(stdout, '', name);
+    return stderr;
+  }
+  assert.match(stdout, /^[^\n]+\n/);
+  return stdout.slice(0, stdout.indexOf('\n'));
+}
+
+const FROM_BACKUP = 'restore the directory from a backup';
+
+/** Inflicts a damage; every command has to name the file and what to do, and to change nothing. */
+async function assertAllRefuse(
+  data: string,
+  inflict: (data: string) => void,
+  says: readonly string[],
+  commands: typeof COMMANDS,
+): Promise<void> {
+  inflict(data);
+  const before = contentOf(data);
+  const meet = async (command: readonly string[]) => {
+    const line = await refused(command, data);
+    for (const what of says) assert.ok(line.includes(what), `${command[0]}: ${line}\n${what}`);
+  };
+  const owning = commands.filter((command) => owns(command));
+  await Promise.all([
+    ...commands.filter((command) => !owns(command)).map(meet),
+    // One behind the other, or they would meet each other's lock.
+    owning.reduce((last, command) => last.then(() => meet(command)), Promise.resolve()),
+  ]);
+  assert.equal(contentOf(data), before, 'nothing on the disk has changed');
+}
+
+test('the store that the damage is done to is in order before', async () => {
+  for (const store of [whole, other]) assertDone(await runCommand(['check', '--data', store]));
+});
+
+/** The files of the store that is damaged, by what they are to it. */
+const FILES = {
+  'the base': 'catalog.json',
+  'the head': 'head.json',
+  'the first change set': set(4),
+  'the last change set': set(8),
+} as const;
+
+function flip(path: string, index: number, bit = 0): void {
+  const bytes = readFileSync(path);
+  const at = index < 0 ? bytes.length + index : index;
+  bytes[at] = (bytes[at] ?? 0) ^ (1 << bit);
+  writeFileSync(path, bytes);
+}
+
+const SPOILS: Readonly<Record<string, (path: string) => void>> = {
+  'a bit of the first byte changed': (path) => flip(path, 0),
+  'a bit in the middle changed': (path) => flip(path, statSync(path).size >> 1),
+  'a bit of the checksum changed': (path) => flip(path, -10),
+  'a bit of the last byte changed': (path) => flip(path, -1),
+  'the last byte cut off': (path) => truncateSync(path, statSync(path).size - 1),
+  'half of it cut off': (path) => truncateSync(path, statSync(path).size >> 1),
+  'nothing left in it': (path) => truncateSync(path, 0),
+  'a byte behind its end': (path) => appendFileSync(path, '\n'),
+  'something else in its place': (path) => writeFileSync(path, '{"name":"Emma"}\n'),
+};
+
+for (const [what, name] of Object.entries(FILES)) {
+  for (const [how, spoil] of Object.entries(SPOILS)) {
+    test(`serve refuses ${what} with ${how}, and names it`, async () => {
+      const data = copyOf(whole);
+      const says = [`${join(data, name)} is damaged: `, FROM_BACKUP];
+      await assertAllRefuse(data, () => spoil(join(data, name)), says, [['serve', '--port', '0']]);
+    });
+  }
+}
+
+test('no bit of any file can change unnoticed, and no end be lost', async () => {
+  const names = Object.values(FILES);
+  const data = copyOf(whole);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...names),
+      fc.nat(),
+      fc.option(fc.nat({ max: 7 })),
+      async (name, position, bit) => {
+        const path = join(data, name);
+        const index = position % statSync(path).size;
+        if (bit === null) truncateSync(path, index);
+        else flip(path, index, bit);
+        const line = await refused(['check'], data);
+        copyFileSync(join(whole, name), path);
+        assert.ok(line.startsWith(`${path} is damaged: `), line);
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
+
+interface Damage {
+  readonly name: string;
+  readonly inflict: (data: string) => void;
+  /** The file that is named, by its path in the directory. */
+  readonly file: string;
+  readonly says: string;
+  /** Met by every command; two stand for all where it is not told. */
+  readonly met?: 'by all';
+}
+
+function remove(...names: readonly string[]): (data: string) => void {
+  return (data) => {
+    for (const name of names) rmSync(join(data, name), { recursive: true });
+  };
+}
+
+/** Takes files of the other store into this one. */
+function foreign(...names: readonly string[]): (data: string) => void {
+  return (data) => {
+    for (const name of names) copyFileSync(join(other, name), join(data, name));
+  };
+}
+
+function directoryAt(name: string): (data: string) => void {
+  return (data) => {
+    rmSync(join(data, name), { recursive: true });
+    mkdirSync(join(data, name));
+  };
+}
+
+function stranger(name: string): Damage {
+  return {
+    name: `${name} among the change sets`,
+    inflict: (data) => writeFileSync(join(data, 'changes', name), 'mine'),
+    file: join('changes', name),
+    says: 'move it out of',
+  };
+}
+
+const CANNOT = 'make it readable';
+const ALL_SETS = [4, 5, 6, 7, 8].map(set);
+
+const DAMAGES: readonly Damage[] = [
+  {
+    name: 'a byte of the base changed',
+    inflict: (data) => flip(join(data, 'catalog.json'), 100),
+    file: 'catalog.json',
+    says: FROM_BACKUP,
+    met: 'by all',
+  },
+  {
+    name: 'a byte of a change set changed',
+    inflict: (data) => flip(join(data, set(6)), 100),
+    file: set(6),
+    says: FROM_BACKUP,
+    met: 'by all',
+  },
+  {
+    name: 'a byte of the head changed',
+    inflict: (data) => flip(join(data, 'head.json'), 5),
+    file: 'head.json',
+    says: FROM_BACKUP,
+    met: 'by all',
+  },
+  {
+    name: 'no base',
+    inflict: remove('catalog.json'),
+    file: 'catalog.json',
+    says: 'it is missing, and change sets are there',
+    met: 'by all',
+  },
+  {
+    name: 'neither base nor change sets',
+    inflict: remove('catalog.json', 'changes'),
+    file: 'catalog.json',
+    says: 'it is missing, and head.json is there',
+  },
+  {
+    name: 'neither base nor head',
+    inflict: remove('catalog.json', 'head.json'),
+    file: 'catalog.json',
+    says: 'it is missing, and change sets are there',
+  },
+  {
+    name: 'no first change set',
+    inflict: remove(set(4)),
+    file: set(4),
+    says: 'it is missing, and later change sets are there',
+  },
+  {
+    name: 'no change set in the middle',
+    inflict: remove(set(6)),
+    file: set(6),
+    says: 'it is missing, and later change sets are there',
+  },
+  {
+    name: 'no last change set',
+    inflict: remove(set(8)),
+    file: set(8),
+    says: 'it is missing, and head.json says that change set 8 was answered',
+    met: 'by all',
+  },
+  {
+    name: 'no two last change sets',
+    inflict: remove(set(7), set(8)),
+    file: set(7),
+    says: 'it is missing, and head.json says that change set 8 was answered',
+  },
+  {
+    name: 'no change set at all',
+    inflict: remove(...ALL_SETS),
+    file: set(4),
+    says: 'it is missing, and head.json says that change set 8 was answered',
+  },
+  {
+    name: 'no folder of change sets',
+    inflict: remove('changes'),
+    file: set(4),
+    says: 'it is missing, and head.json says that change set 8 was answered',
+  },
+  {
+    name: 'no head',
+    inflict: remove('head.json'),
+    file: 'head.json',
+    says: 'it is missing, and catalog.json is there',
+    met: 'by all',
+  },
+  {
+    name: 'the head of another store',
+    inflict: foreign('head.json'),
+    file: 'head.json',
+    says: 'it is from another history',
+  },
+  {
+    name: 'the head of another store, which names a change set that the base has as its last',
+    inflict(data) {
+      remove(...ALL_SETS)(data);
+      writeSealed(join(data, 'head.json'), { sequence: 3, digest: 'e'.repeat(64) });
+    },
+    file: 'head.json',
+    says: 'it is from another history',
+  },
+  {
+    name: 'a head that is sealed, and none',
+    inflict: (data) => writeSealed(join(data, 'head.json'), { sequence: '8' }),
+    file: 'head.json',
+    says: FROM_BACKUP,
+  },
+  {
+    name: 'the base of another store',
+    inflict: foreign('catalog.json'),
+    file: set(4),
+    says: 'it does not follow the change set before it; it is from another history',
+    met: 'by all',
+  },
+  ...[4, 6, 8].map((sequence) => ({
+    name: `change set ${sequence} of another store`,
+    inflict: foreign(set(sequence)),
+    file: set(sequence),
+    says: 'it does not follow the change set before it; it is from another history',
+  })),
+  {
+    name: 'all change sets of another store',
+    inflict: foreign(...ALL_SETS),
+    file: set(4),
+    says: 'it does not follow the change set before it; it is from another history',
+  },
+  {
+    name: 'the last change set by another number',
+    inflict: (data) => renameSync(join(data, set(8)), join(data, set(9))),
+    file: set(8),
+    says: 'it is missing, and later change sets are there',
+  },
+  {
+    name: 'two change sets that have changed their names',
+    inflict(data) {
+      renameSync(join(data, set(5)), join(data, 'changes', '.5'));
+      renameSync(join(data, set(6)), join(data, set(5)));
+      renameSync(join(data, 'changes', '.5'), join(data, set(6)));
+    },
+    file: set(5),
+    says: 'it holds change set 6',
+    met: 'by all',
+  },
+  {
+    name: 'a copy of the last change set behind it',
+    inflict: (data) => copyFileSync(join(data, set(8)), join(data, set(9))),
+    file: set(9),
+    says: 'it holds change set 8',
+  },
+  {
+    name: 'a base that is sealed, and none',
+    inflict: (data) => writeSealed(join(data, 'catalog.json'), { schema: 3 }),
+    file: 'catalog.json',
+    says: FROM_BACKUP,
+  },
+  {
+    name: 'a base of no schema version',
+    inflict: (data) => writeSealed(join(data, 'catalog.json'), { shelf: 7 }),
+    file: 'catalog.json',
+    says: FROM_BACKUP,
+  },
+  {
+    name: 'a change set that is sealed, and none',
+    inflict: (data) => writeSealed(join(data, set(4)), { sequence: 4 }),
+    file: set(4),
+    says: FROM_BACKUP,
+  },
+  ...['catalog.json', 'head.json', set(4), set(8)].map((name) => ({
+    name: `a folder in the place of ${name}`,
+    inflict: directoryAt(name),
+    file: name,
+    says: CANNOT,
+  })),
+  {
+    name: 'a file in the place of the folder of change sets',
+    inflict(data) {
+      rmSync(join(data, 'changes'), { recursive: true });
+      writeFileSync(join(data, 'changes'), 'mine');
+    },
+    file: 'changes',
+    says: CANNOT,
+    met: 'by all',
+  },
+  ...[
+    'notes.txt',
+    '4.json',
+    `${fileName(8)}.bak`,
+    `copy of ${fileName(8)}`,
+    '000000000009.JSON',
+  ].map(stranger),
+  {
+    name: 'a folder among the change sets',
+    inflict: (data) => mkdirSync(join(data, 'changes', 'old')),
+    file: join('changes', 'old'),
+    says: 'move it out of',
+    met: 'by all',
+  },
+];
+
+for (const { name, inflict, file, says, met } of DAMAGES) {
+  const [who, commands] = met
+    ? ['every command refuses', COMMANDS]
+    : ['serve and check refuse', TWO];
+  test(`${who} a store with ${name}, and what is named is ${file}`, async () => {
+    const data = copyOf(whole);
+    await assertAllRefuse(data, inflict, [join(data, file), says], commands);
+  });
+}
+
+/** A base of the schema version after this one, among files of today's form. */
+function newer(data: string): void {
+  const path = join(data, 'catalog.json');
+  writeSealed(path, { ...parsed(path), schema: 4 });
+}
+
+const NEWER: readonly [name: string, inflict: (data: string) => void][] = [
+  ['beside files of today’s form', () => {}],
+  ['with a head of another form', (data) => writeSealed(join(data, 'head.json'), { head: 8 })],
+  ['with a head that we cannot read at all', (data) => writeFileSync(join(data, 'head.json'), 'x')],
+  ['without a head', remove('head.json')],
+  ['with change sets of another form', (data) => writeFileSync(join(data, set(5)), 'x')],
+  [
+    'with other names among the change sets',
+    (data) => writeFileSync(join(data, 'changes', '9'), ''),
+  ],
+  [
+    'with rows of another form',
+    (data) => {
+      const path = join(data, 'catalog.json');
+      writeSealed(path, { schema: 4, sequence: 8, shelves: [] });
+    },
+  ],
+];
+
+for (const [name, inflict] of NEWER) {
+  const commands = name.startsWith('beside') ? [...COMMANDS, ['migrate', '--demo']] : TWO;
+  test(`a newer schema version ${name} is called what it is, and no damage`, async () => {
+    const data = copyOf(whole);
+    newer(data);
+    inflict(data);
+    const before = contentOf(data);
+    const says = `${data}/catalog.json has schema version 4, this program has 3; use a newer catalog-server`;
+    for (const command of commands) {
+      const line = await refused(command, data);
+      assert.ok(line.includes(data) && line.includes(says), line);
+      assert.not.match(line, 'damaged');
+    }
+    assert.equal(contentOf(data), before);
+  });
+}
+
+/** What a migration must not read past. */
+const OLD_DAMAGES: readonly Damage[] = [
+  {
+    name: 'a byte of the base changed',
+    inflict: (data) => flip(join(data, 'catalog.json'), 3000),
+    file: 'catalog.json',
+    says: FROM_BACKUP,
+  },
+  {
+    name: 'a byte of the last change set changed',
+    inflict: (data) => flip(join(data, set(8)), 20),
+    file: set(8),
+    says: FROM_BACKUP,
+  },
+  {
+    name: 'no change set in the middle',
+    inflict: remove(set(6)),
+    file: set(6),
+    says: 'it is missing, and later change sets are there',
+  },
+  { name: 'no base', inflict: remove('catalog.json'), file: 'catalog.json', says: 'it is missing' },
+  {
+    name: 'a change set of another store',
+    inflict: foreign(set(7)),
+    file: set(7),
+    says: 'it is from another history',
+  },
+  {
+    name: 'a folder in the place of a change set',
+    inflict: directoryAt(set(5)),
+    file: set(5),
+    says: CANNOT,
+  },
+  stranger('notes.txt'),
+];
+
+for (const { name, inflict, file, says } of OLD_DAMAGES) {
+  test(`migrate refuses a store of version 1 with ${name}, names ${file} and keeps nothing`, async () => {
+    const data = copyOf(FIXTURE);
+    const commands = [['check'], ['migrate', '--dry-run'], ['migrate']];
+    await assertAllRefuse(data, inflict, [join(data, file), says], commands);
+  });
+}
+
+/** What a command has before it to run as a user who may not read everything; null: not here. */
+function unprivileged(): readonly string[] | null {
+  if (process.getuid?.() !== 0) return [];
+  const as = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--'];
+  const { status } = spawnSync('setpriv', [...as.slice(1), process.execPath, ENTRY, '-V']);
+  return status === 0 ? as : null;
+}
+
+/** A directory of the user, from which something was taken that it may do. */
+function withMode(data: string, name: string, mode: number, run: () => void): void {
+  const path = join(data, name);
+  const { mode: before } = statSync(path);
+  chmodSync(path, mode);
+  try {
+    run();
+  } finally {
+    chmodSync(path, before);
+  }
+}
+
+const as = unprivileged();
+const FORBIDDEN: readonly [name: string, mode: number, named?: string][] = [
+  ['catalog.json', 0o000],
+  ['head.json', 0o000],
+  [set(4), 0o000],
+  [set(8), 0o000],
+  ['changes', 0o000],
+  // Its names may be read, and no file in it.
+  ['changes', 0o400, set(4)],
+  // Its files may be read, and no names.
+  ['changes', 0o100],
+  ['.', 0o000, ''],
+];
+
+for (const [name, mode, named = name] of FORBIDDEN) {
+  const what = `what the user may not read is named: ${name} with mode ${mode.toString(8)}`;
+  const body = () => {
+    const data = copyOf(whole);
+    chmodSync(dirname(data), 0o755);
+    const paths = readdirSync(data, { recursive: true }).map((path) => join(data, String(path)));
+    for (const path of [data, ...paths]) if (as?.length) chownSync(path, 65_534, 65_534);
+    const before = contentOf(data);
+    for (const command of TWO) {
+      const words = [...(as ?? []), process.execPath, ENTRY, ...command, '--data', data];
+      withMode(data, name, mode, () => {
+        const { status, signal, stdout, stderr } = spawnSync(words[0] ?? '', words.slice(1), {
+          env: { PATH: process.env['PATH'] ?? '', CATALOG_JWT_SECRET: SECRET },
+          encoding: 'utf8',
+          timeout: 20_000,
+          killSignal: 'SIGKILL',
+        });
+        const line = assertRefused(command, { status, signal, stdout, stderr });
+        assert.ok(line.includes(join(data, named)), line);
+      });
+    }
+    assert.equal(contentOf(data), before);
+  };
+  if (as !== null) test(what, body);
+  else test.skip(`${what} (skipped: needs setpriv, and a source that others may read)`, body);
+}
+
+test('what is not the store’s does no harm in the directory, and hidden files none anywhere', async () => {
+  const data = copyOf(whole);
+  const strangers = {
+    '.DS_Store': 'x',
+    'changes/.DS_Store': 'x',
+    'changes/.000000000009.json.swp': 'x',
+    'notes.txt': 'mine',
+    'catalog.json.bak': '{"half":',
+    '000000000009.json': '{"half":',
+    'head.json~': 'x',
+    'lost+found/x': 'x',
+    'changes/.snapshot/x': 'x',
+  };
+  for (const [name, text] of Object.entries(strangers)) {
+    mkdirSync(dirname(join(data, name)), { recursive: true });
+    writeFileSync(join(data, name), text);
+  }
+  for (const command of COMMANDS.filter(([name]) => name !== 'serve')) {
+    assertDone(await runCommand([...command, '--data', data]));
+  }
+  const server = await startServer({ data });
+  assert.is((await read(server, '/books/')).length, 8);
+  assert.is((await make(server, '/books/', { name: 'Emma', pub_date: '1815-12-23' })).id, 9);
+  await server.stop();
+  for (const [name, text] of Object.entries(strangers)) {
+    assert.is(readFileSync(join(data, name), 'utf8'), text, name);
+  }
+});
+
+test('what a crash leaves half-written does no harm, and goes at the next start', async () => {
+  const data = copyOf(whole);
+  const halves = ['.0123456789abcdef.tmp', join('changes', '.fedcba9876543210.tmp')];
+  for (const name of halves) writeFileSync(join(data, name), '{"half":');
+  for (const command of [['check'], ['backup', '-'], ['rebuild-pages'], ['migrate', '--dry-run']]) {
+    assertDone(await runCommand([...command, '--data', data]));
+  }
+  assert.ok(
+    halves.every((name) => existsSync(join(data, name))),
+    'readers remove nothing',
+  );
+  await (await startServer({ data })).stop();
+  assert.not.ok(halves.some((name) => existsSync(join(data, name))));
+});
+
+test('an older head, as power loss may leave it, does no harm, and is right after the next write', async () => {
+  const data = copyOf(whole);
+  const head = join(data, 'head.json');
+  // A change set names the digest of the one before.
+  writeSealed(head, { sequence: 5, digest: parsed(join(data, set(6)))['previous'] });
+  for (const command of COMMANDS.filter(([name]) => name !== 'serve')) {
+    assertDone(await runCommand([...command, '--data', data]));
+  }
+  const server = await startServer({ data });
+  assert.is((await read(server, '/books/')).length, 8);
+  await make(server, '/books/', { name: 'Emma', pub_date: '1815-12-23' });
+  await server.stop();
+  assert.is(parsed(head)['sequence'], 9);
+  assertDone(await runCommand(['check', '--data', data]));
+});
+
+test('damage that comes while a server runs stops the next start, and no answer', async () => {
+  const server = await startServer({ data: copyOf(whole) });
+  flip(join(server.data, set(5)), 30);
+  assert.is((await read(server, '/books/')).length, 8);
+  assert.is((await make(server, '/books/', { name: 'Emma', pub_date: '1815-12-23' })).id, 9);
+  assert.ok((await refused(['check'], server.data)).includes(join(server.data, set(5))));
+  assertDone(await server.stop());
+  assert.ok((await refused(['serve', '--port', '0'], server.data)).includes(set(5)));
+});
+
+test.run();

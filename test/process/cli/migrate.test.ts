@@ -1,0 +1,663 @@
+/** DECISIONS 8: `migrate`, from nothing and from an earlier schema version, and the demo catalog. */
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import demo from '../../../data/demo.json' with { type: 'json' };
+import { KIND_NAMES } from '../../../src/model/kind.ts';
+import { acquireOwnership } from '../../../src/disk/lock.ts';
+import { type Fields, filesOf, make, read } from '../../support/catalog.ts';
+import { send } from '../../support/client.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import {
+  type Finished,
+  killServers,
+  runCommand,
+  SECRET,
+  startServer,
+  type TestServer,
+} from '../../support/server.ts';
+import { until } from '../../support/until.ts';
+import { fixture } from '../../support/paths.ts';
+
+test.after(killServers);
+
+function migrate(data: string, ...flags: string[]): Promise<Finished> {
+  return runCommand(['migrate', '--data', data, ...flags]);
+}
+
+function assertDone({ status, stderr }: Finished): void {
+  assert.is(status, 0, stderr);
+  assert.is(stderr, '');
+}
+
+function assertFailed({ status, stderr }: Finished, ...says: readonly string[]): void {
+  assert.is(status, 1, stderr);
+  assert.match(stderr, /^catalog-server: [^\n]{10,}\n$/);
+  for (const what of says) assert.match(stderr, what);
+}
+
+test('migrate creates an empty store, its directory and its parents, and says so', async () => {
+  const data = join(temporaryDirectory(), 'a', 'b');
+  const finished = await migrate(data);
+  assertDone(finished);
+  assert.is(finished.stdout, `created ${data} at schema version 3\n`);
+  const base = JSON.parse(readFileSync(join(data, 'catalog.json'), 'utf8'));
+  assert.is(base.schema, 3);
+  assert.ok(Object.values(base.tables).every((rows) => Array.isArray(rows) && rows.length === 0));
+  assert.is(statSync(data).mode & 0o077, 0, 'for its owner alone');
+});
+
+test('migrate on a store of the current version changes nothing', async () => {
+  const data = temporaryDirectory();
+  assertDone(await migrate(data));
+  const before = filesOf(data);
+  const again = await migrate(data);
+  assertDone(again);
+  assert.match(again.stdout, 'nothing to do');
+  assert.equal(filesOf(data), before);
+});
+
+test('migrate keeps what is in the store', async () => {
+  const server = await startServer();
+  const book = await make(server, '/books/', { name: 'Emma', pub_date: '1815-12-23' });
+  await server.stop();
+  assertDone(await migrate(server.data));
+  const again = await startServer({ data: server.data });
+  assert.equal(await read(again, '/books/'), [book]);
+  await again.stop();
+});
+
+test('migrate --demo fills a new store and says with what', async () => {
+  const data = temporaryDirectory();
+  const finished = await migrate(data, '--demo');
+  assertDone(finished);
+  assert.match(finished.stdout, `${demo.skus.length} SKUs`);
+  assert.match(finished.stdout, `${demo.books.length} books`);
+});
+
+test('migrate --demo fills a store that is there and empty', async () => {
+  const data = temporaryDirectory();
+  assertDone(await migrate(data));
+  assertDone(await migrate(data, '--demo'));
+});
+
+test('migrate --demo refuses a filled store and leaves it byte for byte', async () => {
+  const data = temporaryDirectory();
+  assertDone(await migrate(data, '--demo'));
+  const before = filesOf(data);
+  assertFailed(await migrate(data, '--demo'), data, 'not empty', '--data');
+  assert.equal(filesOf(data), before);
+  assertFailed(await migrate(data, '--demo', '--dry-run'), data, 'not empty');
+  assert.equal(filesOf(data), before);
+});
+
+test('migrate --demo refuses a store with a single book of its own', async () => {
+  const server = await startServer();
+  await make(server, '/books/', { name: 'Emma', pub_date: '1815-12-23' });
+  await server.stop();
+  const before = filesOf(server.data);
+  assertFailed(await migrate(server.data, '--demo'), 'not empty');
+  assert.equal(filesOf(server.data), before);
+});
+
+test('migrate --demo refuses a store whose ids have been used, for its own begin at 1', async () => {
+  const server = await startServer();
+  const { id } = await make(server, '/books/', { name: 'Emma', pub_date: '1815-12-23' });
+  await send(server, 'DELETE', `/books/${id}/`);
+  await server.stop();
+  assertFailed(await migrate(server.data, '--demo'));
+});
+
+test('migrate --dry-run makes nothing, not even the directory', async () => {
+  const parent = temporaryDirectory();
+  const data = join(parent, 'data');
+  for (const flags of [['--dry-run'], ['--dry-run', '--demo']]) {
+    const finished = await migrate(data, ...flags);
+    assertDone(finished);
+    assert.match(finished.stdout, `would create ${data}`);
+    assert.equal(readdirSync(parent), []);
+  }
+});
+
+test('migrate --dry-run on a store changes nothing and says that nothing would run', async () => {
+  const data = temporaryDirectory();
+  assertDone(await migrate(data));
+  const before = filesOf(data);
+  const names = readdirSync(data).sort();
+  for (const flags of [['--dry-run'], ['--dry-run', '--demo']]) {
+    const finished = await migrate(data, ...flags);
+    assertDone(finished);
+    assert.match(finished.stdout, 'no migration would run');
+  }
+  assert.equal(filesOf(data), before);
+  assert.equal(readdirSync(data).sort(), names);
+});
+
+test('migrate beside a running server refuses and says who holds the directory', async () => {
+  const server = await startServer();
+  assertFailed(await migrate(server.data), server.data, `process ${server.child.pid} `);
+  assert.is((await send(server, 'GET', '/books/')).status, 200);
+  await server.stop();
+});
+
+test('migrate refuses a damaged store, names the file and leaves it byte for byte', async () => {
+  const data = temporaryDirectory();
+  assertDone(await migrate(data, '--demo'));
+  const path = join(data, 'catalog.json');
+  writeFileSync(path, '{"half":');
+  const before = filesOf(data);
+  for (const flags of [[], ['--dry-run'], ['--demo']]) {
+    assertFailed(await migrate(data, ...flags), path, 'damaged');
+  }
+  assert.equal(filesOf(data), before);
+});
+
+test('the demo catalog is served with as much of everything as is promised, ids from 1', async () => {
+  const server = await startServer({ demo: true });
+  await assertPromised(server);
+  await server.stop();
+});
+
+/** DECISIONS 8. */
+const PROMISED = {
+  '/admin/brands/': 3,
+  '/admin/categories/': 3,
+  '/admin/goods/': 6,
+  '/admin/specs/': 1,
+  '/admin/options/': 2,
+  '/admin/skus/': 20,
+  '/books/': 6,
+} as const;
+
+async function assertPromised(server: TestServer): Promise<void> {
+  for (const [path, least] of Object.entries(PROMISED)) {
+    const rows: { id: number }[] = await read(server, `${path}?per_page=1000`);
+    assert.ok(rows.length >= least, `${path} ${rows.length}`);
+    assert.equal(
+      rows.map(({ id }) => id),
+      rows.map((_, index) => index + 1),
+      path,
+    );
+  }
+  const created = await make(server, '/admin/brands/', { name: 'Next' });
+  assert.is(created.id, demo.brands.length + 1, 'a new row goes on behind the demo');
+}
+
+test('the demo catalog has three levels of categories, and each SPU specifications and options', () => {
+  const parents = new Map(demo.categories.map(({ id, parent_id }) => [id, parent_id]));
+  const level = (id: number | null): number =>
+    id === null ? 0 : 1 + level(parents.get(id) ?? null);
+  assert.equal(
+    [...new Set(demo.categories.map(({ id }) => level(id)))].sort((a, b) => a - b),
+    [1, 2, 3],
+    'three levels',
+  );
+  for (const { id, name } of demo.goods) {
+    const specs = demo.specs.filter(({ goods_id }) => goods_id === id);
+    assert.ok(specs.length > 0, name);
+    for (const spec of specs) {
+      assert.ok(
+        demo.options.some(({ spec_id }) => spec_id === spec.id),
+        spec.name,
+      );
+    }
+  }
+  assert.ok(
+    demo.skus.some(({ is_launched }) => !is_launched),
+    'one is off sale',
+  );
+  const names = demo.skus.map(({ name }) => name);
+  assert.is(new Set(names).size, names.length, 'no two SKUs have one name');
+  assert.ok(names.every((name) => !/lorem|test|foo|sku \d/i.test(name)));
+});
+
+test('each row of the demo catalog can be put back as it was read', async () => {
+  const server = await startServer({ demo: true });
+  for (const path of Object.keys(PROMISED)) {
+    const rows: { id: number; specs?: unknown }[] = await read(server, `${path}?per_page=1000`);
+    for (const row of rows) {
+      const body = 'specs' in row ? { ...row, specs: [] } : row;
+      const { status, text } = await send(server, 'PUT', `${path}${row.id}/`, { body });
+      assert.is(status, 200, `${path}${row.id}/ ${text}`);
+    }
+    assert.equal(await read(server, `${path}?per_page=1000`), rows);
+  }
+  await server.stop();
+});
+
+test('the demo catalog is one change set: a kill leaves all of it or nothing', async () => {
+  const data = temporaryDirectory();
+  assertDone(await migrate(data));
+  assert.equal(readdirSync(join(data, 'changes')), []);
+  assertDone(await migrate(data, '--demo'));
+  assert.equal(readdirSync(join(data, 'changes')), ['000000000001.json']);
+});
+
+const FIXTURE = fixture(1);
+
+/** The files of a store of schema version 1, by their names in it. */
+const VERSION_1 = filesOf(FIXTURE);
+
+/** A store as the program of an earlier schema version left it. */
+function earlier(version: number): string {
+  const data = join(temporaryDirectory(), 'data');
+  cpSync(fixture(version), data, { recursive: true });
+  return data;
+}
+
+const version1 = () => earlier(1);
+
+interface State {
+  readonly schema: number;
+  readonly sequence: number;
+  readonly digest: string;
+  readonly time: unknown;
+  readonly lastIds: Readonly<Record<string, number>>;
+  /** Rows by table, by ascending id. */
+  readonly tables: Readonly<Record<string, readonly Fields[]>>;
+}
+
+/** The content of a sealed file. @throws where the digest is not that of the bytes before it. */
+function unsealed(path: string): { digest: string; value: Record<string, never> } {
+  const bytes = readFileSync(path);
+  const body = bytes.subarray(0, -78);
+  const digest = createHash('sha256').update(body).digest('hex');
+  assert.is(bytes.toString('latin1', bytes.length - 78), `,"sha256":"${digest}"}\n`, path);
+  return { digest, value: JSON.parse(`${body.toString()}}`) };
+}
+
+const all = <T>(value: T) => Object.fromEntries(KIND_NAMES.map((name) => [name, value]));
+
+/** What a directory holds, read as docs/storage.md describes it, without the program. */
+function stateOf(data: string): State {
+  const { schema, time, ...base } = unsealed(join(data, 'catalog.json')).value;
+  let { sequence, previous }: { sequence: number; previous: string } = base as never;
+  // Tables that an earlier version did not have are empty.
+  const lastIds: Record<string, number> = { ...all(0) };
+  Object.assign(lastIds, base['last_ids']);
+  const byId = Object.entries<Fields[]>(base['tables'] ?? {}).map(
+    ([name, rows]) => [name, new Map(rows.map((row) => [row['id'], row]))] as const,
+  );
+  const tables = Object.fromEntries(byId);
+  for (const name of readdirSync(join(data, 'changes')).sort()) {
+    const { digest, value } = unsealed(join(data, 'changes', name));
+    assert.is(name, `${String(value['sequence']).padStart(12, '0')}.json`);
+    assert.is(value['sequence'], (sequence += 1));
+    assert.is(value['previous'], previous);
+    previous = digest;
+    Object.assign(lastIds, value['last_ids']);
+    for (const [table, rows] of Object.entries<Fields[]>(value['put'] ?? {})) {
+      for (const row of rows) tables[table]?.set(row['id'], row);
+    }
+    for (const [table, ids] of Object.entries<number[]>(value['delete'] ?? {})) {
+      for (const id of ids) tables[table]?.delete(id);
+    }
+  }
+  const sorted = Object.entries(tables).map(([name, rows]) => [
+    name,
+    [...rows.values()].sort((a, b) => Number(a['id']) - Number(b['id'])),
+  ]);
+  const rest = { lastIds, tables: { ...all([]), ...Object.fromEntries(sorted) } };
+  return { schema: schema as never, time, sequence, digest: previous, ...rest };
+}
+
+const keptIn = (data: string, version = 1) => join(data, `migrated-from-${version}`);
+
+/** The versions that a migration from an earlier one goes through, each with a line of its own. */
+const STEPS: readonly (readonly [from: number, to: readonly number[]])[] = [
+  [1, [2, 3]],
+  [2, [3]],
+];
+
+/** The ids of a store that were handed out and have no row. */
+function missingFrom({ lastIds, tables }: State): string[] {
+  return Object.entries(tables).flatMap(([name, rows]) => {
+    const ids = new Set(rows.map(({ id }) => id));
+    const used = Array.from({ length: lastIds[name] ?? 0 }, (_, index) => index + 1);
+    return used.filter((id) => !ids.has(id)).map((id) => `${name} ${id}`);
+  });
+}
+
+test('the stored directory of version 1 is whole, and holds what these tests rely on', () => {
+  const state = stateOf(FIXTURE);
+  assert.is(state.schema, 1);
+  assert.is(state.sequence, 8);
+  assert.not.ok(existsSync(join(FIXTURE, 'head.json')));
+  assert.equal(missingFrom(state), [
+    'books 13',
+    'brands 7',
+    'brands 8',
+    'skus 2',
+    'sku_specs 3',
+    'sku_specs 4',
+  ]);
+});
+
+test('the stored directory of version 2 is whole, and holds what these tests rely on', () => {
+  const state = stateOf(fixture(2));
+  assert.is(state.schema, 2);
+  assert.is(state.sequence, 8);
+  assert.equal(unsealed(join(fixture(2), 'head.json')).value, {
+    sequence: 8,
+    digest: state.digest,
+  });
+  assert.equal(missingFrom(state), [
+    'books 13',
+    'brands 7',
+    'skus 2',
+    'sku_specs 3',
+    'sku_specs 4',
+  ]);
+  assert.is(state.tables['idempotency_keys']?.length, 2);
+  const written = ['catalog.json', ...readdirSync(join(fixture(2), 'changes'))].map((name) =>
+    readFileSync(join(fixture(2), name === 'catalog.json' ? name : `changes/${name}`), 'utf8'),
+  );
+  assert.is(written.length, 8);
+  assert.not.ok(written.some((text) => text.includes('audits')));
+});
+
+for (const [from, steps] of STEPS) {
+  test(`migrate brings version ${from} to version 3: what it says, and the files that it makes`, async () => {
+    const data = earlier(from);
+    const finished = await migrate(data);
+    assertDone(finished);
+    const lines = finished.stdout.split('\n');
+    for (const [nth, to] of steps.entries()) {
+      assert.ok(lines[nth]?.startsWith(`migrated ${data} to schema version ${to}: `), lines[nth]);
+    }
+    assert.match(lines[steps.indexOf(3)] ?? '', 'audit trail');
+    assert.equal(lines.slice(steps.length), [
+      `the files as they were are in ${keptIn(data, from)} until the next checkpoint`,
+      '',
+    ]);
+    assert.equal(readdirSync(data).sort(), [
+      'catalog.json',
+      'changes',
+      'head.json',
+      'lock',
+      `migrated-from-${from}`,
+    ]);
+    assert.equal(readdirSync(join(data, 'changes')), []);
+    const { value } = unsealed(join(data, 'head.json'));
+    const { sequence, digest } = stateOf(fixture(from));
+    assert.equal(value, { sequence, digest });
+    for (const name of ['catalog.json', 'head.json']) {
+      assert.is(statSync(join(data, name)).mode & 0o077, 0, name);
+    }
+    const checked = await runCommand(['check', '--data', data]);
+    assert.is(checked.status, 0, checked.stdout);
+  });
+
+  test(`rows, last ids and the place in the history are as in version ${from} before`, async () => {
+    const data = earlier(from);
+    const before = stateOf(data);
+    assertDone(await migrate(data));
+    const last = unsealed(join(fixture(from), 'changes', '000000000008.json')).value;
+    assert.equal(stateOf(data), { ...before, schema: 3, time: last['time'] });
+    const { last_ids, tables } = unsealed(join(data, 'catalog.json')).value;
+    assert.is(last_ids?.['audits'], 0);
+    assert.equal(tables?.['audits'], []);
+  });
+
+  test(`migrate --dry-run on version ${from} says what would happen, and changes nothing`, async () => {
+    const data = earlier(from);
+    const finished = await migrate(data, '--dry-run');
+    assertDone(finished);
+    const lines = finished.stdout.split('\n');
+    for (const [nth, to] of steps.entries()) {
+      const would = `would migrate ${data} to schema version ${to}: `;
+      assert.ok(lines[nth]?.startsWith(would), lines[nth]);
+    }
+    const kept = keptIn(data, from);
+    assert.equal(lines.slice(steps.length), [
+      `would keep the files as they are in ${kept} until the next checkpoint`,
+      '',
+    ]);
+    assert.equal(filesOf(data), filesOf(fixture(from)));
+    assert.equal(readdirSync(data).sort(), readdirSync(fixture(from)).sort());
+  });
+
+  test(`the kept files are byte for byte the old ones, and a store of version ${from}`, async () => {
+    const data = earlier(from);
+    assertDone(await migrate(data));
+    const kept = keptIn(data, from);
+    const files = filesOf(fixture(from));
+    assert.equal(filesOf(kept), files);
+    assert.equal(stateOf(kept), stateOf(fixture(from)));
+    const moved = join(temporaryDirectory(), 'data');
+    cpSync(kept, moved, { recursive: true });
+    assert.match((await migrate(moved, '--dry-run')).stdout, 'would migrate');
+  });
+}
+
+test('the kept files stay while there is no checkpoint, and go at the next one', async () => {
+  const data = version1();
+  assertDone(await migrate(data));
+  assertDone(await migrate(data));
+  await (await startServer({ data })).stop();
+  const server = await startServer({ data });
+  assert.equal(filesOf(keptIn(data)), VERSION_1);
+  const baseIsOld = () => sequenceOfBase(data) === 8;
+  // Six of them outgrow 4 MiB, which is where a checkpoint of a small store begins.
+  const body = { desc_detail: 'x'.repeat(900_000) };
+  for (let write = 0; write < 6; write += 1) {
+    const kept = existsSync(keptIn(data));
+    assert.ok(kept || !baseIsOld(), 'they went before the checkpoint');
+    assert.is((await send(server, 'PATCH', '/admin/goods/1/', { body })).status, 200);
+  }
+  await until('the kept files are gone', () => !existsSync(keptIn(data)));
+  assert.not.ok(baseIsOld());
+  await server.stop();
+  const checked = await runCommand(['check', '--data', data]);
+  assert.is(checked.status, 0, checked.stdout);
+});
+
+function sequenceOfBase(data: string): number {
+  return unsealed(join(data, 'catalog.json')).value['sequence'] ?? -1;
+}
+
+test('what an interrupted migration left is cleared away, and the migration done', async () => {
+  const data = version1();
+  const left = join(keptIn(data), 'changes');
+  mkdirSync(left, { recursive: true });
+  writeFileSync(join(keptIn(data), 'catalog.json'), '{"half":');
+  writeFileSync(join(left, '000000000003.json'), 'of an earlier attempt');
+  writeFileSync(join(data, '.0123456789abcdef.tmp'), '{"half":');
+  // The head comes before the base; a change set that the base contains goes after it.
+  const whole = version1();
+  assertDone(await migrate(whole));
+  copyFileSync(join(whole, 'head.json'), join(data, 'head.json'));
+  const first = join(data, 'changes', '000000000004.json');
+  copyFileSync(first, join(data, 'changes', '000000000002.json'));
+  const before = stateOf(FIXTURE);
+  assertDone(await migrate(data));
+  assert.equal(filesOf(keptIn(data)), VERSION_1);
+  assert.equal(stateOf(data).tables, before.tables);
+  assert.equal(readdirSync(data).sort(), [
+    'catalog.json',
+    'changes',
+    'head.json',
+    'lock',
+    'migrated-from-1',
+  ]);
+});
+
+test('migrate a second time finds nothing to do and changes nothing', async () => {
+  const data = version1();
+  assertDone(await migrate(data));
+  const before = filesOf(data);
+  const again = await migrate(data);
+  assertDone(again);
+  assert.is(again.stdout, `${data} is at schema version 3; nothing to do\n`);
+  assert.equal(filesOf(data), before);
+});
+
+test('migrate --demo refuses a store of version 1 that is not empty, and migrates nothing', async () => {
+  const data = version1();
+  for (const flags of [['--demo'], ['--demo', '--dry-run']]) {
+    const finished = await migrate(data, ...flags);
+    assertFailed(finished, data, 'not empty');
+    assert.is(finished.stdout, '');
+    assert.equal(filesOf(data), VERSION_1);
+  }
+});
+
+test('migrate --demo migrates an empty store of version 1 and fills it', async () => {
+  const data = temporaryDirectory();
+  const base = {
+    schema: 1,
+    sequence: 0,
+    previous: 'a'.repeat(64),
+    last_ids: all(0),
+    tables: all([]),
+  };
+  writeSealed(join(data, 'catalog.json'), base);
+  mkdirSync(join(data, 'changes'));
+  const finished = await migrate(data, '--demo');
+  assertDone(finished);
+  assert.match(finished.stdout, `migrated ${data} to schema version 3`);
+  assert.match(finished.stdout, `${demo.skus.length} SKUs`);
+  assert.is(stateOf(data).tables['skus']?.length, demo.skus.length);
+});
+
+function writeSealed(path: string, value: Fields): void {
+  const text = JSON.stringify(value).slice(0, -1);
+  const digest = createHash('sha256').update(text).digest('hex');
+  writeFileSync(path, `${text},"sha256":"${digest}"}\n`);
+}
+
+test('migrate of a directory in use refuses, names the holder and changes nothing', async () => {
+  const data = version1();
+  const lock = acquireOwnership(join(data, 'lock'), 'serve');
+  try {
+    const finished = await migrate(data);
+    assertFailed(finished, data, `catalog-server serve, process ${process.pid} on `);
+    assert.is(finished.stdout, '');
+    assert.equal(filesOf(data), VERSION_1);
+    assertDone(await migrate(data, '--dry-run'));
+  } finally {
+    lock.close();
+  }
+  assertDone(await migrate(data));
+});
+
+const REFUSING = [
+  ['serve', '--port', '0'],
+  ['rebuild-pages'],
+  ['check'],
+  ['backup', '-'],
+  ['backup', join(temporaryDirectory(), 'backup.json')],
+] as const;
+
+for (const [from, [command, ...args]] of [1, 2].flatMap((version) =>
+  REFUSING.map((call) => [version, call] as const),
+)) {
+  const shown = [command, ...args.map((arg) => arg.replace(/.*\//, ''))].join(' ');
+  test(`${shown} refuses version ${from}, names the migrate call and changes nothing`, async () => {
+    const data = earlier(from);
+    const finished = await runCommand([command, '--data', data, ...args], {
+      env: { CATALOG_JWT_SECRET: SECRET },
+    });
+    const call = `catalog-server migrate --data ${data}`;
+    if (command === 'check') {
+      assertFailed(finished, data);
+      assert.match(finished.stdout, /^[^\n]+\n$/);
+      assert.ok(finished.stdout.includes(call), finished.stdout);
+    } else {
+      assertFailed(finished, `schema version ${from}`, 'has 3', call);
+      assert.is(finished.stdout, '');
+    }
+    assert.equal(filesOf(data), filesOf(fixture(from)));
+    for (const arg of args) assert.not.ok(existsSync(arg), 'no backup is left');
+  });
+}
+
+test('a migrated store is served: every row as before, and new rows get new ids', async () => {
+  const data = version1();
+  const { tables, lastIds } = stateOf(data);
+  assertDone(await migrate(data));
+  const server = await startServer({ data });
+  for (const path of Object.keys(PROMISED)) {
+    const table = path.split('/').at(-2) ?? '';
+    const shown: Fields[] = await read(server, `${path}?per_page=1000`);
+    const stored = tables[table] ?? [];
+    assert.ok(stored.length > 0, table);
+    const same = stored.map((row, index) => ({ ...shown[index], ...row }));
+    assert.equal(shown, same, table);
+  }
+  await assertRecords(server, tables['sku_specs'] ?? []);
+  // DECISIONS 3: what was deleted is gone; of a book nobody knows that it was there.
+  for (const [path, status] of [
+    ['/books/13/', 404],
+    ['/admin/skus/2/', 410],
+    ['/admin/brands/7/', 410],
+    ['/admin/brands/8/', 410],
+    ['/admin/brands/9/', 404],
+  ] as const) {
+    assert.is((await send(server, 'GET', path)).status, status, path);
+  }
+  const [sku] = tables['skus'] ?? [];
+  const body = { ...sku, specs: [{ spec_id: 1, option_id: 1 }] };
+  const created = await make(server, '/admin/skus/', body);
+  assert.is(created.id, (lastIds['skus'] ?? 0) + 1);
+  const [record] = await read(server, `/admin/skus/${created.id}/specs/`);
+  assert.is(record.id, (lastIds['sku_specs'] ?? 0) + 1);
+  assert.is((await make(server, '/books/', { name: 'New', pub_date: '2000-01-01' })).id, 15);
+  assert.is((await make(server, '/admin/brands/', { name: 'New' })).id, 9);
+  await server.stop();
+  const checked = await runCommand(['check', '--data', data]);
+  assert.is(checked.status, 0, checked.stdout);
+});
+
+test('a store of version 2 is served: its answers are given again, and its trail begins', async () => {
+  const data = earlier(2);
+  assertDone(await migrate(data));
+  const server = await startServer({ data });
+  const trail: Fields[] = await read(server, '/admin/audits/');
+  assert.equal(trail, []);
+  assert.is((await make(server, '/admin/brands/', { name: 'New' })).id, 9);
+  const [entry, ...more]: Fields[] = await read(server, '/admin/audits/');
+  assert.equal(more, []);
+  assert.equal([entry?.['id'], entry?.['resource_id']], [1, 9]);
+  await assertRecords(server, stateOf(fixture(2)).tables['sku_specs'] ?? []);
+  await server.stop();
+  const checked = await runCommand(['check', '--data', data]);
+  assert.is(checked.status, 0, checked.stdout);
+});
+
+/** Each SKU shows its specification records. */
+async function assertRecords(server: TestServer, records: readonly Fields[]): Promise<void> {
+  const skus: { id: number; specs: Fields[] }[] = await read(server, '/admin/skus/?per_page=1000');
+  const pair = ({ spec_id, option_id }: Fields) => ({ spec_id, option_id });
+  for (const { id, specs } of skus) {
+    const own = records.filter(({ sku_id }) => sku_id === id);
+    assert.equal(specs.map(pair), own.map(pair), `SKU ${id}`);
+  }
+}
+
+test('migrate refuses a newer schema version in all its forms and leaves it byte for byte', async () => {
+  const data = temporaryDirectory();
+  assertDone(await migrate(data, '--demo'));
+  const path = join(data, 'catalog.json');
+  writeSealed(path, { ...unsealed(path).value, schema: 4 });
+  const before = filesOf(data);
+  for (const flags of [[], ['--dry-run'], ['--demo'], ['--demo', '--dry-run']]) {
+    const finished = await migrate(data, ...flags);
+    assertFailed(finished, data, 'schema version 4', 'newer catalog-server');
+    assert.is(finished.stdout, '');
+  }
+  assert.equal(filesOf(data), before);
+});
+
+test.run();

@@ -1,0 +1,211 @@
+/** The flags of `serve` that are about running it: their values, and where they are described. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { InvalidArgumentError } from 'commander';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  parseCount,
+  parseProxies,
+  parseSizeWithin,
+  parseSwitch,
+  parseTimeout,
+} from '../../../src/cli/flags/operation.ts';
+import { send } from '../../support/client.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { documentedFlags } from '../../support/flags.ts';
+import { killServers, runCommand, startServer } from '../../support/server.ts';
+import { ROOT } from '../../support/paths.ts';
+
+test.after(killServers);
+
+/** Flags and variables of `serve`, as its own help has them. */
+async function helpOfServe(): Promise<Map<string, string>> {
+  const { stdout } = await runCommand(['serve', '--help']);
+  const text = stdout.replace(/\s+/g, ' ');
+  const options = text.split(/ (?=--[a-z-]+ [<[])/).slice(1);
+  return new Map(
+    options.flatMap((option) => {
+      const [, flag] = /^(--[a-z-]+) /.exec(option) ?? [];
+      const [, variable] = /env: (\w+)/.exec(option) ?? [];
+      return flag === undefined || variable === undefined ? [] : [[flag, variable] as const];
+    }),
+  );
+}
+
+test('every flag of serve has a variable of its name, and both are in the README', async () => {
+  const flags = await helpOfServe();
+  assert.ok(flags.size > 20, `${flags.size} flags`);
+  const documented = new Map(documentedFlags().map(([variable, flag]) => [flag, variable]));
+  for (const [flag, variable] of flags) {
+    assert.is(variable, `CATALOG_${flag.slice(2).replaceAll('-', '_').toUpperCase()}`);
+    assert.is(documented.get(flag), variable, `${flag} in README.md`);
+  }
+  for (const [flag, variable] of documented) {
+    if (flag !== '') assert.is(flags.get(flag), variable, `${flag} of README.md`);
+  }
+});
+
+interface Values {
+  readonly parse: (text: string) => unknown;
+  readonly good: readonly (readonly [text: string, value: unknown])[];
+  readonly wrong: readonly string[];
+}
+
+const VALUES: Readonly<Record<string, Values>> = {
+  count: {
+    parse: parseCount(4),
+    good: [
+      ['4', 4],
+      ['0064', 64],
+      ['1000000', 1_000_000],
+    ],
+    wrong: ['3', '', '-4', '4.0', '1e3', ' 4', '1000001', '99999999', '٤', 'Infinity'],
+  },
+  size: {
+    parse: parseSizeWithin({ least: 1024, most: 1024 * 1024 }),
+    good: [
+      ['1024', 1024],
+      ['64KiB', 65_536],
+      ['1MiB', 1024 * 1024],
+    ],
+    wrong: ['1023', '1025KiB', '2MiB', '', '1kb', '-1'],
+  },
+  timeout: {
+    parse: parseTimeout,
+    good: [
+      ['1s', 1000],
+      ['2m', 120_000],
+      ['1d', 86_400_000],
+    ],
+    wrong: ['0s', '1', '', '1.5s', '25h', '2d', '1w', '-1s', '1 s', '1ms'],
+  },
+  proxies: {
+    parse: (text) => parseProxies(text),
+    good: [
+      ['10.0.0.1', ['10.0.0.1']],
+      ['loopback, 10.0.0.0/8,fd00::/8', ['loopback', '10.0.0.0/8', 'fd00::/8']],
+    ],
+    wrong: [
+      '',
+      ',',
+      '10.0.0.1,',
+      'proxy.example',
+      '10.0.0.0/33',
+      '10.0.0',
+      'true',
+      '*',
+      '0.0.0.0/x',
+    ],
+  },
+  switch: {
+    parse: parseSwitch,
+    good: [
+      ['yes', true],
+      ['true', true],
+      ['1', true],
+      ['no', false],
+      ['false', false],
+      ['0', false],
+    ],
+    wrong: ['', 'on', 'YES', 'y', '2', ' yes'],
+  },
+};
+
+for (const [what, { parse, good, wrong }] of Object.entries(VALUES)) {
+  test(`a ${what} is taken as it is meant, or refused`, () => {
+    for (const [text, value] of good) assert.equal(parse(text), value, text);
+    for (const text of wrong) {
+      let refusal: unknown = `'${text}' was taken`;
+      try {
+        parse(text);
+      } catch (error) {
+        refusal = error;
+      }
+      assert.instance(refusal, InvalidArgumentError, String(refusal));
+    }
+  });
+}
+
+const WRONG: readonly (readonly [flag: string, value: string])[] = [
+  ['--metrics-port', '70000'],
+  ['--trust-proxy', 'proxy.example'],
+  ['--protect-books', 'maybe'],
+  ['--max-headers', '1'],
+  ['--max-url', '1GiB'],
+  ['--max-json-depth', '3'],
+  ['--max-json-elements', '0'],
+  ['--max-connections', '0'],
+  ['--max-connections-per-address', '-1'],
+  ['--max-pipelined', 'x'],
+  ['--headers-timeout', '15'],
+  ['--request-timeout', '0s'],
+  ['--keep-alive-timeout', '2w'],
+  ['--send-timeout', ''],
+];
+
+test('a wrong value exits 2 with one line that names the flag, or the variable', async () => {
+  for (const [flag, value] of WRONG) {
+    const variable = `CATALOG_${flag.slice(2).replaceAll('-', '_').toUpperCase()}`;
+    const runs: (readonly [readonly string[], Readonly<Record<string, string>>, string])[] = [
+      [[`${flag}=${value}`], {}, flag],
+    ];
+    if (value !== '') runs.push([[], { [variable]: value }, variable]);
+    for (const [args, env, named] of runs) {
+      const { status, stdout, stderr } = await runCommand(['serve', '--port', '0', ...args], {
+        cwd: temporaryDirectory(),
+        env: { CATALOG_JWT_SECRET: 'short', ...env },
+      });
+      assert.is(status, 2, `${flag} ${value}: ${stderr}`);
+      assert.is(stdout, '');
+      assert.match(stderr, /^catalog-server: [^\n]{10,}\n$/);
+      assert.ok(stderr.includes(named), stderr);
+    }
+  }
+});
+
+test('CATALOG_PROTECT_BOOKS is read as yes or no, and the flag wins', async () => {
+  const write = async (args: readonly string[], value: string) => {
+    const server = await startServer({ args, env: { CATALOG_PROTECT_BOOKS: value } });
+    const body = { name: 'Emma', pub_date: '1815-12-23' };
+    const { status } = await send(server, 'POST', '/books/', { body, token: null });
+    await server.stop();
+    return status;
+  };
+  assert.is(await write([], 'yes'), 401);
+  assert.is(await write([], 'no'), 201);
+  assert.is(await write([], ''), 201);
+  assert.is(await write(['--protect-books'], 'no'), 401);
+  assert.is(await write(['--protect-books', 'no'], 'yes'), 201);
+});
+
+test('the examples name no variable and no command that there is not', async () => {
+  const directory = join(ROOT, 'docs', 'examples');
+  const texts = readdirSync(directory).map((name) => readFileSync(join(directory, name), 'utf8'));
+  const known = new Set(documentedFlags().map(([variable]) => variable));
+  const variables = texts.flatMap((text) => text.match(/\bCATALOG_\w+/g) ?? []);
+  assert.ok(variables.length > 4, `${variables.length} variables`);
+  for (const variable of variables) assert.ok(known.has(variable), variable);
+  const { stdout } = await runCommand(['--help']);
+  const commands = texts.flatMap((text) =>
+    [...text.matchAll(/\/catalog-server ([a-z-]+)/g)].map(([, command = '']) => command),
+  );
+  assert.ok(commands.length > 2, `${commands.length} commands`);
+  for (const command of commands) assert.match(stdout, new RegExp(`^  ${command} `, 'm'));
+});
+
+test('docs/security.md has the default of every limit', async () => {
+  const text = readFileSync(join(ROOT, 'docs', 'security.md'), 'utf8');
+  const rows = [...text.matchAll(/^\| [^|]+ \| ([^|]+) \| `(--[\w-]+)` \|/gm)];
+  const { stdout } = await runCommand(['serve', '--help']);
+  const help = stdout.replace(/\s+/g, ' ');
+  assert.is(rows.length, 12);
+  for (const [, value = '', flag = ''] of rows) {
+    const shown = value.replaceAll(',', '').replace(/ (s|KiB|MiB)$/, '$1');
+    assert.ok(help.includes(` ${flag} `), flag);
+    const option = help.slice(help.indexOf(` ${flag} `));
+    assert.is(/\(default: ([^,]+),/.exec(option)?.[1], shown, flag);
+  }
+});
+
+test.run();

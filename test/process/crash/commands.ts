@@ -1,0 +1,144 @@
+/** Commands as victims: what they are run on, and what has to be true of what they leave. */
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { machineDisk } from '../../../src/disk/disk.ts';
+import { checkStore } from '../../../src/store/check.ts';
+import type { StoreState } from '../../../src/store/state.ts';
+import { BASE } from '../../../src/store/files/files.ts';
+import { load } from '../../../src/store/files/load.ts';
+import { filesOf } from '../../support/catalog.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { collect, type Finished, runCommand } from '../../support/server.ts';
+import {
+  assertDied,
+  type Death,
+  deathsOneByOne,
+  describeDeath,
+  FIXTURE,
+  hasMade,
+  type Orders,
+  startVictim,
+  Trace,
+  withoutRepeats,
+} from './steps.ts';
+
+/** Two directories of one place: the data directory and the one for backups. */
+export class Place {
+  readonly #root = temporaryDirectory();
+  readonly data = join(this.#root, 'data');
+  readonly backup = join(this.#root, 'backups', 'catalog.json');
+
+  /** @param data what the data directory holds. @param backup the backup that is there. */
+  constructor(data: string | null, backup: Uint8Array | null = null) {
+    if (data !== null) cpSync(data, this.data, { recursive: true });
+    mkdirSync(dirname(this.backup));
+    if (backup !== null) writeFileSync(this.backup, backup);
+  }
+
+  /** Runs the ordinary program. */
+  run(args: readonly string[]): Promise<Finished> {
+    return runCommand([...args, '--data', this.data]);
+  }
+
+  /** Runs the program as a victim. */
+  runVictim(args: readonly string[], orders: Omit<Orders, 'data' | 'backup'>): Promise<Finished> {
+    const backup = args[0] === 'backup' ? this.backup : null;
+    return collect(startVictim(args, { ...orders, data: this.data, backup }));
+  }
+
+  async die(args: readonly string[], death: Death): Promise<void> {
+    assertDied(await this.runVictim(args, { death }), death);
+  }
+
+  async trace(args: readonly string[]): Promise<string[]> {
+    const trace = new Trace();
+    assertDone(await this.runVictim(args, { trace: trace.path }));
+    return trace.steps();
+  }
+
+  /** The state, by `check` without a finding; null where there is no store. */
+  state(): State | null {
+    const { findings, document } = checkStore(machineDisk, this.data);
+    assert.equal(findings, []);
+    return document && stateOf(document);
+  }
+
+  remove(): void {
+    rmSync(this.#root, { recursive: true });
+  }
+}
+
+export type State = ReturnType<typeof stateOf>;
+
+export function stateOf({ sequence, previous, time, lastIds, rows }: StoreState) {
+  const tables = Object.entries(rows).map(([kind, table]) => [kind, [...table.values()]]);
+  return { sequence, previous, time, lastIds, tables };
+}
+
+export function assertDone({ status, stderr }: Finished): void {
+  assert.is(status, 0, stderr);
+  assert.is(stderr, '');
+}
+
+/** A directory of nothing but the store, whole, without what crashes leave. */
+export function assertTidy(place: Place, changeSets: number): void {
+  const names = Object.keys(filesOf(place.data)).filter((name) => !name.startsWith('migrated-'));
+  assert.is(names.filter((name) => name.startsWith('changes/')).length, changeSets);
+  assert.equal(names.filter((name) => !name.startsWith('changes/')).sort(), [BASE, 'head.json']);
+  const hidden = [place.data, join(place.data, 'changes')].flatMap((directory) =>
+    machineDisk.list(directory).filter((name) => name.startsWith('.')),
+  );
+  assert.equal(hidden, []);
+}
+
+/** The files of a directory of an earlier version, whether where they were or where they are kept. */
+export function assertOldFiles(directory: string, from = FIXTURE): void {
+  const old = filesOf(from);
+  const found = filesOf(directory);
+  for (const [path, content] of Object.entries(old)) {
+    assert.ok(found[path] === content, `${join(directory, path)} is not as it was`);
+  }
+}
+
+/** The state that a directory of an earlier version holds. */
+export function stateIn(directory: string): State {
+  const loaded = load(machineDisk, directory, 'older');
+  if (loaded === null) throw new Error(`there is no store in ${directory}`);
+  return stateOf(loaded.document);
+}
+
+export const FIXTURE_STATE = stateIn(FIXTURE);
+
+/**
+ * Registers a test for every death in a command.
+ *
+ * @param expected the command's steps.
+ * @param make what it is run on; the same each time.
+ * @param judge looks at what the death left. @param made says which steps were made.
+ * @param only steps to die at; all where it is not given.
+ */
+export async function eachDeath(
+  what: string,
+  expected: readonly string[],
+  make: () => Place,
+  args: (place: Place) => readonly string[],
+  judge: (place: Place, made: (step: string) => boolean) => Promise<void>,
+  only?: readonly string[],
+): Promise<void> {
+  const model = make();
+  const steps = await model.trace(args(model));
+  test(`${what} makes its steps in this order`, () => {
+    assert.equal(withoutRepeats(steps), expected);
+  });
+  for (const death of deathsOneByOne(steps)) {
+    if (only?.includes(death.step) === false) continue;
+    test(`${what}, killed ${describeDeath(death)}`, async () => {
+      const place = make();
+      await place.die(args(place), death);
+      await judge(place, (step) => hasMade(steps, step, death));
+      place.remove();
+    });
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * A server under concurrent writers, killed at a random moment, started again and compared with
+ * what it had answered. Rounds go on over one directory, so that its history grows.
+ *
+ *     CRASH_ROUNDS=500 CRASH_SEED=7 bun test/process/crash/sigkill.test.ts
+ *     CRASH_ROUNDS=500 CRASH_BINARY=dist/catalog-server bun test/process/crash/sigkill.test.ts
+ *
+ * In every third round the kill waits for a checkpoint to begin, in every third for its base to
+ * appear, so that many fall into one; the moment behind that is random as well.
+ */
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { machineDisk } from '../../../src/disk/disk.ts';
+import { decodeBase } from '../../../src/store/files/base.ts';
+import { checkStore } from '../../../src/store/check.ts';
+import { BASE, listChanges } from '../../../src/store/files/files.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { Ledger, randomFrom } from './ledger.ts';
+
+export interface CrashOptions {
+  readonly seed: number;
+  readonly rounds: number;
+  /** Concurrent writers, and readers beside them. */
+  readonly writers: number;
+  readonly readers: number;
+  /** Answered writes of one round, from 1 to this many, before the kill. */
+  readonly writes: number;
+  /** The executable instead of the source. */
+  readonly binary: string | undefined;
+}
+
+export interface CrashReport {
+  /** Answered writes. */
+  readonly answered: number;
+  /** Writes that a kill cut off. */
+  readonly cutOff: number;
+  /** New bases that were seen to appear. */
+  readonly checkpoints: number;
+  /** Kills that left a checkpoint unfinished. */
+  readonly withinCheckpoint: number;
+  /** What is not as it was promised; empty when all is well. */
+  readonly violations: readonly string[];
+}
+
+/** Answered writes after which a round that waits for a checkpoint waits no more. */
+const PATIENCE = 20_000;
+
+/** Milliseconds at most between what a kill waits for and the kill. */
+const LONGEST_DELAY = { write: 4, begun: 12, replaced: 30 } as const;
+
+/** What a kill waits for: a number of writes; a checkpoint that has begun; its base. */
+type Trigger = keyof typeof LONGEST_DELAY;
+const TRIGGERS = Object.keys(LONGEST_DELAY) as Trigger[];
+
+/** Runs the rounds, and tells of every broken promise. */
+export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
+  const run = new CrashRun(options);
+  await run.prepare();
+  for (let round = 1; round <= options.rounds; round += 1) await run.round(round);
+  return run.end();
+}
+
+class CrashRun {
+  readonly #options: CrashOptions;
+  readonly #random: (below: number) => number;
+  readonly #ledger: Ledger;
+  readonly #data = temporaryDirectory();
+  #server: TestServer | null = null;
+  #base = '';
+  #checkpoints = 0;
+  #withinCheckpoint = 0;
+
+  constructor(options: CrashOptions) {
+    this.#options = options;
+    const { seed, writers } = options;
+    this.#random = randomFrom(seed);
+    this.#ledger = new Ledger({ seed: seed + 1, writers, bulky: true });
+  }
+
+  async prepare(): Promise<void> {
+    this.#server = await this.#start();
+    await this.#ledger.prepare(this.#server);
+    await this.#ledger.spendId(this.#server);
+    this.#base = this.#identityOfBase();
+  }
+
+  async end(): Promise<CrashReport> {
+    await this.#server?.kill();
+    const { answered, cutOff, violations } = this.#ledger;
+    return {
+      answered,
+      cutOff,
+      checkpoints: this.#checkpoints,
+      withinCheckpoint: this.#withinCheckpoint,
+      violations,
+    };
+  }
+
+  async round(round: number): Promise<void> {
+    await this.#writeUntilKilled(
+      this.#server as TestServer,
+      TRIGGERS[round % TRIGGERS.length] ?? 'write',
+    );
+    this.#lookForCheckpoint();
+    if (this.#isWithinCheckpoint()) this.#withinCheckpoint += 1;
+    this.#check(`round ${round}, as the kill left it`);
+
+    this.#server = await this.#start();
+    this.#check(`round ${round}, started again`);
+    await this.#ledger.compare(this.#server, `round ${round}`);
+    // Not in every round: the next one spent would hide that this one is forgotten.
+    if (round % TRIGGERS.length === 0) await this.#ledger.spendId(this.#server);
+  }
+
+  #start(): Promise<TestServer> {
+    const { binary } = this.#options;
+    return startServer({ data: this.#data, ...(binary !== undefined && { binary }) });
+  }
+
+  async #writeUntilKilled(server: TestServer, trigger: Trigger): Promise<void> {
+    const goal = 1 + this.#random(this.#options.writes);
+    const delay = this.#random(LONGEST_DELAY[trigger] * 1000) / 1000;
+    const before = this.#checkpoints;
+    let answered = 0;
+    let killed: Promise<unknown> | null = null;
+    const due = () => {
+      if (answered >= PATIENCE) return true;
+      if (trigger === 'write') return answered >= goal;
+      return trigger === 'begun' ? this.#isWriting() : this.#checkpoints > before;
+    };
+    const onAnswer = () => {
+      answered += 1;
+      this.#lookForCheckpoint();
+      if (due()) killed ??= pause(delay).then(() => server.kill());
+      return true;
+    };
+    let writing = true;
+    const readers = Array.from({ length: this.#options.readers }, () =>
+      this.#ledger.read(server, () => writing),
+    );
+    await Promise.all(
+      Array.from({ length: this.#options.writers }, (_, index) =>
+        this.#ledger.write(server, index, onAnswer),
+      ),
+    );
+    writing = false;
+    await server.kill();
+    await Promise.all(readers);
+  }
+
+  #identityOfBase(): string {
+    const { ino, mtimeMs, size } = statSync(join(this.#data, BASE));
+    return `${ino} ${mtimeMs} ${size}`;
+  }
+
+  #lookForCheckpoint(): void {
+    const base = this.#identityOfBase();
+    if (base !== this.#base) this.#checkpoints += 1;
+    this.#base = base;
+  }
+
+  /** Whether a new base is being written beside the old one. */
+  #isWriting(): boolean {
+    return readdirSync(this.#data).some((name) => name.endsWith('.tmp'));
+  }
+
+  #isWithinCheckpoint(): boolean {
+    const path = join(this.#data, BASE);
+    const base = decodeBase(path, machineDisk.read(path) ?? Buffer.alloc(0)).document;
+    const [first] = listChanges(machineDisk, this.#data).sequences;
+    return this.#isWriting() || (first !== undefined && first <= base.sequence);
+  }
+
+  #check(when: string): void {
+    const { findings, document } = checkStore(machineDisk, this.#data);
+    const wrong = (text: string) => this.#ledger.violations.push(`${when}: ${text}`);
+    for (const finding of findings) wrong(finding);
+    if (document === null) wrong('there is no store');
+    else this.#ledger.compareFiles(document, when);
+  }
+}

@@ -1,0 +1,644 @@
+/**
+ * What a server was asked and what it has answered, and from this what has to be there after it
+ * was killed. Writers and readers work on it until the server is gone; then a server that was
+ * started again is compared with it.
+ */
+import type { KindName } from '../../../src/model/kind.ts';
+import type { StoreState } from '../../../src/store/state.ts';
+import { type Catalog, createCatalog, type Pair } from '../../support/catalog.ts';
+import { type Received, send } from '../../support/client.ts';
+import type { TestServer } from '../../support/server.ts';
+
+type Server = Pick<TestServer, 'url'>;
+
+const PATHS = {
+  books: '/books/',
+  brands: '/admin/brands/',
+  categories: '/admin/categories/',
+  goods: '/admin/goods/',
+  skus: '/admin/skus/',
+} as const;
+type Collection = keyof typeof PATHS;
+const COLLECTIONS = Object.keys(PATHS) as Collection[];
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** Rows of one writer, more or less: where there are fewer it creates more. */
+const ROWS = 30;
+
+/** How many writers have an SPU with long texts, so that checkpoints come often. */
+const BULKY = 3;
+
+/** Characters of such a text at most. */
+const LONGEST = 350_000;
+
+/** Rows that nothing was asked about, of which a comparison asks each by itself. */
+const SAMPLE = 25;
+
+/** A row that a server has told of. */
+interface Known {
+  readonly collection: Collection;
+  readonly id: number;
+  /** As it is known to be; null once it is known to be gone. */
+  answered: Item | null;
+  /** What the write under way would make of it; undefined where there is none. */
+  pending: Item | null | undefined;
+  /** Whether anything was asked of it since the last comparison. */
+  touched: boolean;
+}
+
+/** A row that is being created. */
+interface Creation {
+  readonly collection: Collection;
+  readonly item: Item;
+  /** The id under which a reader has seen it. */
+  seen: number | null;
+}
+
+/** A name that was given to the row which all writers share. */
+interface Naming {
+  readonly name: string;
+  /** The place of the request and of its answer in the order of all of them. */
+  readonly sent: number;
+  answered: number;
+}
+
+/** Pseudo-random numbers that a seed repeats (mulberry32). */
+export function randomFrom(seed: number): (below: number) => number {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+export interface LedgerOptions {
+  readonly seed: number;
+  /** Concurrent writers; each keeps to rows of its own, beside one that they share. */
+  readonly writers: number;
+  /** Whether some of them write long texts, which make checkpoints come often. */
+  readonly bulky: boolean;
+}
+
+export class Ledger {
+  /** What is not as it was promised. */
+  readonly violations: string[] = [];
+  /** Writes that were answered, and that were not. */
+  answered = 0;
+  cutOff = 0;
+  readonly #options: LedgerOptions;
+  readonly #random: (below: number) => number;
+  #rows = new Map<string, Known>();
+  /** Every row that ever was. */
+  readonly #used = new Set<string>();
+  /** Rows by the writer that they belong to. */
+  #owned: Known[][] = [];
+  /** Rows that are gone, and were so at the last comparison. */
+  #gone: Known[] = [];
+  /** Rows that belong to no writer: others refer to them, or all writers share them. */
+  readonly #fixed = new Set<string>();
+  /** By name, which occurs once. */
+  readonly #creating = new Map<string, Creation>();
+  #namings: Naming[] = [];
+  /** The highest id that was ever told of. */
+  readonly #highest = new Map<KindName, number>();
+  /** SKUs by the ids of the specification records that they were seen with. */
+  #recordOwners = new Map<number, number>();
+  #catalog: Catalog | null = null;
+  #shared = 0;
+  #bulk: number[] = [];
+  #names = 0;
+  #clock = 0;
+
+  constructor(options: LedgerOptions) {
+    this.#options = options;
+    this.#random = randomFrom(options.seed);
+  }
+
+  /** Makes what the writers build on. What is there then stays as it is, but for what they share. */
+  async prepare(server: Server): Promise<void> {
+    this.#catalog = await createCatalog(server);
+    const shared = await this.#made(server, 'brands', this.#body('brands'));
+    this.#shared = idOf(shared);
+    this.#namings = [{ name: nameOf(shared), sent: 0, answered: 0 }];
+    for (let nth = 0; nth < (this.#options.bulky ? BULKY : 0); nth += 1) {
+      this.#bulk.push(idOf(await this.#made(server, 'goods', this.#body('goods'))));
+    }
+    for (const collection of COLLECTIONS) {
+      for (const item of (await this.#list(server, collection)).values()) {
+        this.#fixed.add(`${collection} ${idOf(item)}`);
+        this.#remember(collection, item);
+      }
+    }
+  }
+
+  /** Creates an SPU with a text of this length, which nobody changes. */
+  async fill(server: Server, length: number): Promise<void> {
+    const body = { ...this.#body('goods'), desc_pack: 'x'.repeat(length) };
+    const item = await this.#made(server, 'goods', body);
+    this.#fixed.add(`goods ${idOf(item)}`);
+    this.#remember('goods', item);
+  }
+
+  /** @throws where it is not created: nothing may go wrong before the crash. */
+  async #made(server: Server, collection: Collection, body: Item): Promise<Item> {
+    const { status, text, json } = await send(server, 'POST', PATHS[collection], { body });
+    if (status !== 201) throw new Error(`POST ${PATHS[collection]}: ${status} ${text}`);
+    return json;
+  }
+
+  /** @returns a ledger that knows the same, for a copy of the directory. Nothing may be under way. */
+  copy(options: LedgerOptions): Ledger {
+    const copy = new Ledger(options);
+    copy.#catalog = this.#catalog;
+    copy.#shared = this.#shared;
+    copy.#bulk = this.#bulk;
+    for (const key of this.#fixed) copy.#fixed.add(key);
+    copy.#namings = this.#namings.map((naming) => ({ ...naming }));
+    copy.#names = this.#names;
+    copy.#clock = this.#clock;
+    for (const known of this.#rows.values()) {
+      if (known.answered === null) continue;
+      copy.#remember(known.collection, known.answered).touched = false;
+    }
+    for (const key of this.#used) copy.#used.add(key);
+    copy.#gone = this.#gone.map((known) => ({ ...known }));
+    for (const [kind, id] of this.#highest) copy.#highest.set(kind, id);
+    copy.#recordOwners = new Map(this.#recordOwners);
+    return copy;
+  }
+
+  /**
+   * Writes, one request after the other, until the server is gone or an answer is wrong.
+   *
+   * @param index of the writer.
+   * @param answered is told of every answer; false ends the writing.
+   */
+  async write(server: Server, index: number, answered: () => boolean): Promise<void> {
+    while (await this.#writeOnce(server, index)) {
+      this.answered += 1;
+      if (!answered()) return;
+    }
+  }
+
+  /**
+   * Reads until the server is gone: what was shown once must not vanish, answered or not.
+   *
+   * @param going says whether to go on.
+   */
+  async read(server: Server, going: () => boolean): Promise<void> {
+    while (going() && (await this.#readOnce(server)));
+  }
+
+  /** @returns false when the server is gone. */
+  #readOnce(server: Server): Promise<boolean> {
+    return this.#random(3) === 0 ? this.#readNewest(server) : this.#readOne(server);
+  }
+
+  async #readNewest(server: Server): Promise<boolean> {
+    const collection = this.#anyCollection();
+    const path = `${PATHS[collection]}?sortby=id&order=desc&page=1&per_page=10`;
+    const answer = await this.#get(server, path, [200]);
+    for (const item of (answer?.json ?? []) as Item[]) {
+      const creation = this.#creating.get(nameOf(item));
+      if (creation !== undefined) creation.seen = idOf(item);
+      this.#seen(this.#rows.get(`${collection} ${idOf(item)}`), item);
+    }
+    return answer !== null;
+  }
+
+  async #readOne(server: Server): Promise<boolean> {
+    const owned = this.#owned[this.#random(this.#options.writers)] ?? [];
+    const known = owned[this.#random(owned.length + 1)];
+    const path = known === undefined ? `${PATHS.brands}${this.#shared}/` : pathOf(known);
+    const answer = await this.#get(server, path, [200, 404, 410]);
+    if (answer === null) return false;
+    if (known === undefined) this.#seenShared(nameOf(answer.json));
+    else this.#seen(known, answer.status === 200 ? answer.json : null);
+    return true;
+  }
+
+  /** @returns null when no answer came. */
+  async #get(server: Server, path: string, statuses: readonly number[]): Promise<Received | null> {
+    let answer: Received;
+    try {
+      answer = await send(server, 'GET', path);
+    } catch {
+      return null;
+    }
+    if (statuses.includes(answer.status)) return answer;
+    throw new Error(`GET ${path}: ${answer.status} ${answer.text}`);
+  }
+
+  /** A name occurs once, so whoever sees what a write under way makes knows that it is durable. */
+  #seen(known: Known | undefined, item: Item | null): void {
+    if (known?.pending === undefined || !same(item, known.pending)) return;
+    known.answered = known.pending;
+  }
+
+  #seenShared(seen: string): void {
+    const naming = this.#namings.find(({ name }) => name === seen);
+    if (naming?.answered === Infinity) naming.answered = this.#clock += 1;
+  }
+
+  #remember(collection: Collection, item: Item): Known {
+    const id = idOf(item);
+    const key = `${collection} ${id}`;
+    if (this.#used.has(key)) this.violations.push(`the id of ${key} was used twice`);
+    this.#used.add(key);
+    const known: Known = { collection, id, answered: item, pending: undefined, touched: true };
+    this.#rows.set(key, known);
+    this.#highest.set(collection, Math.max(id, this.#highest.get(collection) ?? 0));
+    if (!this.#fixed.has(key)) (this.#owned[id % this.#options.writers] ??= []).push(known);
+    return known;
+  }
+
+  /** @returns false when the server is gone, or did what it was not to do. */
+  #writeOnce(server: Server, index: number): Promise<boolean> {
+    const owned = this.#owned[index] ?? [];
+    const known = owned[this.#random(owned.length || 1)];
+    const bulk = this.#rows.get(`goods ${this.#bulk[index]}`);
+    const action = this.#random(100);
+    if (action < 4) return this.#rename(server);
+    if (action < 16 && bulk !== undefined) return this.#replaceBulk(server, bulk);
+    const creating = owned.length < ROWS ? 60 : 35;
+    if (known === undefined || action < creating) return this.#create(server);
+    if (action < creating + 25) return this.#replace(server, known);
+    const deleting = owned.length < ROWS ? 5 : 20;
+    if (action >= 100 - deleting) return this.#delete(server, known);
+    const specs = known.answered?.['specs'] as readonly Pair[] | undefined;
+    if (specs !== undefined && specs.length > 0 && this.#random(3) === 0) {
+      return this.#deleteRecord(server, known, specs);
+    }
+    return this.#change(server, known);
+  }
+
+  async #create(server: Server): Promise<boolean> {
+    const collection = this.#anyCollection();
+    const body = this.#body(collection);
+    const name = nameOf(body);
+    this.#creating.set(name, {
+      collection,
+      item: this.#asShown(collection, body, null),
+      seen: null,
+    });
+    const answer = await this.#send(server, 'POST', PATHS[collection], body, 201);
+    if (answer === null) return false;
+    const { seen } = this.#creating.get(name) as Creation;
+    this.#creating.delete(name);
+    if (seen !== null && seen !== answer.json.id) {
+      this.violations.push(`${name} was seen as ${seen} and answered as ${answer.json.id}`);
+    }
+    this.#remember(collection, answer.json);
+    return true;
+  }
+
+  #replace(server: Server, known: Known): Promise<boolean> {
+    return this.#put(server, known, this.#body(known.collection));
+  }
+
+  #replaceBulk(server: Server, known: Known): Promise<boolean> {
+    const body = this.#body('goods');
+    const unit = `${nameOf(body)} `;
+    const text = unit.repeat(1 + this.#random(LONGEST) / unit.length);
+    return this.#put(server, known, { ...body, desc_detail: text });
+  }
+
+  async #put(server: Server, known: Known, body: Item): Promise<boolean> {
+    const { collection } = known;
+    return this.#alter(server, known, this.#asShown(collection, body, known.answered), 'PUT', body);
+  }
+
+  #change(server: Server, known: Known): Promise<boolean> {
+    const { collection } = known;
+    const { name, specs } = this.#body(collection);
+    const body = { name, ...(specs !== undefined && { specs }) };
+    const pending = this.#asShown(collection, body, known.answered);
+    return this.#alter(server, known, pending, 'PATCH', body);
+  }
+
+  async #alter(
+    server: Server,
+    known: Known,
+    pending: Item,
+    method: 'PUT' | 'PATCH',
+    body: Item,
+  ): Promise<boolean> {
+    begin(known, pending);
+    const answer = await this.#send(server, method, pathOf(known), body, 200);
+    if (answer === null) return false;
+    if (!same(answer.json, pending)) {
+      this.violations.push(`${method} ${pathOf(known)} made ${answer.text}`);
+    }
+    conclude(known, answer.json);
+    return true;
+  }
+
+  async #delete(server: Server, known: Known): Promise<boolean> {
+    begin(known, null);
+    if ((await this.#send(server, 'DELETE', pathOf(known), undefined, 204)) === null) return false;
+    conclude(known, null);
+    this.#disown(known);
+    return true;
+  }
+
+  /** Deletes one specification record by itself. */
+  async #deleteRecord(server: Server, known: Known, specs: readonly Pair[]): Promise<boolean> {
+    const path = `${pathOf(known)}specs/`;
+    const listed = await this.#get(server, `${path}?per_page=1000`, [200]);
+    if (listed === null) return false;
+    const records = listed.json as Item[];
+    const nth = this.#random(records.length || 1);
+    const pending = { ...known.answered, specs: specs.filter((_, index) => index !== nth) };
+    begin(known, pending);
+    const record = `${path}${idOf(records[nth] as Item)}/`;
+    if ((await this.#send(server, 'DELETE', record, undefined, 204)) === null) return false;
+    conclude(known, pending);
+    return true;
+  }
+
+  /** Renames the row that all writers share. */
+  async #rename(server: Server): Promise<boolean> {
+    const { name } = this.#body('brands') as { name: string };
+    const naming: Naming = { name, sent: (this.#clock += 1), answered: Infinity };
+    this.#namings.push(naming);
+    const path = `${PATHS.brands}${this.#shared}/`;
+    if ((await this.#send(server, 'PATCH', path, { name }, 200)) === null) return false;
+    naming.answered = this.#clock += 1;
+    return true;
+  }
+
+  /** @returns null when no answer came, or a wrong one. */
+  async #send(server: Server, method: string, path: string, body: unknown, status: number) {
+    let answer: Received;
+    try {
+      answer = await send(server, method, path, { body });
+    } catch {
+      this.cutOff += 1;
+      return null;
+    }
+    if (answer.status === status) return answer;
+    this.violations.push(`${method} ${path}: ${answer.status} ${answer.text}`);
+    return null;
+  }
+
+  #disown(known: Known): void {
+    const owned = this.#owned[known.id % this.#options.writers] ?? [];
+    const last = owned.pop();
+    if (last !== undefined && last !== known) owned[owned.indexOf(known)] = last;
+  }
+
+  #anyCollection(): Collection {
+    return COLLECTIONS[this.#random(COLLECTIONS.length)] ?? 'books';
+  }
+
+  /** Every field of a request, under a name that occurs once. */
+  #body(collection: Collection): Item {
+    this.#names += 1;
+    const name = `${collection} ${this.#names} \u{1f600}`;
+    const { brand, chain, spu, silver, black, large } = this.#catalog as Catalog;
+    if (collection === 'books') return { name, pub_date: '1815-12-23' };
+    if (collection === 'brands') return { name, logo: 'logo.png', first_letter: 'B' };
+    if (collection === 'categories') return { name, parent_id: chain[this.#random(2)] ?? null };
+    if (collection === 'goods') {
+      return {
+        name,
+        brand_id: brand,
+        category1_id: chain[0],
+        category2_id: chain[1],
+        category3_id: chain[2],
+        desc_detail: name,
+        desc_pack: '',
+        desc_service: '',
+      };
+    }
+    const pairs = [silver, black, large];
+    return {
+      name,
+      spu_id: spu,
+      caption: '',
+      category_id: chain[2],
+      price: this.#random(1e6),
+      cost_price: 1,
+      market_price: 2,
+      stock: this.#random(100),
+      is_launched: true,
+      specs: Array.from({ length: this.#random(4) }, () => pairs[this.#random(3)]),
+    };
+  }
+
+  /** The object that a write makes of a body, over the object as it is. */
+  #asShown(collection: Collection, body: Item, current: Item | null): Item {
+    const { spu_id: spu, specs, ...fields } = body;
+    if (collection === 'books') {
+      return { commentcount: 0, readcount: 0, image: '', ...current, ...fields };
+    }
+    if (collection === 'goods') {
+      return { brand: 'Phone Works', sales: 0, comments: 0, ...current, ...fields };
+    }
+    if (collection !== 'skus') return { ...current, ...fields };
+    const added = (specs ?? []) as readonly Pair[];
+    const kept = (current?.['specs'] ?? []) as readonly Pair[];
+    return {
+      goods: 'Phone',
+      category: 'Phone 3',
+      sales: 0,
+      ...(spu !== undefined && { goods_id: spu }),
+      ...current,
+      ...fields,
+      specs: [...kept, ...added],
+    };
+  }
+
+  /** Holds a server that was started again against what was answered, and goes on from there. */
+  async compare(server: Server, round: string): Promise<void> {
+    const wrong = (text: string) => void this.violations.push(`${round}: ${text}`);
+    for (const collection of COLLECTIONS) {
+      const there = await this.#list(server, collection);
+      for (const known of this.#rows.values()) {
+        if (known.collection !== collection) continue;
+        this.#compareRow(known, there.get(known.id) ?? null, wrong);
+        there.delete(known.id);
+      }
+      for (const item of there.values()) this.#compareCreated(collection, item, wrong);
+    }
+    for (const { item, seen } of this.#creating.values()) {
+      if (seen !== null) wrong(`${nameOf(item)} was seen as ${seen} and is gone`);
+    }
+    this.#creating.clear();
+    await this.#compareItems(server, wrong);
+    this.#forgetGone();
+    await this.#compareIds(server, wrong);
+  }
+
+  async #list(server: Server, collection: Collection): Promise<Map<number, Item>> {
+    const there = new Map<number, Item>();
+    for (let page = 1; ; page += 1) {
+      const path = `${PATHS[collection]}?page=${page}&per_page=1000`;
+      const items = (await send(server, 'GET', path)).json as Item[];
+      for (const item of items) there.set(idOf(item), item);
+      if (items.length < 1000) return there;
+    }
+  }
+
+  #compareRow(known: Known, item: Item | null, wrong: (text: string) => void): void {
+    const { collection, id, answered, pending } = known;
+    if (collection === 'brands' && id === this.#shared) {
+      this.#compareShared(item, answered, wrong);
+    } else if (!same(item, answered) && (pending === undefined || !same(item, pending))) {
+      wrong(
+        `${collection} ${id} is ${show(item)}, answered ${show(answered)}, under way ${show(pending)}`,
+      );
+    }
+    known.answered = item;
+    known.pending = undefined;
+  }
+
+  /** No renaming that was answered may have been sent after the one that is there was answered. */
+  #compareShared(item: Item | null, before: Item | null, wrong: (text: string) => void): void {
+    const latest = Math.max(
+      ...this.#namings.map(({ sent, answered }) => (answered === Infinity ? 0 : sent)),
+    );
+    const found = this.#namings.find(({ name }) => name === item?.['name']);
+    const rest = same({ ...item, name: null }, { ...before, name: null });
+    if (found === undefined || found.answered < latest || !rest) {
+      wrong(`the shared brand is ${show(item)}, after the names ${show(this.#namings)}`);
+    }
+    const name = (item?.['name'] ?? '') as string;
+    this.#namings = [{ name, sent: this.#clock, answered: this.#clock }];
+  }
+
+  #compareCreated(collection: Collection, item: Item, wrong: (text: string) => void): void {
+    const id = idOf(item);
+    const creation = this.#creating.get(nameOf(item));
+    this.#creating.delete(nameOf(item));
+    if (creation === undefined) wrong(`nobody made ${collection} ${id}: ${show(item)}`);
+    else if (!same(item, { ...creation.item, id })) {
+      wrong(`${collection} ${id} is half there: ${show(item)}, sent ${show(creation.item)}`);
+    } else if (creation.seen !== null && creation.seen !== id) {
+      wrong(`${collection} ${id} was seen as ${creation.seen}`);
+    }
+    this.#remember(collection, item);
+  }
+
+  /** Items by themselves say what the collections say, and what was deleted is known to be. */
+  async #compareItems(server: Server, wrong: (text: string) => void): Promise<void> {
+    const others = [...[...this.#rows.values()].filter(({ touched }) => !touched), ...this.#gone];
+    const sample = Array.from(
+      { length: Math.min(SAMPLE, others.length) },
+      () => others[this.#random(others.length)],
+    );
+    const asked = [...this.#rows.values()].filter(({ touched }) => touched);
+    for (const known of [...asked, ...sample]) {
+      if (known === undefined) continue;
+      const { collection, answered } = known;
+      known.touched = false;
+      const path = pathOf(known);
+      const answer = await send(server, 'GET', path);
+      const absent = collection === 'books' ? 404 : 410;
+      if (answer.status !== (answered === null ? absent : 200)) wrong(`${path}: ${answer.status}`);
+      if (answered === null) continue;
+      if (!same(answer.json, answered)) wrong(`${path}: ${answer.text}`);
+      if (collection === 'skus') await this.#compareRecords(server, known, wrong);
+    }
+  }
+
+  async #compareRecords(
+    server: Server,
+    known: Known,
+    wrong: (text: string) => void,
+  ): Promise<void> {
+    const path = `${pathOf(known)}specs/`;
+    const records = (await send(server, 'GET', `${path}?per_page=1000`)).json as Item[];
+    const pairs = records.map(({ spec_id, option_id }) => ({ spec_id, option_id }));
+    if (!same(pairs, known.answered?.['specs'])) wrong(`${path}: ${show(pairs)}`);
+    for (const record of records) {
+      const id = idOf(record);
+      const owner = this.#recordOwners.get(id) ?? known.id;
+      if (owner !== known.id) wrong(`${path}: record ${id} was one of SKU ${owner}`);
+      this.#recordOwners.set(id, known.id);
+    }
+  }
+
+  #forgetGone(): void {
+    for (const [key, known] of this.#rows) {
+      if (known.answered !== null) continue;
+      this.#rows.delete(key);
+      this.#gone.push(known);
+    }
+    this.#owned = [];
+    for (const [key, known] of this.#rows) {
+      if (this.#fixed.has(key)) continue;
+      (this.#owned[known.id % this.#options.writers] ??= []).push(known);
+    }
+  }
+
+  /** New rows get ids above every id that anybody has seen. */
+  async #compareIds(server: Server, wrong: (text: string) => void): Promise<void> {
+    for (const collection of COLLECTIONS) {
+      const path = PATHS[collection];
+      const highest = this.#highest.get(collection) ?? 0;
+      const { json, status, text } = await send(server, 'POST', path, {
+        body: this.#body(collection),
+      });
+      if (status !== 201) wrong(`POST ${path} after the start: ${status} ${text}`);
+      else if (json.id <= highest) wrong(`${collection} ${json.id} is an id used before`);
+      else this.#remember(collection, json);
+    }
+  }
+
+  /**
+   * Creates an option, which the writers never do, and deletes it. Once a base has both, its last
+   * ids alone tell that the id was used.
+   */
+  async spendId(server: Server): Promise<void> {
+    const path = '/admin/options/';
+    const body = { value: 'Brief', spec_id: (this.#catalog as Catalog).silver.spec_id };
+    const { json, status, text } = await send(server, 'POST', path, { body });
+    if (status !== 201) throw new Error(`POST ${path}: ${status} ${text}`);
+    if (json.id <= (this.#highest.get('options') ?? 0)) {
+      this.violations.push(`option ${json.id} is an id used before`);
+    }
+    this.#highest.set('options', json.id);
+    const deleted = await send(server, 'DELETE', `${path}${json.id}/`);
+    if (deleted.status !== 204) throw new Error(`DELETE of option ${json.id}: ${deleted.status}`);
+  }
+
+  /** Holds the files against what was answered, as far as no server shows it. */
+  compareFiles({ lastIds, rows }: StoreState, when: string): void {
+    for (const [kind, id] of this.#highest) {
+      const last = lastIds[kind];
+      if (last < id) this.violations.push(`${when}: the last id of ${kind} is ${last} after ${id}`);
+    }
+    for (const { id, sku_id: sku } of rows.sku_specs.values()) {
+      if (rows.skus.get(sku ?? null) !== undefined) continue;
+      this.violations.push(`${when}: record ${id} is without its SKU ${sku}`);
+    }
+  }
+}
+
+const idOf = (item: Item) => item['id'] as number;
+const nameOf = (item: Item) => item['name'] as string;
+const pathOf = ({ collection, id }: Known) => `${PATHS[collection]}${id}/`;
+
+function begin(known: Known, pending: Item | null): void {
+  known.pending = pending;
+  known.touched = true;
+}
+
+function conclude(known: Known, item: Item | null): void {
+  known.answered = item;
+  known.pending = undefined;
+}
+
+const show = (value: unknown) => {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > 500 ? `${text.slice(0, 500)}… (${text.length})` : text;
+};
+
+/** Whether two values are the same but for the order of their members. */
+function same(a: unknown, b: unknown): boolean {
+  return Bun.deepEquals(a, b, true);
+}

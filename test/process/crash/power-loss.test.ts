@@ -1,0 +1,579 @@
+/** What was answered survives power loss at any moment, whatever unsynced changes it takes away. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Disk, machineDisk } from '../../../src/disk/disk.ts';
+import { withOpen } from '../../../src/disk/durable-file.ts';
+import { CatalogError } from '../../../src/errors.ts';
+import {
+  encodeBackup,
+  restoreBackup,
+  verifyBackup,
+  writeBackup,
+} from '../../../src/store/backup.ts';
+import { decodeBase } from '../../../src/store/files/base.ts';
+import { checkStore } from '../../../src/store/check.ts';
+import type { StoreState } from '../../../src/store/state.ts';
+import { BASE, CHANGES, changeSetName, HEAD } from '../../../src/store/files/files.ts';
+import { readHead } from '../../../src/store/files/head.ts';
+import {
+  writeMigrationBackup,
+  migrationBackupDirectory,
+} from '../../../src/store/files/migration-backup.ts';
+import { load } from '../../../src/store/files/load.ts';
+import { migrateStore } from '../../../src/store/migration.ts';
+import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { Doubts, type Loss, losses, type Random, randomFrom } from '../../support/power-cut.ts';
+import { PowerDisk, Volume } from '../../support/power-disk.ts';
+import {
+  type Action,
+  aPlan,
+  FOUNDATION,
+  History,
+  holding,
+  type Plan,
+  textOfDocument,
+} from '../../support/power-history.ts';
+import { fixture as fixtureOf } from '../../support/paths.ts';
+
+/** On the real file system this holds the lock alone; all else is on the disks in memory. */
+const root = temporaryDirectory();
+const data = join(root, 'data');
+
+const aSeed = fc.integer({ min: 0, max: 2 ** 31 });
+/** Bytes of change sets before a checkpoint: as often as can be, now and then, never. */
+const smallestCheckpoint = fc.constantFrom(1, 12_000, 1e9);
+
+const one = (does: Action['does'], kind: Action['kind'], picked = 0): Action[] => [
+  { does, kind, picks: [picked, 0, 0], text: `${does} ${kind} ${picked}` },
+];
+
+/** Over ten change sets, so that their number gets another digit, with groups and checkpoints. */
+const SHORT: Plan = [
+  [FOUNDATION],
+  [one('create', 'books'), one('delete', 'skus'), one('create', 'brands')],
+  [one('update', 'brands', 1)],
+  [one('delete', 'books'), one('give up', 'books')],
+  ...Array.from({ length: 6 }, (_, nth) => [one('create', 'categories', 8 + nth)]),
+];
+
+/** Starts one after the other. */
+const ATTEMPTS = { minLength: 2, maxLength: 5 };
+
+/** Random ways of a power loss at every moment, beside the extremes. */
+const DRAWS = 3;
+
+function assertWhole(history: History, random: Random, draws = DRAWS): void {
+  assert.equal(history.failures, []);
+  assert.is(history.fault(random, draws), null);
+}
+
+/** Each loss that leaves something else than those before. */
+function* different(all: Iterable<Loss>): Generator<Loss> {
+  const seen = new Set<string>();
+  for (const loss of all) {
+    const text = loss.left.describe();
+    if (!seen.has(text)) yield loss;
+    seen.add(text);
+  }
+}
+
+test('after power loss at any moment the state is one from the last answered to the last begun', async () => {
+  await fc.assert(
+    fc.asyncProperty(aPlan(8), smallestCheckpoint, aSeed, async (plan, bytes, seed) => {
+      const options = { smallestCheckpoint: bytes };
+      const history = await History.run(
+        new PowerDisk(root),
+        data,
+        [[FOUNDATION], ...plan],
+        options,
+      );
+      assertWhole(history, randomFrom(seed));
+    }),
+    { numRuns: 10, includeErrorInReport: true },
+  );
+});
+
+test('after power loss the store goes on, hands out new ids, and survives the next power loss', async () => {
+  await fc.assert(
+    fc.asyncProperty(aPlan(5), aPlan(4), aSeed, async (plan, next, seed) => {
+      const random = randomFrom(seed);
+      const options = { smallestCheckpoint: 8192 };
+      const history = await History.run(
+        new PowerDisk(root),
+        data,
+        [[FOUNDATION], ...plan],
+        options,
+      );
+      for (let loss = 0; loss < 3; loss += 1) {
+        const { at, left } = history.randomLoss(random);
+        const beginning = history.after(at, left);
+        const disk = new PowerDisk(root, left);
+        const second = await History.run(disk, data, next, { ...options, beginning });
+        assertWhole(second, random);
+      }
+    }),
+    { numRuns: 6, includeErrorInReport: true },
+  );
+});
+
+test('a server killed again and again and started each time serves nothing that power loss can take', async () => {
+  await fc.assert(
+    fc.asyncProperty(aPlan(5), fc.array(aPlan(2), ATTEMPTS), aSeed, async (plan, plans, seed) => {
+      const random = randomFrom(seed);
+      const options = { smallestCheckpoint: 8192 };
+      let run = await History.run(new PowerDisk(root), data, [[FOUNDATION], ...plan], options);
+      for (const next of plans) {
+        const at = run.begun + random(run.disk.log.length - run.begun);
+        const beginning = run.afterKill(at);
+        run = await History.run(run.disk.killedAt(at), data, next, { ...options, beginning });
+        assertWhole(run, random);
+      }
+    }),
+    { numRuns: 6, includeErrorInReport: true },
+  );
+});
+
+test('a start after a kill at every moment of a short history makes durable what it serves', async () => {
+  const options = { smallestCheckpoint: 1 };
+  const run = await History.run(new PowerDisk(root), data, SHORT, options);
+  for (let at = 0; at < run.disk.log.length; at += 1) {
+    if (run.disk.midway(at)) continue;
+    const beginning = run.afterKill(at);
+    const again = await History.run(run.disk.killedAt(at), data, [], { ...options, beginning });
+    assertWhole(again, randomFrom(at), 1);
+  }
+});
+
+for (const bytes of [1, 12_000]) {
+  test(`every combination of what may survive of a short history is whole (checkpoints from ${bytes} bytes)`, async () => {
+    const disk = new PowerDisk(root);
+    const history = await History.run(disk, data, SHORT, { smallestCheckpoint: bytes });
+    assert.equal(history.failures, []);
+    assert.ok(history.checkpoints > 0 && history.last > 10, `${history.last} change sets`);
+    for (const [at, volume] of disk.moments()) {
+      if (disk.midway(at)) continue;
+      const doubts = new Doubts(volume, randomFrom(at));
+      for (const choice of doubts.all()) assert.is(history.judge(at, doubts.leave(choice)), null);
+    }
+  });
+}
+
+test('a crash while a store is made leaves no store or an empty one, and the next start makes it', async () => {
+  const disk = new PowerDisk(root);
+  const first = await History.run(disk, data, [], { smallestCheckpoint: 1 });
+  assertWhole(first, randomFrom(1));
+  for (const { at, left } of different(losses(disk, 0, randomFrom(1), DRAWS))) {
+    const beginning = first.after(at, left);
+    const options = { smallestCheckpoint: 1, beginning };
+    const again = await History.run(new PowerDisk(root, left), data, [[FOUNDATION]], options);
+    assertWhole(again, randomFrom(at));
+    assert.is(again.last, 1);
+  }
+});
+
+test('a store that was copied without its empty directory of change sets is made whole first', async () => {
+  const made = await History.run(new PowerDisk(root), data, [], { smallestCheckpoint: 1 });
+  const bytes = (name: string) => made.disk.read(join(data, name)) as Buffer;
+  const files = { [`data/${BASE}`]: bytes(BASE), [`data/${HEAD}`]: bytes(HEAD) };
+  const disk = new PowerDisk(root, Volume.holding(files));
+  const loaded = load(disk, data)?.document as StoreState;
+  const options = { smallestCheckpoint: 1e9, beginning: holding(loaded) };
+  const history = await History.run(disk, data, SHORT, options);
+  assertWhole(history, randomFrom(1));
+});
+
+test('a closed store has its head on the disk', async () => {
+  const disk = new PowerDisk(root);
+  const history = await History.run(disk, data, SHORT, { smallestCheckpoint: 1e9 });
+  for (const { left } of losses(disk, history.closed, randomFrom(1), DRAWS)) {
+    const head = readHead(new PowerDisk(root, left), join(data, HEAD));
+    assert.is(head?.sequence, history.last);
+  }
+});
+
+test('a start after power loss makes the head name what it serves', async () => {
+  const disk = new PowerDisk(root);
+  const first = await History.run(disk, data, SHORT, { smallestCheckpoint: 1e9 });
+  const older = new Set<boolean>();
+  for (const { at, left } of different(losses(disk, first.opened, randomFrom(1), 0))) {
+    const beginning = first.after(at, left);
+    const head = readHead(new PowerDisk(root, left), join(data, HEAD));
+    older.add(head?.sequence !== beginning.state.sequence);
+    const options = { smallestCheckpoint: 1e9, beginning };
+    const second = await History.run(new PowerDisk(root, left), data, [], options);
+    for (const loss of losses(second.disk, second.opened, randomFrom(1), 0)) {
+      const named = readHead(new PowerDisk(root, loss.left), join(data, HEAD));
+      assert.is(named?.sequence, beginning.state.sequence);
+    }
+  }
+  assert.is(older.size, 2, 'the head is older at times, and at times it is not');
+});
+
+// The disk in memory itself.
+
+const aName = fc.constantFrom('a', 'b', 'c');
+const aPlace = fc.tuple(fc.constantFrom('.', '.', '.', 'd', 'd/e'), aName);
+const anOperation = fc.oneof(
+  fc.record({ call: fc.constantFrom('writeNew', 'unlink', 'publish', 'append'), place: aPlace }),
+  fc.record({
+    call: fc.constantFrom('rename', 'link', 'link and rename'),
+    place: aPlace,
+    to: aName,
+  }),
+  fc.record({ call: fc.constantFrom('mkdir', 'rmdir'), place: aPlace }),
+);
+
+type Operation = typeof anOperation extends fc.Arbitrary<infer T> ? T : never;
+
+/** @returns the name of what it fails with, or what the directories then hold. */
+async function operate(disk: Disk, top: string, operation: Operation, nth: number) {
+  const [directory, name] = operation.place;
+  const inside = join(top, directory);
+  const path = join(inside, name);
+  const to = join(inside, 'to' in operation ? operation.to : name);
+  const bytes = Buffer.from(`${nth} `.repeat(nth));
+  const calls: Record<Operation['call'], () => unknown> = {
+    writeNew: () => disk.writeNew(path, bytes, nth % 2 === 0),
+    unlink: () => disk.unlink(path),
+    rename: () => disk.rename(path, to),
+    link: () => disk.link(path, to),
+    'link and rename'() {
+      disk.link(path, to);
+      return disk.rename(path, to);
+    },
+    mkdir: () => disk.mkdir(inside),
+    rmdir: () => disk.rmdir(join(top, 'd/e')),
+    async append() {
+      const fd = await disk.create(path);
+      for (const part of [bytes, bytes]) disk.write(fd, part);
+      await disk.fdatasync(fd);
+      disk.close(fd);
+    },
+    async publish() {
+      const record = { fd: disk.openRecord(join(top, 'a')), bytes };
+      await withOpen(disk, inside, async (directoryFd) => {
+        const temporary = join(inside, 'temporary');
+        const failed = await disk.publish({ temporary, path, bytes, directoryFd, record });
+        if (failed !== null) throw Object.assign(new Error(failed.message), { code: failed.code });
+      });
+      disk.close(record.fd);
+    },
+  };
+  let code: string | undefined;
+  try {
+    await calls[operation.call]();
+  } catch (error) {
+    ({ code } = error as NodeJS.ErrnoException);
+    assert.type(code, 'string', String(error));
+  }
+  const lists = ['.', 'd', 'd/e'].map((within) => disk.list(join(top, within)).sort());
+  const files = ['.', 'd', 'd/e'].flatMap((within) =>
+    ['a', 'b', 'c'].map((file) => String(disk.read(join(top, within, file)))),
+  );
+  return { code, lists, files };
+}
+
+test('the disk in memory shows what the machine’s disk shows', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anOperation, { maxLength: 20, size: 'max' }), async (operations) => {
+      const top = temporaryDirectory();
+      const memory = new PowerDisk(top);
+      for (const [nth, operation] of operations.entries()) {
+        assert.equal(
+          await operate(memory, top, operation, nth),
+          await operate(machineDisk, top, operation, nth),
+        );
+      }
+    }),
+    { numRuns: 100, includeErrorInReport: true },
+  );
+});
+
+// Disks that lie. They show that the tests above can fail, one sync at a time.
+
+const FORGETTING: Readonly<Record<string, (path: string) => boolean>> = {
+  'every sync': () => true,
+  'the syncs of files before their rename': (path) => path.endsWith('.tmp'),
+  'the syncs of the change sets’ directory': (path) => path === join(data, CHANGES),
+  'the syncs of the data directory': (path) => path === data,
+  'the syncs of the directory around it': (path) => path === root,
+};
+
+for (const [what, forgets] of Object.entries(FORGETTING)) {
+  test(`a disk that forgets ${what} is found to lose what was answered`, async () => {
+    const disk = new PowerDisk(root, new Volume(), { forgets });
+    const history = await History.run(disk, data, SHORT, { smallestCheckpoint: 1 });
+    assert.equal(history.failures, []);
+    assert.type(history.fault(randomFrom(1), 0), 'string');
+  });
+}
+
+test('where the head survives a disk that lies, the start names what is lost', async () => {
+  const disk = new PowerDisk(root, new Volume(), { forgets: () => true });
+  const { last, failures } = await History.run(disk, data, SHORT, { smallestCheckpoint: 1e9 });
+  assert.equal(failures, []);
+  const volume = disk.volume;
+  const doubts = new Doubts(volume, randomFrom(1));
+  const changes = volume.find(`data/${CHANGES}`);
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.integer({ min: 1, max: last }), { minLength: 1 }), (lost) => {
+      const names = new Set(lost.map((sequence) => changeSetName(sequence)));
+      const choice = doubts.without(
+        (node, name) => node === changes && names.has(join(CHANGES, name)),
+      );
+      const first = join(data, changeSetName(Math.min(...lost)));
+      assert.throws(
+        () => load(new PowerDisk(root, doubts.leave(choice)), data),
+        (error: unknown) =>
+          error instanceof CatalogError &&
+          error.code === 'store_damaged' &&
+          error.message.startsWith(`${first} is damaged: it is missing, and `),
+      );
+    }),
+    { numRuns: 200, includeErrorInReport: true },
+  );
+});
+
+// Migration.
+
+/** The stored directory of an earlier version, with the files beside its change sets. */
+function stored(version: number, beside: readonly string[]): Volume {
+  const fixture = fixtureOf(version);
+  const changes = readdirSync(join(fixture, CHANGES)).map((name) => join(CHANGES, name));
+  const files = [...beside, ...changes].map(
+    (name) => [`data/${name}`, readFileSync(join(fixture, name))] as const,
+  );
+  return Volume.holding(Object.fromEntries(files));
+}
+
+const version1 = stored(1, [BASE]);
+const migrating = load(new PowerDisk(root, version1), data, 'older')?.document as StoreState;
+const kept = migrationBackupDirectory(data, 1);
+
+/** The version that a directory has, which has to hold what the migration began with. */
+function versionOf(disk: PowerDisk, directory: string): number {
+  const loaded = load(disk, directory, 'older');
+  assert.is(loaded?.document.sequence, migrating.sequence);
+  assert.is(loaded?.document.previous, migrating.previous);
+  assert.is(textOfDocument(loaded?.document as StoreState), textOfDocument(migrating));
+  return loaded?.schema as number;
+}
+
+/** Judges what a power loss left of a migration. */
+function judgeMigration(disk: PowerDisk): number {
+  const version = versionOf(disk, data);
+  if (version === SCHEMA_VERSION) assert.is(versionOf(disk, kept), 1);
+  return version;
+}
+
+async function migrateAgain(disk: PowerDisk): Promise<void> {
+  await migrateStore(data, 'test', disk);
+  assert.is(judgeMigration(disk), SCHEMA_VERSION);
+  assert.equal(checkStore(disk, data).findings, []);
+}
+
+for (const links of [true, false]) {
+  const where = links ? '' : ', on a file system without links';
+  test(`a migration that power loss cuts off leaves either version whole, and runs again${where}`, async () => {
+    const disk = new PowerDisk(root, version1, { links });
+    await migrateAgain(disk);
+    assert.equal(disk.list(join(data, CHANGES)), []);
+    const random = randomFrom(7);
+    const versions = new Set<number>();
+    for (const { left } of different(losses(disk, 0, random, DRAWS))) {
+      const found = new PowerDisk(root, left, { links });
+      versions.add(judgeMigration(found));
+      // One in ten: the rest differ in what the first step removes.
+      if (random(10) === 0) await migrateAgain(found);
+    }
+    assert.equal([...versions], [1, SCHEMA_VERSION]);
+    for (const { left } of losses(disk, disk.log.length, random, DRAWS)) {
+      assert.is(judgeMigration(new PowerDisk(root, left)), SCHEMA_VERSION);
+    }
+  });
+}
+
+test('what a migration keeps is durable before anything else is done', async () => {
+  const disk = new PowerDisk(root, version1);
+  await writeMigrationBackup(disk, data, 1, load(disk, data, 'older')?.files ?? []);
+  for (const { left } of losses(disk, disk.log.length, randomFrom(1), DRAWS)) {
+    assert.is(versionOf(new PowerDisk(root, left), kept), 1);
+  }
+});
+
+test('a migration from version 2 that power loss cuts off leaves either version whole, its head too', async () => {
+  const disk = new PowerDisk(root, stored(2, [BASE, HEAD]));
+  const text = (at: PowerDisk, directory: string) =>
+    textOfDocument(load(at, directory, 'older')?.document as StoreState);
+  const before = text(disk, data);
+  await migrateStore(data, 'test', disk);
+  const versions = new Set<number | undefined>();
+  for (const { left } of different(losses(disk, 0, randomFrom(7), DRAWS))) {
+    const found = new PowerDisk(root, left);
+    assert.is(text(found, data), before);
+    const version = load(found, data, 'older')?.schema;
+    versions.add(version);
+    if (version !== SCHEMA_VERSION) continue;
+    assert.is(load(found, migrationBackupDirectory(data, 2), 'older')?.schema, 2);
+    assert.is(text(found, migrationBackupDirectory(data, 2)), before);
+  }
+  assert.equal([...versions], [2, SCHEMA_VERSION]);
+});
+
+test('a migration that was killed and runs again leaves either version whole at power loss', async () => {
+  const disk = new PowerDisk(root, version1);
+  await migrateAgain(disk);
+  const random = randomFrom(8);
+  for (let at = 0; at <= disk.log.length; at += 1 + random(4)) {
+    if (disk.midway(at)) continue;
+    const again = disk.killedAt(at);
+    await migrateAgain(again);
+    for (const { left } of different(losses(again, at, random, 1))) {
+      judgeMigration(new PowerDisk(root, left));
+    }
+  }
+});
+
+test('the files of the earlier version stay whole until the next base is durable, and then go', async () => {
+  const disk = new PowerDisk(root, version1);
+  await migrateAgain(disk);
+  const [left] = losses(disk, disk.log.length, randomFrom(1), 0);
+  const migrated = new PowerDisk(root, left?.left);
+  const plan = Array.from({ length: 10 }, () => [one('create', 'books')]);
+  const options = { smallestCheckpoint: 1, beginning: holding(migrating) };
+  const history = await History.run(migrated, data, plan, options);
+  assertWhole(history, randomFrom(1));
+  assert.ok(history.checkpoints > 0);
+  assert.equal(migrated.list(kept), []);
+  let before = 0;
+  for (const loss of different(losses(migrated, 0, randomFrom(1), 1))) {
+    const found = new PowerDisk(root, loss.left);
+    const base = decodeBase(BASE, found.read(join(data, BASE)) as Buffer).document;
+    if (base.sequence === migrating.sequence) {
+      before += 1;
+      assert.is(versionOf(found, kept), 1);
+    } else {
+      // What is going is never taken for a whole store that ends earlier.
+      const sequence = sequenceOf(found, kept);
+      assert.ok(sequence === null || sequence === migrating.sequence, `ends at ${sequence}`);
+    }
+  }
+  assert.ok(before > 0);
+});
+
+/** Where the history of a directory ends; null where it is no store that opens. */
+function sequenceOf(disk: PowerDisk, directory: string): number | null {
+  try {
+    return load(disk, directory, 'older')?.document.sequence ?? null;
+  } catch (error) {
+    if (error instanceof CatalogError) return null;
+    throw error;
+  }
+}
+
+// Backup and restore.
+
+async function documentOfBackup(): Promise<StoreState> {
+  const disk = new PowerDisk(root);
+  await History.run(disk, data, SHORT, { smallestCheckpoint: 1e9 });
+  const document = load(disk, data)?.document as StoreState;
+  return verifyBackup('backup', encodeBackup(document));
+}
+
+/** @returns whether the store is there; where it is not, a start must not take it for one. */
+function judgeRestore(disk: PowerDisk, document: StoreState): boolean {
+  let loaded: ReturnType<typeof load>;
+  try {
+    loaded = load(disk, data);
+  } catch (error) {
+    const half = `${join(data, BASE)} is damaged: it is missing, and ${HEAD} is there`;
+    if (!(error instanceof CatalogError && error.message.startsWith(half))) throw error;
+    return false;
+  }
+  if (loaded === null) {
+    // Where a head tells of a history, a start would begin another one on top of it.
+    assert.is(disk.read(join(data, HEAD)), null);
+    return false;
+  }
+  assert.is(loaded.document.sequence, document.sequence);
+  assert.is(textOfDocument(loaded.document), textOfDocument(document));
+  assert.equal(checkStore(disk, data).findings, []);
+  return true;
+}
+
+async function restoreAgain(disk: PowerDisk, document: StoreState): Promise<void> {
+  const there = judgeRestore(disk, document);
+  const restoring = restoreBackup(disk, document, data, 'test');
+  const refused = (error: unknown) => (error as CatalogError).code;
+  assert.is(
+    await restoring.then(() => 'restored', refused),
+    there ? 'store_not_empty' : 'restored',
+  );
+  assert.ok(judgeRestore(disk, document));
+}
+
+test('a restore that power loss cuts off leaves nothing that opens or all of it, and runs again', async () => {
+  const document = await documentOfBackup();
+  const disk = new PowerDisk(root);
+  await restoreBackup(disk, document, data, 'test');
+  const done = disk.log.length;
+  const random = randomFrom(9);
+  const outcomes = new Set<boolean>();
+  for (const { left } of different(losses(disk, 0, random, DRAWS))) {
+    const found = new PowerDisk(root, left);
+    outcomes.add(judgeRestore(found, document));
+    await restoreAgain(found, document);
+  }
+  assert.equal([...outcomes], [false, true]);
+  for (const { left } of losses(disk, done, random, DRAWS)) {
+    assert.ok(judgeRestore(new PowerDisk(root, left), document));
+  }
+});
+
+test('a restore that was killed and runs again, and a start after it, survive power loss', async () => {
+  const document = await documentOfBackup();
+  const disk = new PowerDisk(root);
+  await restoreBackup(disk, document, data, 'test');
+  for (let at = 0; at <= disk.log.length; at += 1) {
+    if (disk.midway(at)) continue;
+    const again = disk.killedAt(at);
+    await restoreAgain(again, document);
+    const options = { smallestCheckpoint: 1, beginning: holding(document) };
+    const { opened, failures } = await History.run(again, data, [], options);
+    assert.equal(failures, []);
+    for (const { at: moment, left } of losses(again, at, randomFrom(at), 1)) {
+      const there = judgeRestore(new PowerDisk(root, left), document);
+      assert.ok(there || moment < opened, `lost after ${moment} changes, open after ${opened}`);
+    }
+  }
+});
+
+for (const before of ['an older backup', 'nothing']) {
+  test(`a backup that power loss cuts off leaves ${before} or the new one under its name`, async () => {
+    const document = await documentOfBackup();
+    const older = before === 'nothing' ? null : Buffer.from('the older backup');
+    const files = { 'backups/other.json': Buffer.from('another') };
+    const origin = Volume.holding(older ? { ...files, 'backups/b.json': older } : files);
+    const into = join(root, 'backups');
+    const path = join(into, 'b.json');
+    const disk = new PowerDisk(root, origin);
+    await writeBackup(disk, document, path);
+    const whole = encodeBackup(document);
+    assert.equal(disk.read(path), whole);
+    for (const { at, left } of losses(disk, 0, randomFrom(1), DRAWS)) {
+      const found = new PowerDisk(root, left).read(path);
+      const isNew = found?.equals(whole) === true;
+      const isOld = older === null ? found === null : found?.equals(older) === true;
+      assert.ok(
+        isNew || (isOld && at < disk.log.length),
+        `after ${at} changes: ${left.describe()}`,
+      );
+    }
+  });
+}
+
+test.run();

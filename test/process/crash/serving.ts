@@ -1,0 +1,149 @@
+/** Servers as victims: what they serve, the writers at work, and what has to be there after it. */
+import { cpSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import * as assert from 'uvu/assert';
+import { machineDisk } from '../../../src/disk/disk.ts';
+import { decodeBase } from '../../../src/store/files/base.ts';
+import { checkStore } from '../../../src/store/check.ts';
+import type { StoreState } from '../../../src/store/state.ts';
+import { BASE } from '../../../src/store/files/files.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { runCommand, type Serving, serving, startServer } from '../../support/server.ts';
+import { Ledger } from './ledger.ts';
+import { assertDied, CLOSING, type Death, FIXTURE, OPENING, startVictim, Trace } from './steps.ts';
+
+const WRITERS = 6;
+
+/**
+ * Characters of a text, of which the files hold two: its row's and that of the audit trail. Five
+ * such rows are more than change sets may have together, four are not.
+ */
+export const TEXT = 450_000;
+
+/** Answers of a victim after which it counts as one that never comes to its step. */
+const PATIENCE = 4000;
+
+/** A directory to be copied, and what a server has answered of it. */
+export interface Prepared {
+  readonly data: string;
+  readonly ledger: Ledger;
+}
+
+const OPTIONS = { seed: 1, writers: WRITERS, bulky: false };
+
+/** A store that was migrated, so that it has kept files, and a catalog to write to. */
+export async function prepare(): Promise<Prepared> {
+  const data = join(temporaryDirectory(), 'data');
+  cpSync(FIXTURE, data, { recursive: true });
+  const { status, stderr } = await runCommand(['migrate', '--data', data]);
+  assert.is(status, 0, stderr);
+  const ledger = new Ledger(OPTIONS);
+  const server = await startServer({ data });
+  await ledger.prepare(server);
+  await ledger.spendId(server);
+  await server.stop();
+  return { data, ledger };
+}
+
+/** The same with change sets of more than 4 MiB: the next commit begins a checkpoint. */
+export async function prepareFull(): Promise<Prepared> {
+  const prepared = await prepare();
+  const server = await startServer({ data: prepared.data });
+  for (let nth = 0; nth < 5; nth += 1) await prepared.ledger.fill(server, TEXT);
+  await server.stop();
+  return prepared;
+}
+
+function copyOf(data: string): string {
+  const copy = join(temporaryDirectory(), 'data');
+  cpSync(data, copy, { recursive: true });
+  return copy;
+}
+
+/** Writers until the server is gone, or until `enough`. */
+async function write(ledger: Ledger, server: Serving, enough: () => boolean): Promise<void> {
+  await Promise.all(
+    Array.from({ length: WRITERS }, (_, index) => ledger.write(server, index, () => !enough())),
+  );
+}
+
+/** What a victim has left. */
+export interface Left {
+  readonly data: string;
+  readonly ledger: Ledger;
+}
+
+/**
+ * Has a server die at a step under its writers; what it leaves passes the check.
+ *
+ * @param death counted from the end of the start.
+ */
+export async function dieServing(prepared: Prepared, { step, nth, side }: Death): Promise<Left> {
+  const death = { step, nth: nth + OPENING.filter((other) => other === step).length, side };
+  const data = copyOf(prepared.data);
+  const ledger = prepared.ledger.copy(OPTIONS);
+  const child = startVictim(['serve', '--port', '0'], { data, backup: null, death });
+  const victim = await serving(child);
+  await write(ledger, victim, () => ledger.answered >= PATIENCE);
+  if (ledger.answered >= PATIENCE) await victim.stop();
+  assertDied(await victim.finished, death);
+  assert.equal(ledger.violations, []);
+  assert.ok(ledger.cutOff > 0, 'no write was under way');
+  ledger.compareFiles(checked(data), 'as it was left');
+  return { data, ledger };
+}
+
+/** @returns the state of a directory, which passes the check. */
+export function checked(data: string): StoreState {
+  const { findings, document } = checkStore(machineDisk, data);
+  assert.equal(findings, []);
+  if (document === null) throw new Error(`there is no store in ${data}`);
+  return document;
+}
+
+/** @returns the number of the last change set that the base contains. */
+export function sequenceOfBase(data: string): number {
+  const path = join(data, BASE);
+  return decodeBase(path, machineDisk.read(path) ?? Buffer.alloc(0)).document.sequence;
+}
+
+/** Starts the ordinary program on what was left, and compares it with what was answered. */
+export async function recover({ data, ledger }: Left): Promise<void> {
+  const server = await startServer({ data });
+  ledger.compareFiles(checked(data), 'started again');
+  const base = sequenceOfBase(data);
+  const numbers = readdirSync(join(data, 'changes')).map((name) => Number.parseInt(name, 10));
+  const others = numbers.filter((number) => !(number > base));
+  assert.equal(others, [], 'temporary files, or change sets that the base contains');
+  assert.equal(temporariesIn(data), []);
+  await ledger.compare(server, 'started again');
+  assert.equal(ledger.violations, []);
+  await server.kill();
+  rmSync(data, { recursive: true });
+}
+
+const temporariesIn = (directory: string) =>
+  readdirSync(directory).filter((name) => name.endsWith('.tmp'));
+
+/** Whether files of an earlier version are there. */
+export const hasKept = (data: string) =>
+  readdirSync(data).some((name) => name.startsWith('migrated-from-'));
+
+/** The steps of a server between its start and its end. @param enough ends the writing. */
+export async function traceServing(
+  prepared: Prepared,
+  enough: (left: Left) => boolean,
+): Promise<string[]> {
+  const left = { data: copyOf(prepared.data), ledger: prepared.ledger.copy(OPTIONS) };
+  const { data, ledger } = left;
+  const trace = new Trace();
+  const child = startVictim(['serve', '--port', '0'], { data, backup: null, trace: trace.path });
+  const victim = await serving(child);
+  await write(ledger, victim, () => enough(left) || ledger.answered >= PATIENCE);
+  const { status, stderr } = await victim.stop();
+  assert.is(status, 0, stderr);
+  const steps = trace.steps();
+  assert.equal(steps.slice(0, OPENING.length), OPENING);
+  assert.equal(steps.slice(-CLOSING.length), CLOSING);
+  return steps.slice(OPENING.length, -CLOSING.length);
+}

@@ -1,0 +1,76 @@
+/**
+ * A server that dies by SIGKILL at each step of a checkpoint, under concurrent writers: the old
+ * base is there or the new one, and what was answered is there when it is started again.
+ */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { killServers, startServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
+import {
+  checked,
+  dieServing,
+  hasKept,
+  prepareFull,
+  recover,
+  sequenceOfBase,
+  TEXT,
+  traceServing,
+} from './serving.ts';
+import { deathsIn, describeDeath, hasMade, withoutRepeats } from './steps.ts';
+
+/** In a store that was migrated. The first sync of the base is one that is made on the way. */
+const CHECKPOINT = [
+  'create base',
+  'write base',
+  'sync base',
+  'write base',
+  'sync base',
+  'close base',
+  'rename base',
+  'sync data directory',
+  'remove change set',
+  'remove kept base',
+  'sync kept directory',
+  'remove kept head',
+  'remove kept change set',
+  'remove kept changes',
+  'remove kept directory',
+];
+
+const prepared = await prepareFull();
+const traced = await traceServing(prepared, ({ data }) => !hasKept(data));
+const steps = traced.filter((step) => CHECKPOINT.includes(step));
+
+test.after(killServers);
+
+test('a checkpoint makes its steps in this order, and a server no others but commits', () => {
+  assert.equal(withoutRepeats(steps), CHECKPOINT);
+  const others = traced.filter((step) => !CHECKPOINT.includes(step));
+  for (const step of others) assert.match(step, / (?:change set|changes|head record)$/);
+});
+
+const base = { before: sequenceOfBase(prepared.data), after: checked(prepared.data).sequence };
+
+for (const death of deathsIn(steps, 3)) {
+  test(`a checkpoint, killed ${describeDeath(death)}`, async () => {
+    const left = await dieServing(prepared, death);
+    const which = hasMade(steps, 'rename base', death) ? 'after' : 'before';
+    assert.is(sequenceOfBase(left.data), base[which]);
+    await recover(left);
+  });
+}
+
+test('kept files that a killed checkpoint has left go at the next one', async () => {
+  const death = { step: 'remove kept base', nth: 1, side: 'after' } as const;
+  const { data, ledger } = await dieServing(prepared, death);
+  const server = await startServer({ data });
+  assert.ok(hasKept(data));
+  // As much as the base has by now, and the commit that then finds a checkpoint due.
+  for (let nth = 0; nth < 7; nth += 1) await ledger.fill(server, TEXT);
+  await until('the kept files are gone', () => !hasKept(data));
+  assert.equal(ledger.violations, []);
+  await server.stop();
+  checked(data);
+});
+
+test.run();

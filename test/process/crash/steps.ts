@@ -1,0 +1,134 @@
+/** Running victim.ts, and deciding at which of its steps to kill it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as assert from 'uvu/assert';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { type Finished, SECRET } from '../../support/server.ts';
+import type { Side } from './step-disk.ts';
+import { ROOT } from '../../support/paths.ts';
+
+/** A directory of an earlier schema version. */
+export const fixture = (version: number) => join(ROOT, 'test', 'fixtures', `schema-${version}`);
+
+/** A directory of schema version 1. */
+export const FIXTURE = fixture(1);
+
+const VICTIM = fileURLToPath(import.meta.resolve('./victim.ts'));
+
+/** The steps of making the directories of a store, of writing its head, of writing its base. */
+export const DIRECTORIES = ['make changes', 'sync changes', 'sync data directory', 'sync parent'];
+export const HEAD = stepsOfFile('head');
+export const BASE = stepsOfFile('base');
+
+/** The steps of opening a store that is in order, and of closing it. */
+export const OPENING = [...DIRECTORIES, ...HEAD];
+export const CLOSING = ['sync head record', 'close head record'];
+
+function stepsOfFile(name: string): string[] {
+  const verbs = ['create', 'write', 'sync', 'close', 'rename'];
+  return [...verbs.map((verb) => `${verb} ${name}`), 'sync data directory'];
+}
+
+/** A step at which the victim dies: the n-th of that name since its start. */
+export interface Death {
+  readonly step: string;
+  readonly nth: number;
+  readonly side: Side;
+}
+
+/** What victim.ts is told. */
+export interface Orders {
+  readonly data: string;
+  /** The file that it writes a backup to. */
+  readonly backup: string | null;
+  readonly death?: Death;
+  /** The file to which it writes each step. */
+  readonly trace?: string;
+}
+
+/** Starts the program as a victim. @param args its own arguments, without `--data`. */
+export function startVictim(
+  [command = '', ...args]: readonly string[],
+  orders: Orders,
+): ChildProcess {
+  return spawn(process.execPath, [VICTIM, command, '--data', orders.data, ...args], {
+    cwd: ROOT,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      CATALOG_JWT_SECRET: SECRET,
+      VICTIM: JSON.stringify(orders),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** @throws where the process did not die at the step, but otherwise or not at all. */
+export function assertDied({ status, signal, stderr }: Finished, { side, step }: Death): void {
+  const how = `it ended with ${signal ?? status}: ${stderr}`;
+  assert.is(stderr, `died ${side} ${step}\n`, `it never came to "${step}"; ${how}`);
+  assert.is(signal, 'SIGKILL', how);
+}
+
+/** The file to which a victim writes its steps, and what it has written. */
+export class Trace {
+  readonly path = join(temporaryDirectory(), 'steps');
+
+  steps(): string[] {
+    return readFileSync(this.path, 'utf8').split('\n').slice(0, -1);
+  }
+}
+
+/** Change sets of {@link FIXTURE}: what is done to each of them is represented by all of them. */
+const FILES = 5;
+
+/**
+ * Every place at which to die in these steps.
+ *
+ * @param few a step that comes more often is represented by its first, a middle one and its last.
+ */
+export function deathsIn(steps: readonly string[], few: number): Death[] {
+  return [...new Set(steps)].flatMap((step) => {
+    const count = steps.filter((other) => other === step).length;
+    const all = Array.from({ length: count }, (_, index) => index + 1);
+    const chosen = count <= few ? all : [1, Math.ceil(count / 2), count];
+    return chosen.flatMap((nth) => deathsAt([step], nth));
+  });
+}
+
+/**
+ * Every place at which to die in steps that are made one after the other, with nothing beside
+ * them: what is there before a step is what is there after the one before it.
+ */
+export function deathsOneByOne(steps: readonly string[]): Death[] {
+  return deathsIn(steps, FILES).filter(
+    ({ step, nth, side }) => side !== 'before' || (step === steps[0] && nth === 1),
+  );
+}
+
+/** Every place at which to die in the n-th of each of these steps. */
+export function deathsAt(steps: readonly string[], nth: number): Death[] {
+  return steps.flatMap((step) => sidesOf(step).map((side) => ({ step, nth, side })));
+}
+
+function sidesOf(step: string): readonly Side[] {
+  const divisible = step.startsWith('write ') && step !== 'write head record';
+  return divisible ? ['before', 'amid', 'after'] : ['before', 'after'];
+}
+
+/** The steps in their order, each run of equal ones as one. */
+export function withoutRepeats(steps: readonly string[]): string[] {
+  return steps.filter((step, index) => step !== steps[index - 1]);
+}
+
+/** Whether a process that makes these steps has made one of them, the first of its name, when it dies. */
+export function hasMade(steps: readonly string[], step: string, death: Death): boolean {
+  const made = steps.indexOf(step);
+  const all = steps.flatMap((other, index) => (other === death.step ? [index] : []));
+  const died = all[death.nth - 1];
+  if (made < 0 || died === undefined) throw new Error(`no ${step}, or no ${death.step}`);
+  return died > made || (died === made && death.side === 'after');
+}
+
+export const describeDeath = ({ step, nth, side }: Death) => `${side} "${step}" number ${nth}`;

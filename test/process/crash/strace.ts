@@ -1,0 +1,125 @@
+/** A server under strace, and its system calls in the order in which they began and ended. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { SECRET, serving } from '../../support/server.ts';
+import { ROOT } from '../../support/paths.ts';
+
+/** Whatever changes files or directories, makes them durable, or reaches a client. */
+const TRACED = [
+  ['open', 'openat', 'creat', 'close', 'mkdir', 'mkdirat'],
+  ['write', 'writev', 'pwrite64', 'pwritev', 'pwritev2', 'ftruncate', 'truncate'],
+  ['fdatasync', 'fsync', 'sync_file_range', 'syncfs', 'sync'],
+  ['rename', 'renameat', 'renameat2', 'link', 'linkat', 'unlink', 'unlinkat', 'rmdir'],
+  ['sendto', 'sendmsg', 'sendmmsg', 'sendfile', 'recvfrom', 'recvmsg', 'read'],
+].flat();
+
+/** Descriptors with what they stand for, long strings, and no stop at calls that do not count. */
+const OPTIONS = ['-f', '--seccomp-bpf', '-yy', '-s', '65536', '-e', `trace=${TRACED.join(',')}`];
+
+/** Whether this machine has strace, and lets it trace. */
+export const canTrace =
+  spawnSync('strace', [...OPTIONS, '-o', '/dev/null', 'true'], { stdio: 'ignore' }).status === 0;
+
+export interface Call {
+  readonly name: string;
+  /** As strace writes them. */
+  readonly arguments: string;
+  /** What the first descriptor among them stands for: a path, or a connection. */
+  readonly target: string | null;
+  readonly result: number;
+  /** When it began and when it had ended, in the order of all such instants. */
+  readonly began: number;
+  readonly ended: number;
+}
+
+export interface Traced {
+  readonly url: string;
+  /** Ends the server. @returns all that it called. */
+  calls(): Promise<Call[]>;
+}
+
+/** Servers that are traced, by process: they would outlive their strace. */
+const traced = new Map<number, Promise<unknown>>();
+process.on('exit', () => {
+  for (const pid of traced.keys()) process.kill(pid, 'SIGKILL');
+});
+
+/** Ends every server that a failed test left. */
+export async function killTraced(): Promise<void> {
+  for (const pid of traced.keys()) process.kill(pid, 'SIGKILL');
+  await Promise.all(traced.values());
+}
+
+/** @param program the executable and what comes before the arguments of `serve`. */
+export async function serveTraced(program: readonly string[], data: string): Promise<Traced> {
+  const output = join(temporaryDirectory(), 'trace');
+  const child: ChildProcess = spawn(
+    'strace',
+    [...OPTIONS, '-o', output, ...program, 'serve', '--data', data, '--port', '0'],
+    {
+      cwd: ROOT,
+      env: { PATH: process.env['PATH'] ?? '', CATALOG_JWT_SECRET: SECRET },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  const server = await serving(child);
+  const { pid } = JSON.parse(readFileSync(join(data, 'lock'), 'utf8')) as { pid: number };
+  traced.set(pid, server.finished);
+  void server.finished.then(() => traced.delete(pid));
+  return {
+    url: server.url,
+    async calls() {
+      // strace itself takes no signal.
+      process.kill(pid, 'SIGTERM');
+      const { status, stderr } = await server.finished;
+      if (status !== 0) throw new Error(`the server ended with ${status}: ${stderr}`);
+      return parse(readFileSync(output, 'latin1'));
+    },
+  };
+}
+
+/**
+ * strace holds a process at the entry to a call and at its end until it has written a line, so
+ * that a call whose end stands before another's beginning was over when that began. Where calls of
+ * two threads overlap, the line of a call is divided.
+ */
+function parse(text: string): Call[] {
+  const calls: Call[] = [];
+  const unfinished = new Map<string, { text: string; began: number }>();
+  for (const [at, line] of text.split('\n').entries()) {
+    const [, pid = '', rest = ''] = /^(\d+) +(.*)$/.exec(line) ?? [];
+    const begun = /^(.*) <unfinished \.\.\.>$/.exec(rest)?.[1];
+    if (begun !== undefined) {
+      unfinished.set(pid, { text: begun, began: at });
+      continue;
+    }
+    const resumed = /^<\.\.\. \w+ resumed>(.*)$/.exec(rest)?.[1];
+    const first = resumed === undefined ? undefined : unfinished.get(pid);
+    const call = parseCall(`${first?.text ?? ''}${resumed ?? rest}`);
+    if (call !== null) calls.push({ ...call, began: first?.began ?? at, ended: at });
+  }
+  return calls;
+}
+
+function parseCall(text: string): Omit<Call, 'began' | 'ended'> | null {
+  const [, name, given, result] = /^(\w+)\((.*)\) += (-?\d+)/.exec(text) ?? [];
+  if (name === undefined || given === undefined) return null;
+  const target = /^\d+<(.*?)>(?:, |$)/.exec(given)?.[1] ?? null;
+  return { name, arguments: given, target, result: Number(result) };
+}
+
+/** The strings among the arguments of a call. */
+export function stringsOf(call: Call): string[] {
+  const quoted = call.arguments.matchAll(/"((?:[^"\\]|\\.)*)"/g);
+  return [...quoted].map(([, text = '']) =>
+    // What these tests send is ASCII: only a few characters are escaped, as JSON does it.
+    text.replace(
+      /\\(?:(["\\])|n|r|t)/g,
+      (escaped, kept?: string) => kept ?? CONTROLS[escaped] ?? '',
+    ),
+  );
+}
+
+const CONTROLS: Readonly<Record<string, string>> = { '\\n': '\n', '\\r': '\r', '\\t': '\t' };

@@ -1,0 +1,284 @@
+/**
+ * The system calls of a real server for real writes: whatever an answer or a removal relies on was
+ * synced, renamed, and its directory synced before.
+ */
+import { cpSync, existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { send } from '../../support/client.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { killServers } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
+import { prepareFull, sequenceOfBase } from './serving.ts';
+import { type Call, canTrace, killTraced, serveTraced, stringsOf, type Traced } from './strace.ts';
+import { ROOT } from '../../support/paths.ts';
+
+const BINARY = join(ROOT, 'dist', 'catalog-server');
+
+/** What the executable is made of. */
+const SOURCES = ['src', 'bin', 'templates', 'data/demo.json', 'package.json'];
+
+function newest(path: string): number {
+  const { mtimeMs } = statSync(path);
+  if (!statSync(path).isDirectory()) return mtimeMs;
+  return Math.max(...readdirSync(path).map((name) => newest(join(path, name))));
+}
+
+const isBuilt =
+  existsSync(BINARY) &&
+  SOURCES.every((name) => newest(join(ROOT, name)) < statSync(BINARY).mtimeMs);
+
+const PROGRAMS = [
+  {
+    name: 'the source',
+    command: [process.execPath, join(ROOT, 'bin', 'catalog-server.ts')],
+    lacks: canTrace ? null : 'strace that may trace',
+  },
+  {
+    name: 'the executable',
+    command: [BINARY],
+    lacks: !canTrace ? 'strace that may trace' : isBuilt ? null : 'a dist/catalog-server of now',
+  },
+];
+
+/** The header that tells requests from each other in a trace. */
+const HEADER = 'x-order';
+
+/** One write of a book that was answered. */
+interface Write {
+  /** What its request has in the header. */
+  readonly mark: string;
+  readonly id: number;
+  readonly deletes: boolean;
+}
+
+class Writer {
+  readonly writes: Write[] = [];
+  readonly #server: Traced;
+  #sent = 0;
+
+  constructor(server: Traced) {
+    this.#server = server;
+  }
+
+  async write(method: string, id: number | null, body?: object): Promise<number> {
+    this.#sent += 1;
+    const mark = `mark-${this.#sent};`;
+    const path = id === null ? '/books/' : `/books/${id}/`;
+    const answer = await send(this.#server, method, path, { body, headers: { [HEADER]: mark } });
+    assert.ok([200, 201, 204].includes(answer.status), answer.text);
+    const written = id ?? (answer.json.id as number);
+    this.writes.push({ mark, id: written, deletes: method === 'DELETE' });
+    return written;
+  }
+}
+
+const book = (name: string) => ({ name, pub_date: '1815-12-23' });
+
+/** A data directory under the name that strace shows, which has no symbolic links. */
+const newData = () => join(realpathSync(temporaryDirectory()), 'data');
+
+/** @throws where one call had not ended when the next began. */
+function assertInOrder(
+  what: string,
+  calls: readonly (readonly [string, Call | undefined])[],
+): void {
+  for (const [index, [name, call]] of calls.entries()) {
+    assert.ok(call, `${what}: there is no "${name}"`);
+    const [before, earlier] = calls[index - 1] ?? [];
+    if (earlier === undefined) continue;
+    const fits = earlier.ended < call.began;
+    assert.ok(fits, `${what}: "${name}" began before "${before}" had ended`);
+  }
+}
+
+const isWrite = ({ name }: Call) => /^p?writev?2?(?:64)?$/.test(name);
+const isAnswer = (call: Call) =>
+  call.target?.startsWith('TCP:') === true && (stringsOf(call)[0] ?? '').startsWith('HTTP/1.1 2');
+
+/** The calls of one durable write, by the final name of its file. */
+function durableWrite(calls: readonly Call[], path: string, directory: string) {
+  const isRename = (call: Call) =>
+    call.name.startsWith('rename') && call.result === 0 && stringsOf(call).at(-1) === path;
+  const rename = calls.find(isRename);
+  const temporary = rename && stringsOf(rename)[0];
+  const ofFile = calls.filter(({ target }) => target !== null && target === temporary);
+  const created = calls.find(
+    (call) => call.name.startsWith('open') && stringsOf(call)[0] === temporary && call.result >= 0,
+  );
+  const written = ofFile.findLast(isWrite);
+  // The last sync is the one that counts: a large file is synced on the way as well.
+  const synced = ofFile.findLast(
+    ({ name, result }) => /^f(?:data)?sync$/.test(name) && result === 0,
+  );
+  const directorySynced = calls.find(
+    ({ name, target, result, began }) =>
+      name === 'fsync' && target === directory && result === 0 && began > (rename?.ended ?? 0),
+  );
+  return { created, written, synced, rename, directorySynced };
+}
+
+type Durable = ReturnType<typeof durableWrite>;
+
+function named({ created, written, synced, rename, directorySynced }: Durable) {
+  return [
+    ['create the temporary file', created],
+    ['write its data', written],
+    ['sync it', synced],
+    ['rename it', rename],
+    ['sync the directory', directorySynced],
+  ] as const;
+}
+
+/** The change sets that were written, by what is in their files. */
+function changeSetsIn(calls: readonly Call[], data: string) {
+  return calls.flatMap((call) => {
+    if (!isWrite(call) || call.target?.startsWith(join(data, 'changes/')) !== true) return [];
+    return [JSON.parse(stringsOf(call)[0] ?? '') as ChangeSet];
+  });
+}
+
+interface ChangeSet {
+  readonly sequence: number;
+  readonly put: Readonly<Record<string, readonly { readonly id: number; readonly name: string }[]>>;
+  readonly delete: Readonly<Record<string, readonly number[]>>;
+}
+
+/** The answer to the request with a mark: the first on its connection that comes after it. */
+function answerTo(
+  calls: readonly Call[],
+  mark: string,
+): { request: Call; answer: Call | undefined } {
+  const request = calls.find(
+    (call) => /^re(?:cv|ad)/.test(call.name) && (stringsOf(call)[0] ?? '').includes(mark),
+  );
+  if (request === undefined) throw new Error(`no request has the mark ${mark}`);
+  const answer = calls.find(
+    (call) => call.target === request.target && call.began > request.ended && isAnswer(call),
+  );
+  return { request, answer };
+}
+
+function assertDurableBeforeAnswer(calls: readonly Call[], data: string, write: Write): void {
+  const what = `the ${write.deletes ? 'deletion' : 'write'} of book ${write.id}`;
+  const { request, answer } = answerTo(calls, write.mark);
+  const during = calls.filter(({ began }) => began > request.ended);
+  const changes = changeSetsIn(during, data).find(({ put, delete: deleted }) =>
+    write.deletes
+      ? deleted['books']?.includes(write.id)
+      : put['books']?.some(({ id }) => id === write.id),
+  );
+  assert.ok(changes, `${what}: no change set holds it`);
+  const { sequence } = changes;
+  const directory = join(data, 'changes');
+  const path = join(directory, `${String(sequence).padStart(12, '0')}.json`);
+  const head = calls.find(
+    (call) =>
+      isWrite(call) &&
+      call.target === join(data, 'head.json') &&
+      (stringsOf(call)[0] ?? '').startsWith(`{"sequence":${sequence},`),
+  );
+  assertInOrder(what, [
+    ['read the request', request],
+    ...named(durableWrite(calls, path, directory)),
+    ['write the head', head],
+    ['send the answer', answer],
+  ]);
+}
+
+test.after(async () => {
+  await killTraced();
+  await killServers();
+});
+
+for (const { name, command, lacks } of PROGRAMS) {
+  const run = lacks === null ? test : test.skip;
+  const unless = lacks === null ? '' : ` (skipped: there is no ${lacks})`;
+
+  run(
+    `${name} answers a write when it is synced, renamed and its directory synced${unless}`,
+    async () => {
+      const data = newData();
+      const server = await serveTraced(command, data);
+      const writer = new Writer(server);
+      const id = await writer.write('POST', null, book('created'));
+      await writer.write('PUT', id, book('replaced'));
+      await writer.write('PATCH', id, { name: 'changed' });
+      await writer.write('DELETE', id);
+      // Concurrent ones share change sets, and arrive while one is on its way.
+      const several = await Promise.all(
+        Array.from({ length: 12 }, (_, nth) => writer.write('POST', null, book(`of ${nth}`))),
+      );
+      await Promise.all(
+        several.map((other, nth) =>
+          nth % 2 === 0
+            ? writer.write('DELETE', other)
+            : writer.write('PUT', other, book(`${nth}`)),
+        ),
+      );
+      const calls = await server.calls();
+      assert.is(writer.writes.length, 28);
+      for (const write of writer.writes) assertDurableBeforeAnswer(calls, data, write);
+      assertCreated(calls, data);
+    },
+  );
+
+  run(`${name} removes change sets when the new base is durable${unless}`, async () => {
+    const prepared = await prepareFull();
+    const data = newData();
+    cpSync(prepared.data, data, { recursive: true });
+    const before = sequenceOfBase(data);
+    const server = await serveTraced(command, data);
+    const writer = new Writer(server);
+    const id = await writer.write('POST', null, book('first'));
+    await until('a checkpoint is over', async () => {
+      await writer.write('PUT', id, book('again'));
+      return !readdirSync(data).some((entry) => entry.startsWith('migrated-from-'));
+    });
+    const calls = await server.calls();
+    assert.ok(sequenceOfBase(data) > before);
+    const removals = calls.filter(
+      ({ name: call, arguments: given }) => /^(?:unlink|rm)/.test(call) && given.includes(data),
+    );
+    const covered = removals.filter(({ arguments: given }) =>
+      given.includes(join(data, 'changes/')),
+    );
+    assert.is(covered.length, sequenceOfBase(data) - before);
+    const base = durableWrite(calls, join(data, 'catalog.json'), data);
+    for (const removal of removals) {
+      assertInOrder('a checkpoint', [...named(base), ['remove a file', removal]]);
+    }
+    for (const write of writer.writes) assertDurableBeforeAnswer(calls, data, write);
+  });
+}
+
+/** A store is durable, with the directories that lead to it, before anybody hears of the server. */
+function assertCreated(calls: readonly Call[], data: string): void {
+  const listening = calls.find(
+    (call) =>
+      /^(?:write|send)/.test(call.name) && stringsOf(call)[0]?.startsWith('listening on') === true,
+  );
+  const made = (path: string) =>
+    calls.find((call) => call.name.startsWith('mkdir') && stringsOf(call)[0] === path);
+  for (const [path, parent] of [
+    [join(data, 'changes'), data],
+    [data, join(data, '..')],
+  ] as const) {
+    const synced = calls.find(
+      ({ name, target, began }) =>
+        name === 'fsync' && target === parent && began > (made(path)?.ended ?? Infinity),
+    );
+    assertInOrder('creation', [
+      [`make ${path}`, made(path)],
+      [`sync ${parent}`, synced],
+      ['listen', listening],
+    ]);
+  }
+  for (const file of ['head.json', 'catalog.json']) {
+    const steps = named(durableWrite(calls, join(data, file), data));
+    assertInOrder(`creation of ${file}`, [...steps, ['listen', listening]]);
+  }
+}
+
+test.run();

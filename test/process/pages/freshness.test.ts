@@ -1,0 +1,279 @@
+/**
+ * At rest no page is older than the store: not after SIGKILL at any moment, nor after power loss,
+ * which may leave a page old, torn, empty or not at all. Every page is held against a rendering of
+ * the store as the disk has it.
+ *
+ * FRESHNESS_ROUNDS says how many kills there are, FRESHNESS_SEED which.
+ */
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { FileLock } from '../../../src/disk/lock.ts';
+import { createCatalog, make, skuFields, spuFields } from '../../support/catalog.ts';
+import { send } from '../../support/client.ts';
+import { killServers, startServer, type TestServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
+import { faultsOf, folderOf } from '../../support/shop.ts';
+
+const ARGS = ['--public-url', 'https://shop.example/pages'];
+
+const ROUNDS = Number(process.env['FRESHNESS_ROUNDS'] ?? 8);
+
+/** The same numbers for the same seed (mulberry32). */
+function randomNumbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+test.after(killServers);
+
+/** A stopped server's directory with every page of the demo catalog. */
+async function stoppedDemo(): Promise<string> {
+  const own = await startServer({ demo: true, args: ARGS });
+  assert.is((await own.stop()).status, 0);
+  assert.equal(faultsOf(own.data), []);
+  return own.data;
+}
+
+function page(data: string, name: string): string {
+  return join(data, 'pages', name);
+}
+
+function cut(data: string, name: string, bytes: number): void {
+  writeFileSync(page(data, name), (folderOf(data).get(name) ?? '').slice(0, bytes));
+}
+
+function plant(data: string, name: string): void {
+  mkdirSync(dirname(page(data, name)), { recursive: true });
+  writeFileSync(page(data, name), '<!doctype html>');
+}
+
+const DAMAGES: Readonly<Record<string, (data: string) => void>> = {
+  stale(data) {
+    const text = folderOf(data).get('skus/3.html') ?? '';
+    writeFileSync(page(data, 'skus/3.html'), text.replace(/<h1>.*?<\/h1>/, '<h1>Old name</h1>'));
+  },
+  torn(data) {
+    for (const name of ['skus/4.html', 'goods/1.html', 'style.css']) cut(data, name, 700);
+  },
+  empty(data) {
+    for (const name of ['skus/5.html', 'index.html', 'sitemap.xml']) cut(data, name, 0);
+  },
+  'of zeros': (data) =>
+    writeFileSync(
+      page(data, 'goods/2.html'),
+      Buffer.alloc(folderOf(data).get('goods/2.html')?.length ?? 9),
+    ),
+  missing(data) {
+    for (const name of ['skus/7.html', 'categories/1.html', 'sitemaps/skus-1.xml']) {
+      rmSync(page(data, name));
+    }
+  },
+  orphaned(data) {
+    for (const name of [
+      'skus/4711.html',
+      'goods/1/2.html',
+      'index/9.html',
+      'sitemaps/goods-7.xml',
+    ]) {
+      plant(data, name);
+    }
+  },
+  'all gone with their folder': (data) => rmSync(join(data, 'pages'), { recursive: true }),
+  'damaged in every way at once'(data) {
+    for (const [name, inflict] of Object.entries(DAMAGES).slice(0, 6)) if (name) inflict(data);
+  },
+};
+
+for (const [name, inflict] of Object.entries(DAMAGES)) {
+  test(`a start repairs pages that are ${name}`, async () => {
+    const data = await stoppedDemo();
+    inflict(data);
+    assert.ok(faultsOf(data).length > 0, 'there is damage');
+    const own = await startServer({ data, args: ARGS });
+    await until('the pages are as they should be', () => faultsOf(data).length === 0);
+    const { status, stderr } = await own.stop();
+    assert.is(status, 0);
+    assert.is(stderr, '');
+  });
+}
+
+test('a start leaves pages alone that are as they should be', async () => {
+  const data = await stoppedDemo();
+  const times = () => [...folderOf(data).keys()].map((name) => statSync(page(data, name)).mtimeMs);
+  const before = times();
+  const own = await startServer({ data, args: ARGS });
+  await own.stop();
+  assert.equal(times(), before);
+});
+
+test('a start with other settings makes all pages anew that show them', async () => {
+  const data = await stoppedDemo();
+  const own = await startServer({ data, args: ['--currency', 'EUR', '--locale', 'de'] });
+  await until('the pages are as they should be', () => faultsOf(data).length === 0);
+  assert.is((await own.stop()).status, 0);
+  assert.match(folderOf(data).get('skus/1.html') ?? '', '649,00\u00a0€');
+  assert.not.ok(folderOf(data).has('sitemap.xml'), 'there is no public address any more');
+});
+
+test('a start clears away the half-written files of a run that was killed', async () => {
+  const data = await stoppedDemo();
+  const halves = ['', 'skus/', 'goods/'].map((where) =>
+    page(data, `${where}.0123456789abcdef.tmp`),
+  );
+  for (const path of halves) writeFileSync(path, '<!doctype html>');
+  const own = await startServer({ data, args: ARGS });
+  assert.is((await own.stop()).status, 0);
+  assert.equal(halves.filter(existsSync), []);
+});
+
+interface Busy {
+  readonly data: string;
+  readonly paths: readonly string[];
+  readonly skus: number[];
+  readonly spu: number;
+  readonly fields: ReturnType<typeof skuFields>;
+}
+
+/** A server with a small catalog, of which one SPU has a list of two parts. */
+async function busyShop(): Promise<{ server: TestServer; shop: Busy }> {
+  const server = await startServer({ args: ARGS });
+  const of = await createCatalog(server);
+  const { id: second } = await make(server, '/admin/goods/', spuFields(of, { name: 'Second' }));
+  const fields = skuFields(of);
+  const many = Array.from({ length: 60 }, (_, number) => ({ ...fields, name: `SKU ${number}` }));
+  const first = { ...fields, specs: [of.silver, of.large] };
+  const created = await send(server, 'POST', '/admin/skus/', { body: [first, ...many] });
+  const skus = created.json.map(({ id }: { id: number }) => id);
+  const paths = [
+    `/admin/brands/${of.brand}/`,
+    `/admin/goods/${of.spu}/`,
+    `/admin/goods/${second}/`,
+    ...of.chain.map((id) => `/admin/categories/${id}/`),
+    `/admin/specs/${of.silver.spec_id}/`,
+  ];
+  return { server, shop: { data: server.data, paths, skus, spu: second, fields } };
+}
+
+/** Writes until the server is gone. @returns how many writes were answered. */
+async function write(
+  server: TestServer,
+  { paths, skus, spu, fields }: Busy,
+  random: (below: number) => number,
+): Promise<number> {
+  for (let answered = 0; ; answered += 1) {
+    const sku = skus[random(skus.length)] ?? 0;
+    const name = `Name ${random(1000)}`;
+    try {
+      const choice = random(10);
+      if (choice === 0) {
+        const { json } = await send(server, 'POST', '/admin/skus/', { body: { ...fields, name } });
+        skus.push(json.id);
+      } else if (choice === 1 && skus.length > 40) {
+        skus.splice(skus.indexOf(sku), 1);
+        await send(server, 'DELETE', `/admin/skus/${sku}/`);
+      } else if (choice === 2) {
+        await send(server, 'PATCH', `/admin/skus/${sku}/`, {
+          body: { is_launched: random(2) === 0 },
+        });
+      } else if (choice < 5) {
+        const path = paths[random(paths.length)] ?? '';
+        await send(server, 'PATCH', path, { body: { name } });
+      } else if (choice === 5) {
+        await send(server, 'PATCH', `/admin/skus/${skus[skus.length - 1]}/`, {
+          body: { spu_id: spu },
+        });
+      } else {
+        await send(server, 'PATCH', `/admin/skus/${sku}/`, { body: { name, stock: random(9) } });
+      }
+    } catch (error) {
+      if (server.child.killed) return answered;
+      throw error;
+    }
+  }
+}
+
+/** Does to some pages what power loss or a person may do. */
+function damage(data: string, random: (below: number) => number): void {
+  const names = [...folderOf(data).keys()];
+  for (let left = random(6); left > 0; left -= 1) {
+    const name = names[random(names.length)] ?? 'index.html';
+    const inflict = [
+      () => writeFileSync(page(data, name), ''),
+      () => cut(data, name, 300),
+      () => rmSync(page(data, name), { force: true }),
+      () => plant(data, `skus/${5000 + random(9)}.html`),
+      () => plant(data, `goods/1/${2 + random(9)}.html`),
+      () => plant(data, 'skus/.0123456789abcdef.tmp'),
+    ][random(6)];
+    inflict?.();
+  }
+}
+
+test('killed at random moments under writers, with pages damaged, a server makes all pages right', async () => {
+  const seed = Number(process.env['FRESHNESS_SEED'] ?? Date.now() % 1_000_000);
+  process.stdout.write(`FRESHNESS_SEED=${seed} FRESHNESS_ROUNDS=${ROUNDS}\n`);
+  const random = randomNumbers(seed);
+  const { server: first, shop } = await busyShop();
+  let server = first;
+  let [answered, behind] = [0, 0];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const running = server;
+    const writers = Array.from({ length: 4 }, () => write(running, shop, random));
+    await pause(random(250));
+    await running.kill();
+    for (const count of await Promise.all(writers)) answered += count;
+    if (faultsOf(shop.data).length > 0) behind += 1;
+    damage(shop.data, random);
+    server = await startServer({ data: shop.data, args: ARGS });
+    // Every other time the next kill comes while the pages are still compared.
+    if (round % 2 === 1 || round === ROUNDS - 1) {
+      await until('every page is as it should be', () => faultsOf(shop.data).length === 0);
+    }
+  }
+  const { status, stderr } = await server.stop();
+  assert.is(status, 0);
+  assert.is(stderr, '');
+  assert.equal(faultsOf(shop.data), []);
+  assert.ok(answered > ROUNDS, `${answered} writes were answered`);
+  assert.ok(behind > 0, 'no kill came while pages were behind');
+});
+
+test('a server killed before it wrote any queued page makes all of them at the next start', async () => {
+  const { server, shop } = await busyShop();
+  await until('every page is there', () => faultsOf(shop.data).length === 0);
+  const lock = new FileLock(join(shop.data, 'pages.lock'));
+  // While we hold the pages' lock nobody can write one.
+  lock.lock();
+  await send(server, 'PATCH', shop.paths[0] ?? '', { body: { name: 'Crashed' } });
+  await send(server, 'DELETE', `/admin/skus/${shop.skus[0]}/`);
+  await server.kill();
+  lock.close();
+  assert.ok(faultsOf(shop.data).length > 60, 'the crash came before the pages');
+  const again = await startServer({ data: shop.data, args: ARGS });
+  await until('every page is as it should be', () => faultsOf(shop.data).length === 0);
+  await again.stop();
+});
+
+test('after concurrent writes a stop leaves no page behind', async () => {
+  const { server, shop } = await busyShop();
+  await Promise.all(
+    [...shop.paths, ...shop.skus.map((id) => `/admin/skus/${id}/`)].map(async (path) => {
+      for (let round = 0; round < 5; round += 1) {
+        await send(server, 'PATCH', path, { body: { name: `Round ${round}` } });
+      }
+    }),
+  );
+  for (const id of shop.skus.slice(0, 20)) await send(server, 'DELETE', `/admin/skus/${id}/`);
+  assert.is((await server.stop()).status, 0);
+  assert.equal(faultsOf(shop.data), []);
+});
+
+test.run();

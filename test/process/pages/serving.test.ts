@@ -1,0 +1,222 @@
+/** Pages as they are served: headers, conditions, and nothing but the folder. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Catalog, createCatalog, make, pageWith, skuFields } from '../../support/catalog.ts';
+import { send } from '../../support/client.ts';
+import { exchangeRaw } from '../../support/raw.ts';
+import { killServers, startServer, type TestServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
+import { folderOf } from '../../support/shop.ts';
+
+let server: TestServer;
+let catalog: Catalog;
+
+test.before(async () => {
+  server = await startServer({ args: ['--public-url', 'https://shop.example/pages'] });
+  catalog = await createCatalog(server);
+  await pageWith(server, catalog.sku, 'Phone, silver');
+  await until('there is a sitemap', async () => (await get('/pages/sitemap.xml')).status === 200);
+});
+
+test.after(async () => {
+  const { status, stderr } = await server.stop();
+  await killServers();
+  assert.is(status, 0);
+  assert.is(stderr, '');
+});
+
+function get(path: string, headers = {}) {
+  return send(server, 'GET', path, { token: null, headers });
+}
+
+function getPage(sku: number | string, headers = {}) {
+  return get(`/pages/skus/${sku}.html`, headers);
+}
+
+const HTML = 'text/html; charset=utf-8';
+const XML = 'application/xml; charset=utf-8';
+
+/** One of each kind, with its type. */
+const SERVED: readonly (readonly [path: string, file: string, type: string])[] = [
+  ['/pages/', 'index.html', HTML],
+  ['/pages/index.html', 'index.html', HTML],
+  ['/pages/categories/1.html', 'categories/1.html', HTML],
+  ['/pages/goods/1.html', 'goods/1.html', HTML],
+  ['/pages/skus/1.html', 'skus/1.html', HTML],
+  ['/pages/sitemap.xml', 'sitemap.xml', XML],
+  ['/pages/sitemaps/skus-1.xml', 'sitemaps/skus-1.xml', XML],
+  ['/pages/style.css', 'style.css', 'text/css; charset=utf-8'],
+];
+
+for (const [path, file, type] of SERVED) {
+  test(`${path} is served to anyone, with type, ETag and time; HEAD and 304 likewise`, async () => {
+    const page = await get(path);
+    assert.is(page.status, 200);
+    assert.is(page.headers.get('content-type'), type);
+    assert.is(page.text, folderOf(server.data).get(file));
+    assert.is(page.headers.get('cache-control'), 'no-cache');
+    assert.is(page.headers.get('x-content-type-options'), 'nosniff');
+    const etag = page.headers.get('etag') ?? '';
+    const modified = page.headers.get('last-modified') ?? '';
+    assert.match(etag, /^"[^"]+"$/);
+    assert.ok(Math.abs(Date.parse(modified) - Date.now()) < 3_600_000, modified);
+    const head = await send(server, 'HEAD', path, { token: null });
+    assert.is(head.status, 200);
+    assert.is(head.text, '');
+    for (const name of ['content-type', 'content-length', 'etag', 'last-modified']) {
+      assert.is(head.headers.get(name), page.headers.get(name), name);
+    }
+    for (const condition of [{ 'if-none-match': etag }, { 'if-modified-since': modified }]) {
+      const same = await get(path, condition);
+      assert.is(same.status, 304, JSON.stringify(condition));
+      assert.is(same.text, '');
+      assert.is(same.headers.get('etag'), etag);
+    }
+    assert.is((await send(server, 'GET', path, { token: 'wrong' })).status, 200);
+  });
+}
+
+test('every page of HTML has a policy that lets it load its own style and pictures alone', async () => {
+  for (const [path, , type] of SERVED.filter(([, , each]) => each === HTML)) {
+    const policy = (await get(path)).headers.get('content-security-policy') ?? '';
+    assert.match(
+      policy,
+      /^default-src 'none'; style-src 'self'; img-src 'self' https: data:;/,
+      type,
+    );
+    for (const rest of ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"]) {
+      assert.ok(policy.includes(rest), rest);
+    }
+    assert.not.match(policy, /script-src|unsafe|\*/);
+    assert.not.match((await get(path)).text, / style=| on[a-z]+=|<style/);
+  }
+});
+
+test('a condition by time gives 200 for an older date, a malformed one, and beside another tag', async () => {
+  const { headers } = await getPage(1);
+  const modified = Date.parse(headers.get('last-modified') ?? '');
+  const earlier = new Date(modified - 1000).toUTCString();
+  assert.is((await getPage(1, { 'if-modified-since': earlier })).status, 200);
+  assert.is((await getPage(1, { 'if-modified-since': 'yesterday' })).status, 200);
+  const later = new Date(modified + 60_000).toUTCString();
+  assert.is((await getPage(1, { 'if-modified-since': later })).status, 304);
+  // RFC 9110, section 13.1.3: the tag alone decides where there is one.
+  const both = { 'if-modified-since': later, 'if-none-match': '"another"' };
+  assert.is((await getPage(1, both)).status, 200);
+});
+
+test('If-None-Match gives 304 while the page is the same, and 200 once it is another', async () => {
+  const { id } = await make(server, '/admin/skus/', skuFields(catalog));
+  await pageWith(server, id, 'Phone, silver');
+  const etag = (await getPage(id)).headers.get('etag') ?? '';
+  const same = await getPage(id, { 'if-none-match': etag });
+  assert.is(same.status, 304);
+  assert.is(same.text, '');
+  assert.is(same.headers.get('etag'), etag);
+  await send(server, 'PATCH', `/admin/skus/${id}/`, { body: { name: 'Another' } });
+  await pageWith(server, id, 'Another');
+  const other = await getPage(id, { 'if-none-match': etag });
+  assert.is(other.status, 200);
+  assert.is.not(other.headers.get('etag'), etag);
+});
+
+test('a page takes no method but GET, HEAD and OPTIONS', async () => {
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+    const answer = await send(server, method, `/pages/skus/${catalog.sku}.html`);
+    assert.is(answer.status, 405, method);
+    assert.is(answer.headers.get('allow'), 'GET, HEAD, OPTIONS', method);
+  }
+});
+
+test('a page answers a browser whatever its Accept header prefers', async () => {
+  for (const accept of ['text/html,application/xhtml+xml;q=0.9', '*/*', 'image/png']) {
+    assert.is((await getPage(catalog.sku, { accept })).status, 200, accept);
+  }
+});
+
+test('the page of a SKU that never was is 404', async () => {
+  const answer = await getPage(424242);
+  assert.is(answer.status, 404);
+  assert.type(answer.json.error, 'string');
+});
+
+const ODD = [
+  '/pages',
+  '/pages//',
+  '/pages/index',
+  '/pages/index/1.html',
+  '/pages/index/01.html',
+  '/pages/skus/',
+  '/pages/goods/',
+  '/pages/goods/1/',
+  '/pages/goods/1/1.html',
+  '/pages/goods/1/2.html',
+  '/pages/goods/1/../2.html',
+  '/pages/categories/1/0.html',
+  '/pages/sitemaps/',
+  '/pages/sitemaps/brands-1.xml',
+  '/pages/sitemaps/skus-0.xml',
+  '/pages/sitemaps/skus-01.xml',
+  '/pages/sitemaps/skus-2.xml',
+  '/pages/sitemaps/../../keys.json',
+  '/pages/sitemaps/..%2f..%2fkeys.json',
+  '/pages/style.css/',
+  '/pages/style.css%00.html',
+  '/pages/robots.txt',
+  '/pages/skus/robots.txt',
+  '/pages/./style.css',
+  '/pages/%2e%2e/keys.json',
+  '/pages/..;/keys.json',
+  '/pages/skus/1.html;/../../keys.json',
+  '/pages/skus/1',
+  '/pages/skus/1.htm',
+  '/pages/skus/1.HTML',
+  '/pages/skus/1.html/',
+  '/pages/skus//1.html',
+  '/pages/skus/01.html',
+  '/pages/skus/0.html',
+  '/pages/skus/-1.html',
+  '/pages/skus/1e0.html',
+  '/pages/skus/1.html.html',
+  '/pages/skus/%31.html',
+  '/pages/skus/1.html%00',
+  '/pages/skus/99999999999999999999.html',
+  '/pages/skus/.html',
+  '/pages/skus/.0123456789abcdef.tmp',
+  '/pages/skus/../../catalog.json',
+  '/pages/skus/..%2f..%2fcatalog.json',
+  '/pages/skus/..\\..\\catalog.json',
+  '/pages/../keys.json',
+  '/catalog.json',
+] as const;
+
+const PLANTED = ['robots.txt', 'skus/robots.txt', 'skus/.0123456789abcdef.tmp', 'skus/01.html'];
+
+for (const path of ODD) {
+  test(`a path that is no page's is 404: ${path}`, async () => {
+    // They are there, but no pages.
+    for (const name of PLANTED) {
+      writeFileSync(join(server.data, 'pages', name), 'no <h1> of a page');
+    }
+    const { text } = await exchangeRaw(server, [
+      `GET ${path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n`,
+    ]);
+    assert.match(text, /^HTTP\/1\.1 404 /);
+    assert.not.match(text, /<h1>|last_ids|"secret"/);
+  });
+}
+
+test('pages move with the base path', async () => {
+  const own = await startServer({ demo: true, args: ['--base-path', '/api'] });
+  await until('the page answers', async () => {
+    return (await send(own, 'GET', '/api/pages/skus/1.html', { token: null })).status === 200;
+  });
+  assert.is((await send(own, 'GET', '/pages/skus/1.html', { token: null })).status, 404);
+  await own.stop();
+});
+
+/** A stopped server's directory with a page for each SKU of the demo catalog. */
+
+test.run();

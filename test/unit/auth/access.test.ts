@@ -1,0 +1,366 @@
+/** `access.json`: whole or refused, changed by one at a time, and what ends which tokens. */
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { assert as assertProperty, array, constantFrom, property } from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type AccessDraft, changeAccess, readAccess } from '../../../src/auth/access.ts';
+import {
+  addAccount,
+  endToken,
+  endTokens,
+  removeAccount,
+  setDisabled,
+  setPassword,
+  setRole,
+} from '../../../src/auth/accounts.ts';
+import { FileLock } from '../../../src/disk/lock.ts';
+import { CatalogError, type Code } from '../../../src/errors.ts';
+import { accountOf } from '../../support/credentials.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { quickDisk } from '../../support/disk.ts';
+import { RefusingDisk } from '../../support/refusing-disk.ts';
+
+/** Seconds since the epoch. */
+const NOW = 1_800_000_000;
+const TEN_YEARS = 10 * 365 * 86_400;
+
+const pathIn = (directory: string) => join(directory, 'access.json');
+
+function change<T>(directory: string, apply: (draft: AccessDraft, now: number) => T, now = NOW) {
+  return changeAccess(quickDisk, directory, apply, () => now * 1000);
+}
+
+async function failure(action: () => unknown, code: Code): Promise<string> {
+  try {
+    await action();
+  } catch (error) {
+    assert.ok(error instanceof CatalogError, String(error));
+    assert.is(error.code, code, error.message);
+    assert.not.match(error.message, /\n/);
+    return error.message;
+  }
+  throw new Error('nothing failed');
+}
+
+const emptyDraft = (): AccessDraft => ({
+  users: new Map(),
+  subjects: new Map(),
+  tokens: new Map(),
+});
+
+test('what was changed is read again as it was written', async () => {
+  const directory = temporaryDirectory();
+  assert.is(readAccess(pathIn(directory)), null);
+  await change(directory, (draft) => {
+    addAccount(draft, accountOf('ann'));
+    addAccount(draft, accountOf('Анна', { role: 'viewer', disabled: true }));
+    endTokens(draft, ' any "subject" \u0000', NOW);
+    endToken(draft, '__proto__', NOW + 60);
+    endToken(draft, 'one', null);
+  });
+  const access = readAccess(pathIn(directory));
+  assert.equal(
+    [...(access?.users.values() ?? [])],
+    [accountOf('ann'), accountOf('Анна', { role: 'viewer', disabled: true })],
+  );
+  assert.equal([...(access?.subjects ?? [])], [[' any "subject" \u0000', NOW]]);
+  assert.equal(
+    [...(access?.tokens ?? [])],
+    [
+      ['__proto__', NOW + 60],
+      ['one', null],
+    ],
+  );
+});
+
+test('the file is for its owner alone, whatever the umask, and says times as people read them', async () => {
+  for (const mask of [0, 0o022, 0o077]) {
+    const directory = temporaryDirectory();
+    const before = process.umask(mask);
+    try {
+      await change(directory, (draft) => addAccount(draft, accountOf('ann')));
+    } finally {
+      process.umask(before);
+    }
+    assert.is(statSync(pathIn(directory)).mode & 0o777, 0o600);
+    assert.match(readFileSync(pathIn(directory), 'utf8'), '"created": "2023-11-14T22:13:20Z"');
+    assert.equal(readdirSync(directory).sort(), ['access.json', 'access.lock']);
+  }
+});
+
+const good = {
+  users: [
+    {
+      name: 'ann',
+      role: 'editor',
+      disabled: false,
+      created: '2026-11-21T17:25:35Z',
+      password: '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA',
+    },
+  ],
+  revoked_subjects: [{ subject: 'bob', until: '2026-11-21T17:25:35Z' }],
+  revoked_tokens: [{ jti: 'one', expires: null }],
+};
+const [user] = good.users;
+
+const DAMAGED: Readonly<Record<string, unknown>> = {
+  'no JSON': undefined,
+  null: null,
+  'an array': [],
+  'an empty object': {},
+  'no users': { ...good, users: undefined },
+  'users by name': { ...good, users: { ann: user } },
+  'an unknown member': { ...good, groups: [] },
+  'an unknown member of a user': { ...good, users: [{ ...user, admin: true }] },
+  'an unknown role': { ...good, users: [{ ...user, role: 'root' }] },
+  'a user twice': { ...good, users: [user, user] },
+  'a password that is no hash': { ...good, users: [{ ...user, password: 'correct horse' }] },
+  'another hash': { ...good, users: [{ ...user, password: '$2b$10$abcdefghijklmnopqrstuv' }] },
+  'disabled as a text': { ...good, users: [{ ...user, disabled: 'no' }] },
+  'a day that does not exist': { ...good, users: [{ ...user, created: '2026-02-30T00:00:00Z' }] },
+  'a number for a time': { ...good, revoked_subjects: [{ subject: 'bob', until: 1 }] },
+  'a revocation without its time': { ...good, revoked_subjects: [{ subject: 'bob' }] },
+  'a revoked token without its expiry': { ...good, revoked_tokens: [{ jti: 'one' }] },
+};
+
+test('the file that the damaged ones are made of is a good one', () => {
+  const path = pathIn(temporaryDirectory());
+  writeFileSync(path, JSON.stringify(good), { mode: 0o600 });
+  assert.is(readAccess(path)?.users.size, 1);
+});
+
+for (const [what, content] of Object.entries(DAMAGED)) {
+  test(`a damaged file is refused, never taken for an empty one, and kept: ${what}`, async () => {
+    const directory = temporaryDirectory();
+    const path = pathIn(directory);
+    const text = content === undefined ? '{"users": [' : JSON.stringify(content);
+    writeFileSync(path, text, { mode: 0o600 });
+    assert.match(await failure(() => readAccess(path), 'access_file'), path);
+    await failure(() => change(directory, (draft) => endToken(draft, 'one', null)), 'access_file');
+    assert.is(readFileSync(path, 'utf8'), text);
+  });
+}
+
+test('a file that others may read is refused, with the command that helps', async () => {
+  const path = pathIn(temporaryDirectory());
+  writeFileSync(path, JSON.stringify(good));
+  for (const mode of [0o640, 0o604, 0o644, 0o620, 0o666]) {
+    chmodSync(path, mode);
+    assert.match(await failure(() => readAccess(path), 'access_file'), `chmod 600 ${path}`);
+  }
+  chmodSync(path, 0o400);
+  assert.ok(readAccess(path));
+});
+
+test('something else than a file in its place is refused', async () => {
+  const path = pathIn(temporaryDirectory());
+  mkdirSync(path);
+  assert.match(await failure(() => readAccess(path), 'access_file'), 'cannot be read');
+});
+
+test('changes at once are made one after the other, and none is lost', async () => {
+  const directory = temporaryDirectory();
+  await Promise.all(
+    Array.from({ length: 25 }, (_, each) =>
+      change(directory, (draft) => endToken(draft, `token ${each}`, null)),
+    ),
+  );
+  assert.is(readAccess(pathIn(directory))?.tokens.size, 25);
+  assert.equal(readdirSync(directory).sort(), ['access.json', 'access.lock']);
+});
+
+test('a change waits while another process holds the lock', async () => {
+  const directory = temporaryDirectory();
+  const lock = new FileLock(join(directory, 'access.lock'));
+  assert.ok(lock.tryLock());
+  let done = false;
+  const changing = change(directory, (draft) => endToken(draft, 'one', null)).then(() => {
+    done = true;
+  });
+  for (let turns = 0; turns < 20; turns += 1)
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  assert.not.ok(done || existsSync(pathIn(directory)));
+  lock.close();
+  await changing;
+  assert.ok(existsSync(pathIn(directory)));
+});
+
+test('a change that fails leaves the file as it was', async () => {
+  const directory = temporaryDirectory();
+  await change(directory, (draft) => addAccount(draft, accountOf('ann')));
+  const before = readFileSync(pathIn(directory), 'utf8');
+  await failure(() => change(directory, (draft) => addAccount(draft, accountOf('ann'))), 'account');
+  await failure(() => change(directory, (draft) => removeAccount(draft, 'bob', NOW)), 'account');
+  assert.is(readFileSync(pathIn(directory), 'utf8'), before);
+});
+
+for (const step of ['create', 'write', 'fdatasync', 'rename'] as const) {
+  test(`a disk that refuses to ${step} leaves the file as it was, and nothing half-written`, async () => {
+    const directory = temporaryDirectory();
+    await change(directory, (draft) => addAccount(draft, accountOf('ann')));
+    const before = readFileSync(pathIn(directory), 'utf8');
+    const disk = new RefusingDisk();
+    disk.refusal = (each) => (each === step ? 'ENOSPC' : null);
+    const changing = () => changeAccess(disk, directory, (draft) => endToken(draft, 'one', null));
+    const message = await failure(changing, 'access_file');
+    assert.match(message, 'nothing was changed');
+    assert.is(readFileSync(pathIn(directory), 'utf8'), before);
+    assert.equal(readdirSync(directory).sort(), ['access.json', 'access.lock']);
+    disk.refusal = null;
+    await changing();
+    assert.is(readAccess(pathIn(directory))?.tokens.size, 1, 'the lock was given back');
+  });
+}
+
+test('a directory that cannot be synced is told: nobody knows whether the change lasts', async () => {
+  const directory = temporaryDirectory();
+  const disk = new RefusingDisk();
+  disk.refusal = (step) => (step === 'fsync' ? 'EIO' : null);
+  await failure(
+    () => changeAccess(disk, directory, (draft) => endToken(draft, 'one', null)),
+    'durability_unknown',
+  );
+});
+
+test('a temporary file that the start of a server removes is written again', async () => {
+  const directory = temporaryDirectory();
+  const disk = new RefusingDisk();
+  let left = 2;
+  disk.refusal = (step) => (step === 'rename' && left-- > 0 ? 'ENOENT' : null);
+  await changeAccess(disk, directory, (draft) => endToken(draft, 'one', null));
+  left = 3;
+  await failure(
+    () => changeAccess(disk, directory, (draft) => endToken(draft, 'two', null)),
+    'access_file',
+  );
+  assert.equal([...(readAccess(pathIn(directory))?.tokens.keys() ?? [])], ['one']);
+});
+
+test('a revocation is kept as long as a token could live that it ends, and then dropped', async () => {
+  const directory = temporaryDirectory();
+  await change(directory, (draft, now) => {
+    endToken(draft, 'known', now + 600);
+    endToken(draft, 'unknown', null);
+    endTokens(draft, 'ann', now);
+  });
+  const left = async (now: number) => {
+    await change(directory, () => {}, now);
+    const { tokens, subjects } = readAccess(pathIn(directory)) ?? emptyDraft();
+    return [...tokens.keys(), ...subjects.keys()];
+  };
+  assert.equal(await left(NOW + 602), ['known', 'unknown', 'ann']);
+  assert.equal(await left(NOW + 661), ['unknown', 'ann']);
+  assert.equal(await left(NOW + TEN_YEARS + 2), ['unknown', 'ann']);
+  assert.equal(await left(NOW + TEN_YEARS + 61), ['unknown']);
+});
+
+test('an expiry that is no date counts as one that is not known', async () => {
+  const directory = temporaryDirectory();
+  await change(directory, (draft) => {
+    endToken(draft, 'fraction', NOW + 0.5);
+    endToken(draft, 'huge', 1e300);
+    endToken(draft, 'last', 253_402_300_799);
+    endToken(draft, 'again', NOW + 9);
+    endToken(draft, 'again', null);
+  });
+  assert.equal(
+    [...(readAccess(pathIn(directory))?.tokens ?? [])],
+    [
+      ['fraction', NOW + 1],
+      ['huge', null],
+      ['last', 253_402_300_799],
+      ['again', NOW + 9],
+    ],
+  );
+});
+
+test('more than 100,000 accounts and revocations are refused, with the way out', async () => {
+  const directory = temporaryDirectory();
+  await change(directory, (draft) => {
+    for (let each = 0; each < 100_000; each += 1) endToken(draft, `token ${each}`, null);
+  });
+  const message = await failure(
+    () => change(directory, (draft) => endToken(draft, 'one more', null)),
+    'access_file',
+  );
+  assert.match(message, 'keys rotate');
+  assert.is(readAccess(pathIn(directory))?.tokens.size, 100_000);
+});
+
+test('an account ends its tokens where it changes, and only then', () => {
+  const cases: readonly (readonly [string, boolean, (draft: AccessDraft) => unknown])[] = [
+    ['passwd', true, (draft) => setPassword(draft, 'ann', '$argon2id$v=19$m=1,t=1,p=1$', NOW)],
+    ['another role', true, (draft) => setRole(draft, 'ann', 'viewer', NOW)],
+    ['the same role', false, (draft) => setRole(draft, 'ann', 'editor', NOW)],
+    ['disable', true, (draft) => setDisabled(draft, 'ann', true, NOW)],
+    ['enable what is enabled', false, (draft) => setDisabled(draft, 'ann', false, NOW)],
+    ['remove', true, (draft) => removeAccount(draft, 'ann', NOW)],
+  ];
+  for (const [what, ends, apply] of cases) {
+    const draft = emptyDraft();
+    addAccount(draft, accountOf('ann'));
+    addAccount(draft, accountOf('bob'));
+    assert.is(draft.subjects.size, 0, 'a new account ends nothing');
+    apply(draft);
+    assert.equal([...draft.subjects], ends ? [['ann', NOW]] : [], what);
+  }
+});
+
+test('enabling ends the tokens that were issued elsewhere while the account was disabled', () => {
+  const draft = emptyDraft();
+  addAccount(draft, accountOf('ann'));
+  setDisabled(draft, 'ann', true, NOW);
+  setDisabled(draft, 'ann', false, NOW + 60);
+  assert.equal([...draft.subjects], [['ann', NOW + 60]]);
+});
+
+/** Revocations and issues of tokens, with the clock going on by so many seconds before each. */
+const steps = array(constantFrom('revoke', 'issue', 'second', 'minute'), { maxLength: 30 });
+
+test('whatever is revoked and issued in whatever second, a revocation ends all before it and none after', () => {
+  assertProperty(
+    property(steps, (each) => {
+      const draft = emptyDraft();
+      let now = NOW;
+      let alive: number[] = [];
+      const ended: number[] = [];
+      for (const step of each) {
+        if (step === 'second') now += 1;
+        if (step === 'minute') now += 60;
+        if (step === 'revoke') {
+          endTokens(draft, 'ann', now);
+          ended.push(...alive);
+          alive = [];
+        }
+        if (step === 'issue') {
+          const issued = Math.max(now, (draft.subjects.get('ann') ?? 0) + 1);
+          // Beyond the leeway whoever issues waits.
+          if (issued <= now + 2) alive.push(issued);
+        }
+        const until = draft.subjects.get('ann') ?? 0;
+        assert.ok(
+          alive.every((issued) => issued > until),
+          'what was issued since lives',
+        );
+        assert.ok(
+          ended.every((issued) => issued <= until),
+          'what was issued before is void',
+        );
+        assert.ok(until <= now + 2, 'and nobody has to wait for more than a second');
+        if (step === 'revoke') assert.ok(until >= now);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test.run();

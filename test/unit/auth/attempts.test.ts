@@ -1,0 +1,148 @@
+/** Failed logins are counted by name and by address, within a window, under a clock of the test. */
+import { property, assert as assertProperty, ipV4, ipV6 } from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { FailedAttempts, networkOf } from '../../../src/auth/attempts.ts';
+import { CatalogError } from '../../../src/errors.ts';
+
+const LIMITS = { account: 3, address: 5, window: 60_000 };
+
+/** Milliseconds; goes on only when told. */
+class Clock {
+  time = 1000;
+  now(): number {
+    return this.time;
+  }
+}
+
+function begin() {
+  const clock = new Clock();
+  return { clock, attempts: new FailedAttempts(LIMITS, clock) };
+}
+
+/** Seconds to wait; 0 where the login may be tried. */
+function wait(attempts: FailedAttempts, account: string, address = '192.0.2.1'): number {
+  try {
+    attempts.requireAllowed(account, address);
+    return 0;
+  } catch (error) {
+    assert.ok(error instanceof CatalogError, String(error));
+    assert.is(error.status, 429);
+    const seconds = Number(error.headers['Retry-After']);
+    assert.ok(seconds >= 1 && Number.isInteger(seconds), error.headers['Retry-After']);
+    assert.match(error.message, new RegExp(`\\b${seconds} second`));
+    return seconds;
+  }
+}
+
+test('an account may fail as often as the limit says, from whatever address', () => {
+  const { attempts } = begin();
+  for (let time = 0; time < LIMITS.account; time += 1) {
+    assert.is(wait(attempts, 'ann'), 0, `${time}`);
+    attempts.failed('ann', `192.0.2.${time}`);
+  }
+  assert.is(wait(attempts, 'ann', '198.51.100.1'), 60);
+  assert.is(wait(attempts, 'bob'), 0);
+});
+
+test('an address may fail as often as the limit says, with whatever names', () => {
+  const { attempts } = begin();
+  for (let time = 0; time < LIMITS.address; time += 1) {
+    assert.is(wait(attempts, `name ${time}`), 0);
+    attempts.failed(`name ${time}`, '192.0.2.1');
+  }
+  assert.is(wait(attempts, 'ann'), 60);
+  assert.is(wait(attempts, 'ann', '192.0.2.2'), 0);
+});
+
+test('the window begins with the first failure, and does not move with those that follow', () => {
+  const { clock, attempts } = begin();
+  for (const late of [0, 20_000, 30_000]) {
+    clock.time = 1000 + late;
+    attempts.failed('ann', '192.0.2.1');
+  }
+  assert.is(wait(attempts, 'ann'), 30);
+  clock.time = 1000 + 59_500;
+  assert.is(wait(attempts, 'ann'), 1);
+  clock.time = 1000 + 60_001;
+  assert.is(wait(attempts, 'ann'), 0);
+  attempts.failed('ann', '192.0.2.1');
+  assert.is(wait(attempts, 'ann'), 0, 'counting begins anew');
+});
+
+test('a success frees the account, and not the address', () => {
+  const { attempts } = begin();
+  const fail = (times: number) => {
+    for (let time = 0; time < times; time += 1) attempts.failed('ann', '192.0.2.1');
+  };
+  fail(2);
+  attempts.succeeded('ann');
+  fail(2);
+  assert.is(wait(attempts, 'ann'), 0, 'never three in a row');
+  attempts.succeeded('ann');
+  fail(1);
+  assert.is(wait(attempts, 'bob'), 60, 'five from the address');
+});
+
+test('asking alone counts nothing', () => {
+  const { attempts } = begin();
+  for (let time = 0; time < 100; time += 1) assert.is(wait(attempts, 'ann'), 0);
+});
+
+test('an address that is blocked stays blocked while others fail in great numbers', () => {
+  const { attempts } = begin();
+  for (let time = 0; time < 5; time += 1) attempts.failed('ann', '192.0.2.1');
+  for (let other = 0; other < 20_000; other += 1) {
+    attempts.failed(`name ${other}`, `10.${other >> 16}.${(other >> 8) & 255}.${other & 255}`);
+  }
+  assert.is(wait(attempts, 'bob'), 60);
+  assert.is(wait(attempts, 'ann', '192.0.2.9'), 60);
+});
+
+const NETWORKS: readonly (readonly [address: string, network: string])[] = [
+  ['192.0.2.1', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['::FFFF:192.0.2.1', '192.0.2.1'],
+  ['::1', '0:0:0:0::/64'],
+  ['::', '0:0:0:0::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['2001:db8::ffff:1', '2001:db8:0:0::/64'],
+  ['2001:0DB8:0001:0002:0003:0004:0005:0006', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2::', '2001:db8:1:2::/64'],
+  ['2001:db8:1:3::7', '2001:db8:1:3::/64'],
+  ['1::2:3:4:5:6:7', '1:0:2:3::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
+  ['', ''],
+  ['unix', 'unix'],
+];
+
+for (const [address, network] of NETWORKS) {
+  test(`the network of ${address || 'nothing'} is ${network || 'nothing'}`, () => {
+    assert.is(networkOf(address), network);
+  });
+}
+
+test('an IPv4 address is its own network, mapped or not', () => {
+  assertProperty(
+    property(ipV4(), (address) => {
+      assert.is(networkOf(address), address);
+      assert.is(networkOf(`::ffff:${address}`), address);
+    }),
+  );
+});
+
+test('whatever the last 64 bits of an IPv6 address, the network is one', () => {
+  assertProperty(
+    property(ipV6(), (address) => {
+      if (/^(?:0*:)*:?ffff:\d+\./i.test(address)) return;
+      const network = networkOf(address);
+      assert.match(network, /^[\da-f]{1,4}(?::[\da-f]{1,4}){3}::\/64$/, address);
+      const prefix = network.slice(0, -'::/64'.length);
+      assert.is(networkOf(`${prefix}:a:b:c:d`), network);
+      assert.is(networkOf(`${prefix}::`), network);
+    }),
+  );
+});
+
+test.run();

@@ -1,0 +1,232 @@
+/** A running server's view of the files: what others change counts at once, and doubt lets nobody in. */
+import { chmodSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type AccessDraft, changeAccess } from '../../../src/auth/access.ts';
+import { addAccount, endToken, endTokens } from '../../../src/auth/accounts.ts';
+import { LiveCredentials } from '../../../src/auth/credentials.ts';
+import { rotateKeys } from '../../../src/auth/key-rotation.ts';
+import { CACHE_MS } from '../../../src/auth/private-file.ts';
+import { FileLock } from '../../../src/disk/lock.ts';
+import { WatchedFile } from '../../../src/disk/watched-file.ts';
+import { CatalogError, type Code } from '../../../src/errors.ts';
+import { accountOf } from '../../support/credentials.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { quickDisk, turn } from '../../support/disk.ts';
+
+const SECRET = 'a secret of at least thirty-two bytes';
+
+async function begin(fromEnvironment?: string) {
+  const directory = temporaryDirectory();
+  let time = 0;
+  const live = await LiveCredentials.open(directory, fromEnvironment, () => time);
+  const later = (milliseconds = CACHE_MS) => {
+    time += milliseconds;
+  };
+  later();
+  return {
+    directory,
+    live,
+    later,
+    access: join(directory, 'access.json'),
+    keys: join(directory, 'keys.json'),
+    change: async (apply: (draft: AccessDraft) => void) => {
+      await changeAccess(quickDisk, directory, apply);
+      later();
+    },
+  };
+}
+
+function failure(action: () => unknown, code: Code): string {
+  try {
+    action();
+  } catch (error) {
+    assert.ok(error instanceof CatalogError, String(error));
+    assert.is(error.code, code, error.message);
+    assert.is(error.status, 500);
+    return error.message;
+  }
+  throw new Error('nothing failed');
+}
+
+test('without a file there are no accounts; the first one counts', async () => {
+  const { live, change } = await begin();
+  assert.is(live.current().access.users.size, 0);
+  await change((draft) => addAccount(draft, accountOf('ann')));
+  assert.is(live.current().access.users.get('ann')?.role, 'editor');
+});
+
+test('every change counts, also those that follow each other within a moment', async () => {
+  const { live, change } = await begin();
+  for (let each = 1; each <= 30; each += 1) {
+    await change((draft) => endToken(draft, `token ${each}`, null));
+    assert.is(live.current().access.tokens.size, each);
+  }
+});
+
+test('where nothing changes, the same objects are given', async () => {
+  const { live, later, change } = await begin();
+  await change((draft) => endToken(draft, 'one', null));
+  const first = live.current();
+  later();
+  assert.is(live.current(), first);
+  await change((draft) => endToken(draft, 'two', null));
+  assert.is.not(live.current(), first);
+  assert.is(live.current().keys, first.keys, 'what did not change stays');
+});
+
+test('a new key signs and verifies at once', async () => {
+  const { live, later, directory } = await begin();
+  const before = live.current().keys[0].kid;
+  const { made } = await rotateKeys(quickDisk, directory, 60, Date.now());
+  later();
+  assert.equal(
+    live.current().keys.map(({ kid }) => kid),
+    [made.kid, before],
+  );
+});
+
+test('a secret of the environment needs no key file, and none is looked at', async () => {
+  const { live, later, keys } = await begin(SECRET);
+  assert.throws(() => statSync(keys));
+  writeFileSync(keys, 'no keys');
+  later();
+  assert.is(live.current().keys[0].kid, 'environment');
+});
+
+const DOUBTS: readonly (readonly [what: string, doubt: (path: string) => void])[] = [
+  ['it is damaged', (path) => writeFileSync(path, '{', { mode: 0o600 })],
+  ['it is empty', (path) => writeFileSync(path, '', { mode: 0o600 })],
+  ['others may read it', (path) => chmodSync(path, 0o644)],
+  ['it is gone', (path) => renameSync(path, `${path}.away`)],
+];
+
+for (const name of ['access', 'keys'] as const) {
+  const code = name === 'access' ? 'access_file' : 'key_file';
+  for (const [what, doubt] of DOUBTS) {
+    test(`nobody gets in while ${name}.json is in doubt: ${what}`, async () => {
+      const begun = await begin();
+      await begun.change((draft) => addAccount(draft, accountOf('ann')));
+      const path = begun[name];
+      const before = begun.live.current();
+      const keep = new WatchedFile(path).read()?.bytes ?? '';
+      doubt(path);
+      begun.later();
+      for (let time = 0; time < 3; time += 1) {
+        assert.match(
+          failure(() => begun.live.current(), code),
+          path,
+        );
+        begun.later();
+      }
+      rmSync(path, { force: true });
+      writeFileSync(path, keep, { mode: 0o600 });
+      begun.later();
+      const after = begun.live.current();
+      assert.is(after.access.users.size, 1);
+      assert.equal(after.keys, before.keys, 'and everybody does when it is put right');
+    });
+  }
+}
+
+test('a start is refused by files in doubt', async () => {
+  for (const name of ['access.json', 'keys.json']) {
+    const directory = temporaryDirectory();
+    writeFileSync(join(directory, name), '{', { mode: 0o600 });
+    const opened = await LiveCredentials.open(directory, undefined).catch(
+      (error: unknown) => error,
+    );
+    assert.ok(opened instanceof CatalogError, name);
+    assert.match(opened.message, name);
+  }
+});
+
+test('requests within a millisecond share a look', async () => {
+  const { live, later, access, change } = await begin();
+  await change((draft) => endToken(draft, 'one', null));
+  const seen = live.current();
+  writeFileSync(access, '{', { mode: 0o600 });
+  later(CACHE_MS * 0.9);
+  assert.is(live.current(), seen);
+  later(CACHE_MS * 0.2);
+  failure(() => live.current(), 'access_file');
+  failure(() => live.current(), 'access_file');
+});
+
+test('when a change is done, whoever asks next sees it', async () => {
+  const directory = temporaryDirectory();
+  const live = await LiveCredentials.open(directory, undefined);
+  for (let each = 1; each <= 20; each += 1) {
+    live.current();
+    await changeAccess(quickDisk, directory, (draft) => {
+      live.current();
+      endToken(draft, `token ${each}`, null);
+    });
+    assert.is(live.current().access.tokens.size, each);
+  }
+});
+
+test('whoever issues a token sees what was changed within the last millisecond', async () => {
+  const { live, directory, change } = await begin();
+  await change((draft) => addAccount(draft, accountOf('ann')));
+  assert.is(live.current().access.subjects.size, 0);
+  await changeAccess(quickDisk, directory, (draft) => endTokens(draft, 'ann', 1_800_000_000));
+  assert.is(live.current().access.subjects.size, 0, 'the clock stands still');
+  assert.is(await live.settled(({ access }) => access.subjects.size), 1);
+});
+
+test('whoever issues a token waits for a change that is under way, and sees it', async () => {
+  const { live, directory, change } = await begin();
+  await change((draft) => addAccount(draft, accountOf('ann')));
+  const lock = new FileLock(join(directory, 'access.lock'));
+  assert.ok(lock.tryLock());
+  const settled = live.settled(({ access }) => access.subjects.get('ann'));
+  const blocked = await Promise.race([settled.then(() => false), turn().then(() => true)]);
+  assert.ok(blocked);
+  lock.close();
+  await settled;
+  const changing = change((draft) => endTokens(draft, 'ann', 1_800_000_000));
+  await changing;
+  assert.is(await live.settled(({ access }) => access.subjects.get('ann')), 1_800_000_000);
+});
+
+test('a file that is written in place with the same length is seen by its time', () => {
+  const path = join(temporaryDirectory(), 'file');
+  writeFileSync(path, 'one');
+  const file = new WatchedFile(path);
+  assert.ok(file.changed(), 'nothing was read yet');
+  assert.is(String(file.read()?.bytes), 'one');
+  assert.not.ok(file.changed());
+  writeFileSync(path, 'two');
+  utimesSync(path, 1, 1);
+  assert.ok(file.changed());
+  assert.is(String(file.read()?.bytes), 'two');
+  file.close();
+  assert.ok(file.changed());
+});
+
+test('files in turn under one name are told apart, though they are alike but for their bytes', () => {
+  const directory = temporaryDirectory();
+  const path = join(directory, 'file');
+  const put = (text: string) => {
+    writeFileSync(`${path}.new`, text);
+    utimesSync(`${path}.new`, 1, 1);
+    renameSync(`${path}.new`, path);
+  };
+  const file = new WatchedFile(path);
+  assert.is(file.read(), null);
+  for (let each = 10; each < 60; each += 1) {
+    put(`${each}`);
+    assert.ok(file.changed(), `${each}`);
+    assert.is(String(file.read()?.bytes), `${each}`);
+    assert.not.ok(file.changed());
+  }
+  rmSync(path);
+  assert.ok(file.changed());
+  assert.is(file.read(), null);
+  assert.not.ok(file.changed());
+  file.close();
+});
+
+test.run();

@@ -1,0 +1,198 @@
+/** Logins with an injected password check: what is verified, counted, bounded and told. */
+import { decodeJwt } from 'jose';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { FailedAttempts } from '../../../src/auth/attempts.ts';
+import type { SigningKeys } from '../../../src/auth/keys.ts';
+import { issueFor, Login } from '../../../src/auth/login.ts';
+import { TokenVerifier } from '../../../src/auth/tokens.ts';
+import { CatalogError } from '../../../src/errors.ts';
+import { accountOf, FixedCredentials, usersOf } from '../../support/credentials.ts';
+
+const KEYS: SigningKeys = [{ kid: 'one', secret: new Uint8Array(32).fill(1) }];
+const ANN = accountOf('ann', { password: '$argon2id$v=19$m=19456,t=2,p=1$YW5u$YW5u' });
+const OFF = accountOf('off', {
+  password: '$argon2id$v=19$m=19456,t=2,p=1$b2Zm$b2Zm',
+  disabled: true,
+});
+const HERE = '192.0.2.1';
+
+/** A login whose password check takes "right" for right, and tells what it was asked. */
+async function begin(limits = { account: 3, address: 50, window: 60_000 }) {
+  const source = new FixedCredentials(KEYS, { users: usersOf(ANN, OFF) });
+  const verified: { readonly password: string; readonly hash: string }[] = [];
+  let atOnce = 0;
+  let most = 0;
+  const check = async (password: string, hash: string) => {
+    verified.push({ password, hash });
+    atOnce += 1;
+    most = Math.max(most, atOnce);
+    await meanwhile.run();
+    await new Promise((resolve) => setImmediate(resolve));
+    atOnce -= 1;
+    return password === 'right';
+  };
+  /** What happens while a password is hashed. */
+  const meanwhile = { run: (): void | Promise<void> => {} };
+  const login = await Login.create(source, check, new FailedAttempts(limits));
+  return { source, verified, login, meanwhile, most: () => most };
+}
+
+type Begun = Awaited<ReturnType<typeof begin>>;
+
+const attempt = ({ login }: Begun, username: string, password: string, address = HERE) =>
+  login.issue({ username, password }, 3600, address);
+
+async function refusal(issued: Promise<unknown>): Promise<CatalogError> {
+  try {
+    await issued;
+  } catch (error) {
+    assert.ok(error instanceof CatalogError, String(error));
+    return error;
+  }
+  throw new Error('a token was issued');
+}
+
+test('the right password gives a token of the name and role of the account', async () => {
+  const begun = await begin();
+  const { token, id, expires } = await attempt(begun, 'ann', 'right');
+  const { sub, role, jti, exp, iat = 0 } = decodeJwt(token);
+  assert.equal([sub, role, jti, exp], ['ann', 'editor', id, expires]);
+  assert.is(expires - iat, 3600);
+  const caller = await new TokenVerifier(begun.source).verify(`Bearer ${token}`);
+  assert.is(caller.subject, 'ann');
+});
+
+const WRONG: readonly (readonly [name: string, password: string])[] = [
+  ['ann', 'wrong'],
+  ['nobody', 'right'],
+  ['nobody', 'wrong'],
+  ['off', 'right'],
+  ['off', 'wrong'],
+  ['', 'right'],
+  ['constructor', 'right'],
+  ['ANN', 'right'],
+];
+
+test('every refusal says the same, and one password was verified for each', async () => {
+  const begun = await begin();
+  const said = new Set<string>();
+  for (const [index, [name, password]] of WRONG.entries()) {
+    const { code, message, headers } = await refusal(attempt(begun, name, password));
+    said.add(JSON.stringify({ code, message, headers }));
+    assert.is(begun.verified.length, index + 1, `${name} ${password}`);
+    assert.is(begun.verified[index]?.password, password);
+  }
+  assert.is(said.size, 1);
+  assert.match([...said][0] ?? '', /"code":"unauthorized"/);
+});
+
+test('a name that no account has is verified against a hash of the same cost', async () => {
+  const begun = await begin();
+  await refusal(attempt(begun, 'nobody', 'right'));
+  await refusal(attempt(begun, 'ann', 'wrong'));
+  const [dummy, real] = begun.verified.map(({ hash }) => hash);
+  assert.is(real, ANN.password);
+  const cost = /^\$argon2id\$v=19\$m=\d+,t=\d+,p=\d+\$/;
+  assert.is(cost.exec(dummy ?? '')?.[0], cost.exec(ANN.password)?.[0]);
+});
+
+test('after repeated failures an account has to wait, the right password included', async () => {
+  const begun = await begin();
+  for (let time = 0; time < 3; time += 1) await refusal(attempt(begun, 'ann', 'wrong'));
+  const { code, headers } = await refusal(attempt(begun, 'ann', 'right'));
+  assert.is(code, 'login_throttled');
+  assert.ok(Number(headers['Retry-After']) >= 1);
+  assert.is(begun.verified.length, 3, 'nothing is hashed for who has to wait');
+  const other = await begin();
+  for (let time = 0; time < 3; time += 1) await refusal(attempt(other, 'nobody', 'wrong'));
+  assert.is(
+    (await refusal(attempt(other, 'nobody', 'wrong'))).message.replace(/\d+/, '#'),
+    'too many logins, or failed ones; try again in # seconds',
+  );
+});
+
+test('an address has to wait whatever names it tries, and a success does not free it', async () => {
+  const begun = await begin({ account: 3, address: 4, window: 60_000 });
+  for (const name of ['a', 'b', 'c']) await refusal(attempt(begun, name, 'wrong'));
+  await attempt(begun, 'ann', 'right');
+  await refusal(attempt(begun, 'd', 'wrong'));
+  assert.is((await refusal(attempt(begun, 'ann', 'right'))).code, 'login_throttled');
+  await attempt(begun, 'ann', 'right', '192.0.2.2');
+});
+
+test('the right password of a disabled account counts as a failure', async () => {
+  const begun = await begin();
+  for (let time = 0; time < 3; time += 1) await refusal(attempt(begun, 'off', 'right'));
+  assert.is((await refusal(attempt(begun, 'off', 'right'))).code, 'login_throttled');
+});
+
+test('successes are never counted', async () => {
+  const begun = await begin({ account: 3, address: 4, window: 60_000 });
+  for (let time = 0; time < 20; time += 1) await attempt(begun, 'ann', 'right');
+});
+
+test('guesses at once get no further than guesses one by one', async () => {
+  const begun = await begin();
+  const results = await Promise.all(
+    Array.from({ length: 40 }, () => refusal(attempt(begun, 'ann', 'wrong'))),
+  );
+  const guessed = results.filter(({ code }) => code === 'unauthorized').length;
+  // Two are under way when the last failure that is allowed is counted.
+  assert.ok(guessed >= 3 && guessed <= 4, `${guessed}`);
+  assert.is(begun.verified.length, guessed);
+});
+
+test('two passwords are hashed at once, a hundred logins wait, and others are told to try again', async () => {
+  const begun = await begin({ account: 1000, address: 1000, window: 60_000 });
+  const results = await Promise.allSettled(
+    Array.from({ length: 150 }, () => attempt(begun, 'ann', 'right')),
+  );
+  assert.is(begun.most(), 2);
+  const refused = results.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+  assert.ok(refused.length >= 40 && refused.length <= 50, `${refused.length}`);
+  for (const error of refused) {
+    assert.is(error.code, 'login_throttled');
+    assert.is(error.headers['Retry-After'], '1');
+  }
+  await attempt(begun, 'ann', 'right');
+});
+
+test('an account that changes while its password is hashed gets no token by the old one', async () => {
+  for (const users of [
+    usersOf({ ...ANN, disabled: true }),
+    usersOf(),
+    usersOf({ ...ANN, password: OFF.password }),
+  ]) {
+    const begun = await begin();
+    begun.meanwhile.run = () => begun.source.become({ access: { users } });
+    assert.is((await refusal(attempt(begun, 'ann', 'right'))).code, 'unauthorized');
+  }
+  const begun = await begin();
+  begun.meanwhile.run = () =>
+    begun.source.become({ access: { users: usersOf({ ...ANN, role: 'viewer' }) } });
+  const { token } = await attempt(begun, 'ann', 'right');
+  assert.is(decodeJwt(token)['role'], 'viewer');
+});
+
+const seconds = () => Math.floor(Date.now() / 1000);
+const ann = () => ({ subject: 'ann', role: 'admin' }) as const;
+
+test('a token that follows a revocation in the same second is valid', async () => {
+  for (const ahead of [0, 1, 2]) {
+    const revoked = seconds() + ahead;
+    const source = new FixedCredentials(KEYS, { subjects: new Map([['ann', revoked]]) });
+    const { token } = await issueFor(source, 60, ann);
+    assert.ok((decodeJwt(token).iat ?? 0) > revoked);
+    await new TokenVerifier(source).verify(`Bearer ${token}`);
+  }
+});
+
+test('a clock that is behind the last revocation is told to the operator', async () => {
+  const source = new FixedCredentials(KEYS, { subjects: new Map([['ann', seconds() + 3600]]) });
+  const error = await refusal(issueFor(source, 60, ann));
+  assert.is(error.code, 'access_file');
+  assert.match(error.message, /clock/);
+});
+
+test.run();

@@ -1,0 +1,73 @@
+/** What is taken for a password, and that hashing and verifying agree. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { dummyHash, hashPassword, verifyPassword } from '../../../src/auth/passwords.ts';
+import { CatalogError } from '../../../src/errors.ts';
+
+async function refusal(password: string): Promise<string> {
+  try {
+    await hashPassword(password);
+  } catch (error) {
+    assert.ok(error instanceof CatalogError, String(error));
+    assert.is(error.code, 'account');
+    assert.not.ok(password.length > 3 && error.message.includes(password));
+    return error.message;
+  }
+  throw new Error('the password was taken');
+}
+
+const PARAMETERS = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]+\$[\w+/]+$/;
+
+test('a password is hashed by argon2id, each time with a salt of its own', async () => {
+  const hashes = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')]);
+  for (const hash of hashes) assert.match(hash, PARAMETERS);
+  assert.is.not(hashes[0], hashes[1]);
+});
+
+test('the right password is right, and any other is wrong', async () => {
+  const hash = await hashPassword('correct horse');
+  assert.ok(await verifyPassword('correct horse', hash));
+  for (const wrong of [
+    '',
+    '-',
+    'correct hors',
+    'correct horse ',
+    'Correct horse',
+    'x'.repeat(2000),
+  ]) {
+    assert.not.ok(await verifyPassword(wrong, hash), wrong.slice(0, 20));
+  }
+});
+
+test('fewer than 8 characters are refused, as a person counts them', async () => {
+  for (const short of ['', 'a', 'seven 7', '😀😀😀😀😀😀😀']) {
+    assert.match(await refusal(short), /at least 8/);
+  }
+  await hashPassword('eight 8 ');
+  await hashPassword('😀😀😀😀😀😀😀😀');
+});
+
+test('more than 1024 bytes are refused, and are wrong at a login', async () => {
+  const longest = 'é'.repeat(512);
+  const hash = await hashPassword(longest);
+  assert.ok(await verifyPassword(longest, hash));
+  for (const long of [`${longest}x`, 'x'.repeat(1025)]) {
+    assert.match(await refusal(long), /at most 1024/);
+    assert.not.ok(await verifyPassword(long, hash));
+  }
+});
+
+test('it does not matter how the keyboard composes letters', async () => {
+  const hash = await hashPassword('caf\u00e9 cr\u00e8me');
+  assert.ok(await verifyPassword('cafe\u0301 cre\u0300me', hash));
+  assert.not.ok(await verifyPassword('cafe creme', hash));
+});
+
+test('the hash for names that no account has costs the same, and nobody knows its password', async () => {
+  const hash = await dummyHash();
+  assert.match(hash, PARAMETERS);
+  assert.is.not(await dummyHash(), hash);
+  for (const guess of ['', '-', 'password']) assert.not.ok(await verifyPassword(guess, hash));
+});
+
+test.run();

@@ -1,0 +1,165 @@
+/** DECISIONS 5 and RFC 9110, section 12.5.1: `Accept` as a table. */
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../../src/errors.ts';
+import {
+  JSON_TYPE,
+  negotiate,
+  parseAccept,
+  VENDOR_TYPE,
+} from '../../../../src/http/rules/negotiation.ts';
+
+const VENDOR = 'application/vnd.catalog+json';
+
+function answerTo(accept: string | undefined): string | 406 {
+  try {
+    return negotiate(accept);
+  } catch (error) {
+    assert.ok(error instanceof CatalogError, `${accept}: ${String(error)}`);
+    assert.is(error.code, 'not_acceptable');
+    assert.is(error.status, 406);
+    return 406;
+  }
+}
+
+type Case = readonly [accept: string | undefined, answer: string | 406];
+
+const TABLES: Readonly<Record<string, readonly Case[]>> = {
+  'without a wish it is application/json': [
+    [undefined, JSON_TYPE],
+    ['', JSON_TYPE],
+    ['  ', JSON_TYPE],
+    ['*/*', JSON_TYPE],
+    ['application/*', JSON_TYPE],
+    ['application/json', JSON_TYPE],
+    ['*/*;q=0.001', JSON_TYPE],
+    [' application/json ', JSON_TYPE],
+  ],
+  'the vendor type is answered with itself': [
+    [VENDOR, VENDOR_TYPE],
+    [`${VENDOR};version=1.0`, VENDOR_TYPE],
+    [`${VENDOR} ; version=1.0`, VENDOR_TYPE],
+    [`${VENDOR};version="1.0"`, VENDOR_TYPE],
+    [`${VENDOR};Version=1.0`, VENDOR_TYPE],
+    [`${VENDOR.toUpperCase()};version=1.0`, VENDOR_TYPE],
+    [`${VENDOR};version=1.0;q=0.001`, VENDOR_TYPE],
+  ],
+  'an unknown version is refused, unless something else is taken too': [
+    [`${VENDOR};version=2.0`, 406],
+    [`${VENDOR};version=1`, 406],
+    [`${VENDOR};version=1.00`, 406],
+    [`${VENDOR};version=`, 406],
+    [`${VENDOR};version=""`, 406],
+    [`${VENDOR};version=2.0, */*;q=0.1`, JSON_TYPE],
+    [`${VENDOR};version=2.0, ${VENDOR};version=1.0;q=0.1`, VENDOR_TYPE],
+  ],
+  'other types are refused': [
+    ['text/html', 406],
+    ['text/*', 406],
+    ['application/xml', 406],
+    ['application/hal+json', 406],
+    ['application/jsonp', 406],
+    ['text/json', 406],
+    ['application', 406],
+    ['application/', 406],
+    ['json', 406],
+    ['text/plain;x="application/json"', 406],
+    ['text/plain;x=", application/json"', 406],
+    ['text/plain;x="\\", application/json"', 406],
+  ],
+  'a weight decides': [
+    [`application/json;q=0.5, ${VENDOR};q=0.6`, VENDOR_TYPE],
+    [`application/json;q=0.6, ${VENDOR};q=0.5`, JSON_TYPE],
+    [`${VENDOR}, application/json;q=0.999`, VENDOR_TYPE],
+    ['text/html;q=1, application/json;q=0.001', JSON_TYPE],
+    [`application/json; q=0.5 , ${VENDOR} ; Q=0.6`, VENDOR_TYPE],
+  ],
+  'a weight of 0 excludes': [
+    ['application/json;q=0', 406],
+    ['application/json;q=0.000', 406],
+    ['*/*;q=0', 406],
+    ['application/*;q=0', 406],
+    ['application/json;q=0, */*', VENDOR_TYPE],
+    [`${VENDOR};q=0, */*`, JSON_TYPE],
+    [`application/json;q=0, ${VENDOR};q=0, */*`, 406],
+  ],
+  'the most exact range decides about a type': [
+    ['*/*;q=0, application/json', JSON_TYPE],
+    ['application/*;q=0, application/json;q=0.1', JSON_TYPE],
+    ['*/*, application/*;q=0', 406],
+    [`application/json;q=0.1, */*;q=0.9`, VENDOR_TYPE],
+    [`${VENDOR};q=0.1, application/*;q=0.9`, JSON_TYPE],
+    [`${VENDOR};version=1.0;q=0, ${VENDOR}, application/json;q=0.1`, JSON_TYPE],
+  ],
+  'a malformed weight makes a range unusable, a malformed range is passed over': [
+    ['application/json;q=2', 406],
+    ['application/json;q=-1', 406],
+    ['application/json;q=x', 406],
+    ['application/json;q=', 406],
+    ['application/json;q=0.1234', 406],
+    ['nonsense, application/json', JSON_TYPE],
+    [',,application/json,', JSON_TYPE],
+  ],
+  'other parameters do not matter': [
+    ['application/json; charset=utf-8', JSON_TYPE],
+    ['application/json; profile="a,b;q=0"', JSON_TYPE],
+    [`${VENDOR}; charset=utf-8; version=1.0`, VENDOR_TYPE],
+  ],
+};
+for (const [rule, cases] of Object.entries(TABLES)) {
+  test(rule, () => {
+    for (const [accept, wanted] of cases) assert.is(answerTo(accept), wanted, String(accept));
+  });
+}
+
+test('the order of the ranges makes no difference', () => {
+  const range = fc
+    .tuple(
+      fc.constantFrom('*/*', 'application/*', 'application/json', VENDOR, 'text/html'),
+      fc.constantFrom('', ';version=1.0', ';version=2.0'),
+      fc.constantFrom('', ';q=0', ';q=0.3', ';q=0.7', ';q=1'),
+    )
+    .map(([type, version, quality]) => ({ type, version, text: `${type}${version}${quality}` }));
+  // One range said twice with two weights means nothing: each is said once.
+  const ranges = fc.uniqueArray(range, {
+    minLength: 1,
+    selector: ({ type, version }) => `${type}${version}`,
+  });
+  fc.assert(
+    fc.property(ranges, (list) => {
+      const texts = list.map(({ text }) => text);
+      assert.is(answerTo(texts.toReversed().join(',')), answerTo(texts.join(', ')));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('no text makes it fail in another way than 406', () => {
+  const pieces = fc.constantFrom(
+    ...Array.from('*/;,="\\ q01.'),
+    'application/json',
+    VENDOR,
+    'version',
+    '\t',
+  );
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc.array(pieces, { maxLength: 20 }).map((list) => list.join('')),
+  );
+  fc.assert(
+    fc.property(text, (accept) => {
+      assert.ok([JSON_TYPE, VENDOR_TYPE, 406].includes(answerTo(accept)));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('ranges are read with type, version and weight', () => {
+  assert.equal(parseAccept('Text/HTML;q=0.25, a/b;version="1.0";x=y'), [
+    { type: 'text/html', version: undefined, quality: 0.25 },
+    { type: 'a/b', version: '1.0', quality: 1 },
+  ]);
+});
+
+test.run();

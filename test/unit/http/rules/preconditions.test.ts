@@ -1,0 +1,165 @@
+/** RFC 9110, section 13: entity tags of requests as tables. */
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../../src/errors.ts';
+import type { HttpRequest } from '../../../../src/http/message.ts';
+import {
+  conditionsOf,
+  namesCurrent,
+  parseTags,
+  requireMatch,
+  requireWritable,
+} from '../../../../src/http/rules/preconditions.ts';
+import { Trace } from '../../../../src/http/wire/trace.ts';
+
+const CURRENT = '"current"';
+
+const noBody = () => Promise.resolve(new Uint8Array());
+
+function requestWith(headers: HttpRequest['headers']): HttpRequest {
+  const address = '127.0.0.1';
+  const trace = new Trace();
+  return { method: 'PUT', path: '/books/1/', search: '', headers, address, trace, body: noBody };
+}
+
+function conditions(headers: HttpRequest['headers']) {
+  const found = conditionsOf(requestWith(headers));
+  assert.ok(found);
+  return found;
+}
+
+/** Whether the step ends well; anything but 412 fails the test. */
+function passes(step: () => void): boolean {
+  try {
+    step();
+    return true;
+  } catch (error) {
+    assert.ok(error instanceof CatalogError, String(error));
+    assert.is(error.code, 'precondition_failed');
+    assert.is(error.status, 412);
+    return false;
+  }
+}
+
+const matches = (value: string) =>
+  passes(() => requireMatch(conditions({ 'if-match': value }), CURRENT));
+
+const noneMatch = (value: string) => namesCurrent(conditions({ 'if-none-match': value }), CURRENT);
+
+test('a request without conditions has none', () => {
+  assert.is(conditionsOf(requestWith({ accept: '*/*', etag: CURRENT })), null);
+});
+
+test('If-Match passes where it names the current tag, or is *', () => {
+  for (const value of [
+    CURRENT,
+    ` ${CURRENT} `,
+    '*',
+    ' * ',
+    `"a", ${CURRENT}`,
+    `${CURRENT},"b"`,
+    `"a","b" , ${CURRENT} ,"c"`,
+    `"with, comma", ${CURRENT}`,
+    `W/"a", ${CURRENT}`,
+    `, ,${CURRENT},`,
+  ]) {
+    assert.is(matches(value), true, value);
+  }
+});
+
+test('If-Match fails where it names other tags only', () => {
+  for (const value of ['"stale"', '""', '"a", "b"', '"CURRENT"', '"current "', '"*"', '"a,b"']) {
+    assert.is(matches(value), false, value);
+  }
+});
+
+test('a weak tag never passes If-Match', () => {
+  for (const value of [`W/${CURRENT}`, `W/"a", W/${CURRENT}`, `"a",W/${CURRENT}`]) {
+    assert.is(matches(value), false, value);
+  }
+});
+
+test('a malformed If-Match fails closed', () => {
+  for (const value of [
+    '',
+    ' ',
+    'current',
+    "'current'",
+    '"current',
+    'current"',
+    `w/${CURRENT}`,
+    `W / ${CURRENT}`,
+    `x${CURRENT}`,
+    `${CURRENT}x`,
+    `"a"${CURRENT}`,
+    `current, x${CURRENT}`,
+  ]) {
+    assert.is(matches(value), false, value);
+  }
+});
+
+test('If-None-Match names the current tag strong, weak, listed, or as *', () => {
+  for (const value of [CURRENT, `W/${CURRENT}`, '*', `"a", ${CURRENT}`, `W/"a",W/${CURRENT}`]) {
+    assert.is(noneMatch(value), true, value);
+  }
+});
+
+test('If-None-Match that names other tags, or nothing readable, names nothing', () => {
+  for (const value of ['"stale"', 'W/"stale"', '', 'current', '"W/current"', '"*"', '"current']) {
+    assert.is(noneMatch(value), false, value);
+  }
+});
+
+test('without the header neither condition holds anything back', () => {
+  assert.is(
+    passes(() => requireMatch(conditions({ 'if-none-match': '"a"' }), CURRENT)),
+    true,
+  );
+  assert.is(namesCurrent(conditions({ 'if-match': CURRENT }), CURRENT), false);
+});
+
+test('a write needs If-Match to hold and If-None-Match not to name the item', () => {
+  for (const [headers, wanted] of [
+    [{ 'if-match': CURRENT }, true],
+    [{ 'if-match': '"stale"' }, false],
+    [{ 'if-none-match': '"stale"' }, true],
+    [{ 'if-none-match': CURRENT }, false],
+    [{ 'if-none-match': `W/${CURRENT}` }, false],
+    [{ 'if-none-match': '*' }, false],
+    [{ 'if-match': CURRENT, 'if-none-match': '"stale"' }, true],
+    [{ 'if-match': CURRENT, 'if-none-match': CURRENT }, false],
+    [{ 'if-match': '"stale"', 'if-none-match': '"stale"' }, false],
+  ] as const) {
+    const done = passes(() => requireWritable(conditions(headers), CURRENT));
+    assert.is(done, wanted, JSON.stringify(headers));
+  }
+});
+
+test('a header that was sent twice is one list', () => {
+  const twice = { 'if-match': ['"a"', CURRENT] };
+  assert.is(
+    passes(() => requireMatch(conditions(twice), CURRENT)),
+    true,
+  );
+});
+
+test('every list of tags is read back as it was written', () => {
+  const tag = fc
+    .tuple(
+      fc.boolean(),
+      fc.string({ unit: fc.constantFrom(...Array.from('abcXYZ019,;=!#*/W-')), maxLength: 8 }),
+    )
+    .map(([weak, text]) => `${weak ? 'W/' : ''}"${text}"`);
+  fc.assert(
+    fc.property(
+      fc.array(tag, { minLength: 1 }),
+      fc.constantFrom(',', ', ', ' ,\t'),
+      (tags, comma) => {
+        assert.equal(parseTags(tags.join(comma)), tags);
+      },
+    ),
+  );
+});
+
+test.run();

@@ -1,0 +1,308 @@
+/** The rules of DECISIONS 2 that reach over several rows, as tables. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { KindName, Lookup, Row, Scalar } from '../../../src/model/kind.ts';
+import { ALL_KINDS, KINDS } from '../../../src/model/kinds.ts';
+import { referrersOf } from '../../../src/model/relations.ts';
+import { judge, referencesOf, valueOf } from '../../../src/model/rules.ts';
+
+type Values = Readonly<Record<string, Scalar>>;
+
+/** Categories: 1 > 2 > 3 and 4 > 5 > 6, and 7 below 2; an SPU, a SKU of it, and what they have. */
+const ROWS: Readonly<Partial<Record<KindName, readonly Row[]>>> = {
+  brands: [{ id: 1, name: 'Brand' }],
+  categories: [
+    { id: 1, name: 'A', parent_id: null },
+    { id: 2, name: 'AA', parent_id: 1 },
+    { id: 3, name: 'AAA', parent_id: 2 },
+    { id: 4, name: 'B', parent_id: null },
+    { id: 5, name: 'BB', parent_id: 4 },
+    { id: 6, name: 'BBB', parent_id: 5 },
+    { id: 7, name: 'AAB', parent_id: 2 },
+  ],
+  goods: [
+    { id: 1, name: 'SPU', brand_id: 1, category1_id: 1, category2_id: 2, category3_id: 3 },
+    { id: 2, name: 'Other', brand_id: 1, category1_id: 4, category2_id: 5, category3_id: 6 },
+  ],
+  specs: [
+    { id: 1, name: 'Colour', goods_id: 1 },
+    { id: 2, name: 'Colour', goods_id: 2 },
+    { id: 3, name: 'Size', goods_id: 1 },
+  ],
+  options: [
+    { id: 1, value: 'Silver', spec_id: 1 },
+    { id: 2, value: 'Black', spec_id: 2 },
+    { id: 3, value: 'Large', spec_id: 3 },
+  ],
+  skus: [{ id: 1, name: 'SKU', goods_id: 1, category_id: 3 }],
+};
+
+/** The rows as if `row` had been written. */
+function lookupWith(kind: KindName, row: Row): Lookup {
+  return (name, id) =>
+    name === kind && id === row.id ? row : ROWS[name]?.find((other) => other.id === id);
+}
+
+/** The attribute that is blamed, and the message; null where all is well. */
+function verdict(kind: KindName, values: Values): readonly [string, string] | null {
+  const row: Row = { id: 100, ...values };
+  const violation = judge(KINDS[kind], row, lookupWith(kind, row));
+  return violation === null ? null : [violation.attribute, violation.message];
+}
+
+interface Case {
+  readonly rule: string;
+  readonly kind: KindName;
+  readonly values: Values;
+  /** The attribute blamed, and what the message has to say; null where the row is right. */
+  readonly blames: readonly [string, RegExp] | null;
+}
+
+const spu = (c1: Scalar, c2: Scalar, c3: Scalar, brand_id: Scalar = 1): Values => ({
+  brand_id,
+  category1_id: c1,
+  category2_id: c2,
+  category3_id: c3,
+});
+const record = (spec_id: Scalar, option_id: Scalar, sku_id: Scalar = 1): Values => ({
+  sku_id,
+  spec_id,
+  option_id,
+});
+
+const CASES: readonly Case[] = [
+  {
+    rule: 'a category without a parent',
+    kind: 'categories',
+    values: { parent_id: null },
+    blames: null,
+  },
+  {
+    rule: 'a category on the second level',
+    kind: 'categories',
+    values: { parent_id: 1 },
+    blames: null,
+  },
+  {
+    rule: 'a category on the third level',
+    kind: 'categories',
+    values: { parent_id: 2 },
+    blames: null,
+  },
+  {
+    rule: 'a category on a fourth level',
+    kind: 'categories',
+    values: { parent_id: 3 },
+    blames: ['parent_id', /category 100 under 3/],
+  },
+  {
+    rule: 'a category below itself',
+    kind: 'categories',
+    values: { id: 100, parent_id: 100 },
+    blames: ['parent_id', /category 100 under 100/],
+  },
+  {
+    rule: 'a category below its own child',
+    kind: 'categories',
+    values: { id: 1, parent_id: 2 },
+    blames: ['parent_id', /category 1 under 2/],
+  },
+  {
+    rule: 'a category below one that does not exist',
+    kind: 'categories',
+    values: { parent_id: 99 },
+    blames: ['parent_id', /^99 does not exist$/],
+  },
+  { rule: 'an SPU on a chain', kind: 'goods', values: spu(1, 2, 3), blames: null },
+  {
+    rule: 'an SPU on another leaf of the chain',
+    kind: 'goods',
+    values: spu(1, 2, 7),
+    blames: null,
+  },
+  {
+    rule: 'an SPU whose first category is no first-level one',
+    kind: 'goods',
+    values: spu(2, 2, 3),
+    blames: ['category1_id', /category 2 .*first-level/],
+  },
+  {
+    rule: 'an SPU whose second category has another parent',
+    kind: 'goods',
+    values: spu(1, 5, 6),
+    blames: ['category2_id', /category 5 .*child of category 1/],
+  },
+  {
+    rule: 'an SPU whose third category has another parent',
+    kind: 'goods',
+    values: spu(1, 2, 6),
+    blames: ['category3_id', /category 6 .*child of category 2/],
+  },
+  {
+    rule: 'an SPU whose categories are the wrong way round',
+    kind: 'goods',
+    values: spu(3, 2, 1),
+    blames: ['category1_id', /category 3/],
+  },
+  {
+    rule: 'an SPU with one category three times',
+    kind: 'goods',
+    values: spu(1, 1, 1),
+    blames: ['category2_id', /category 1/],
+  },
+  {
+    rule: 'an SPU of a brand that does not exist',
+    kind: 'goods',
+    values: spu(1, 2, 3, 9),
+    blames: ['brand_id', /^9 does not exist$/],
+  },
+  {
+    rule: 'an SPU whose third category does not exist',
+    kind: 'goods',
+    values: spu(1, 2, 99),
+    blames: ['category3_id', /^99 does not exist$/],
+  },
+  {
+    rule: 'a SKU in a third-level category',
+    kind: 'skus',
+    values: { goods_id: 1, category_id: 7 },
+    blames: null,
+  },
+  {
+    rule: 'a SKU in a first-level category',
+    kind: 'skus',
+    values: { goods_id: 1, category_id: 1 },
+    blames: ['category_id', /category 1 is not a third-level/],
+  },
+  {
+    rule: 'a SKU in a second-level category',
+    kind: 'skus',
+    values: { goods_id: 1, category_id: 2 },
+    blames: ['category_id', /category 2 is not a third-level/],
+  },
+  {
+    rule: 'a SKU of an SPU that does not exist, by the word of the request',
+    kind: 'skus',
+    values: { goods_id: 9, category_id: 3 },
+    blames: ['spu_id', /^9 does not exist$/],
+  },
+  {
+    rule: 'a specification of an SPU that does not exist, by the word of the request',
+    kind: 'specs',
+    values: { goods_id: 9 },
+    blames: ['spu_id', /^9 does not exist$/],
+  },
+  {
+    rule: 'an option of a specification that does not exist',
+    kind: 'options',
+    values: { spec_id: 9 },
+    blames: ['spec_id', /^9 does not exist$/],
+  },
+  {
+    rule: 'a reference to 0 or below',
+    kind: 'options',
+    values: { spec_id: 0 },
+    blames: ['spec_id', /^0 does not exist$/],
+  },
+  { rule: 'a record that fits', kind: 'sku_specs', values: record(1, 1), blames: null },
+  {
+    rule: 'a record of another specification',
+    kind: 'sku_specs',
+    values: record(3, 3),
+    blames: null,
+  },
+  {
+    rule: "a record with a specification of another SPU than the SKU's",
+    kind: 'sku_specs',
+    values: record(2, 2),
+    blames: ['spec_id', /specification 2 does not belong to SPU 1 of SKU 1/],
+  },
+  {
+    rule: 'a record with an option of another specification',
+    kind: 'sku_specs',
+    values: record(1, 3),
+    blames: ['option_id', /option 3 does not belong to specification 1/],
+  },
+  {
+    rule: 'a record of a SKU that does not exist',
+    kind: 'sku_specs',
+    values: record(1, 1, 9),
+    blames: ['sku_id', /^9 does not exist$/],
+  },
+  {
+    rule: 'a record with an option that does not exist',
+    kind: 'sku_specs',
+    values: record(1, 9),
+    blames: ['option_id', /^9 does not exist$/],
+  },
+  {
+    rule: 'a book, which refers to nothing',
+    kind: 'books',
+    values: { name: 'Emma' },
+    blames: null,
+  },
+  { rule: 'a brand, which refers to nothing', kind: 'brands', values: { name: 'B' }, blames: null },
+];
+
+for (const { rule, kind, values, blames } of CASES) {
+  test(`${rule} is ${blames === null ? 'right' : 'wrong'}`, () => {
+    const found = verdict(kind, values);
+    if (blames === null) return assert.is(found, null);
+    assert.is(found?.[0], blames[0]);
+    assert.match(found?.[1] ?? '', blames[1]);
+  });
+}
+
+test('two categories below each other are wrong, and judging them ends', () => {
+  const rows: Record<number, Row> = { 1: { id: 1, parent_id: 2 }, 2: { id: 2, parent_id: 1 } };
+  const lookup: Lookup = (_, id) => rows[id as number];
+  for (const row of Object.values(rows)) {
+    assert.is(judge(KINDS.categories, row, lookup)?.attribute, 'parent_id');
+  }
+});
+
+test('the references are those that DECISIONS 2 names, and only a SKU takes its records along', () => {
+  const found = ALL_KINDS.flatMap((kind) =>
+    referencesOf(kind).map(
+      ({ attribute, to, cascade }) => `${kind.name}.${attribute} ${to}${cascade ? ' cascade' : ''}`,
+    ),
+  );
+  assert.equal(found.sort(), [
+    'categories.parent_id categories',
+    'goods.brand_id brands',
+    'goods.category1_id categories',
+    'goods.category2_id categories',
+    'goods.category3_id categories',
+    'options.spec_id specs',
+    'sku_specs.option_id options',
+    'sku_specs.sku_id skus cascade',
+    'sku_specs.spec_id specs',
+    'skus.category_id categories',
+    'skus.goods_id goods',
+    'specs.goods_id goods',
+  ]);
+});
+
+test('every reference is known from the side of the kind that it points at', () => {
+  for (const kind of ALL_KINDS) {
+    for (const { attribute, to } of referencesOf(kind)) {
+      const known = referrersOf(to).some(
+        (referrer) => referrer.kind === kind && referrer.attribute === attribute,
+      );
+      assert.ok(known, `${kind.name}.${attribute}`);
+    }
+  }
+  assert.equal(referrersOf('books'), []);
+});
+
+test('a joined attribute has the value of the row that is referred to', () => {
+  const lookup: Lookup = (name, id) => ROWS[name]?.find((row) => row.id === id);
+  const sku = ROWS.skus?.[0] as Row;
+  assert.is(valueOf(KINDS.skus, 'goods', sku, lookup), 'SPU');
+  assert.is(valueOf(KINDS.skus, 'category', sku, lookup), 'AAA');
+  assert.is(valueOf(KINDS.skus, 'name', sku, lookup), 'SKU');
+  assert.is(valueOf(KINDS.goods, 'brand', ROWS.goods?.[0] as Row, lookup), 'Brand');
+  assert.is(valueOf(KINDS.skus, 'goods', { ...sku, goods_id: 9 }, lookup), null);
+});
+
+test.run();

@@ -1,0 +1,259 @@
+/** src/pages/refresh/queue.ts: pages in the background, over a real store and a disk that can refuse. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Disk } from '../../../../src/disk/disk.ts';
+import { FileLock } from '../../../../src/disk/lock.ts';
+import { messageOf } from '../../../../src/errors.ts';
+import type { Build } from '../../../../src/pages/refresh/builds.ts';
+import { PageFiles } from '../../../../src/pages/refresh/files.ts';
+import { PageQueue, pagesLockPath } from '../../../../src/pages/refresh/queue.ts';
+import type { Transaction } from '../../../../src/store/draft.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import { openStore, storeDirectory } from '../../../support/checked.ts';
+import { quickDisk, turn } from '../../../support/disk.ts';
+import { add, change } from '../../../support/memory-store.ts';
+import { until } from '../../../support/until.ts';
+import {
+  addChain,
+  addSku,
+  addSpu,
+  differences,
+  folderOf,
+  freshPages,
+  siteOf,
+} from '../../../support/shop.ts';
+
+const SKUS = 30;
+
+class Bench {
+  readonly data: string;
+  readonly store: Store;
+  readonly queue: PageQueue;
+  /** Names of the pages in the order in which they were written. */
+  readonly written: string[] = [];
+  readonly reports: string[] = [];
+  /** Names of pages that the disk refuses. */
+  readonly refused = new Set<string>();
+  readonly #theirs: FileLock;
+
+  private constructor(data: string, store: Store) {
+    this.data = data;
+    this.store = store;
+    const disk: Disk = {
+      ...quickDisk,
+      rename: async (from, to) => {
+        const name = to.slice(join(data, 'pages').length + 1);
+        if (this.refused.has(name)) throw new Error('no space left on device');
+        await quickDisk.rename(from, to);
+        this.written.push(name);
+      },
+    };
+    const files = new PageFiles(disk, data);
+    files.prepare();
+    const lock = new FileLock(pagesLockPath(data));
+    this.queue = new PageQueue(store, siteOf(), files, lock, (error) =>
+      this.reports.push((error as Error).message),
+    );
+    this.#theirs = new FileLock(pagesLockPath(data));
+  }
+
+  /** One SPU with its SKUs, each with its page. */
+  static async open(): Promise<Bench> {
+    const data = storeDirectory();
+    const store = await openStore(data, { disk: quickDisk });
+    await store.transact((transaction) => {
+      const brand = add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
+      addSpu(transaction, 'Table', brand, addChain(transaction, 'Wood'));
+      for (let number = 1; number <= SKUS; number += 1) addSku(transaction, `SKU ${number}`, 1, 3);
+    });
+    const bench = new Bench(data, store);
+    await bench.queue.build({ stale: true, skus: null }).ended;
+    bench.requireFresh();
+    bench.written.length = 0;
+    return bench;
+  }
+
+  /** As a rebuild in another process does it: nobody writes a page meanwhile. */
+  async holdingLock(run: () => Promise<void>): Promise<void> {
+    while (!this.#theirs.tryLock()) await turn();
+    try {
+      await run();
+    } finally {
+      this.#theirs.unlock();
+    }
+  }
+
+  async commit(run: (transaction: Transaction) => void): Promise<void> {
+    await this.store.transact(run);
+    // The queue is told after the answer.
+    await turn();
+  }
+
+  async rest(): Promise<void> {
+    await until('nothing waits', () => this.queue.length === 0);
+  }
+
+  requireFresh(): void {
+    assert.equal(differences(folderOf(this.data), freshPages(this.store)), []);
+  }
+
+  async close(drained = this.queue.drain(10_000)): Promise<void> {
+    await drained;
+    await this.store.close();
+    this.#theirs.close();
+  }
+}
+
+/** Why pages of a build failed. */
+function reasons({ failures }: Build): [page: string, reason: string][] {
+  return [...failures].map(([page, error]) => [page, messageOf(error)]);
+}
+
+const rename = (id: number, name: string) => (transaction: Transaction) =>
+  change(transaction, 'skus', id, { name });
+
+test('however often a row changes, its pages are made once, from what it is at last', async () => {
+  const bench = await Bench.open();
+  await bench.holdingLock(async () => {
+    for (let round = 0; round < 100; round += 1) await bench.commit(rename(1, `Round ${round}`));
+  });
+  await bench.rest();
+  await bench.close();
+  assert.equal(bench.written.toSorted(), ['categories/3.html', 'goods/1.html', 'skus/1.html']);
+  bench.requireFresh();
+});
+
+test('what waits is bounded by the pages and rows that there are, not by the changes', async () => {
+  const bench = await Bench.open();
+  let most = 0;
+  await bench.holdingLock(async () => {
+    for (let round = 0; round < 300; round += 1) {
+      await bench.commit((transaction) => {
+        change(transaction, 'skus', (round % SKUS) + 1, { stock: round });
+        change(transaction, 'brands', 1, { name: `Oak ${round}` });
+        change(transaction, 'categories', 1, { name: `Wood ${round}` });
+      });
+      most = Math.max(most, bench.queue.length);
+    }
+  });
+  // Every page may be in the batch that is under way and have come again, beside two rows.
+  const pages = freshPages(bench.store).size;
+  assert.ok(most > SKUS && most <= 2 * pages + 2, `${most} for ${pages} pages`);
+  await bench.rest();
+  await bench.close();
+  bench.requireFresh();
+});
+
+test('its length and the age of the oldest are to be seen, and 0 at rest', async () => {
+  const bench = await Bench.open();
+  assert.is(bench.queue.length, 0);
+  assert.is(bench.queue.oldest, 0);
+  await bench.holdingLock(async () => {
+    await bench.commit(rename(1, 'Held'));
+    for (let id = 2; id <= SKUS; id += 1) await bench.commit(rename(id, 'Held'));
+    assert.ok(bench.queue.length >= SKUS - 8, `${bench.queue.length} wait`);
+    const age = bench.queue.oldest;
+    await until('it gets older', () => bench.queue.oldest > age + 20);
+  });
+  await bench.rest();
+  assert.is(bench.queue.oldest, 0);
+  await bench.close();
+});
+
+test('a page that the disk refuses waits, is told once, and is made when the disk takes it', async () => {
+  const bench = await Bench.open();
+  bench.refused.add('skus/1.html');
+  await bench.commit(rename(1, 'Refused'));
+  await bench.commit(rename(2, 'Taken'));
+  await until('it is told', () => bench.reports.length > 0);
+  await until('the others are made', () => bench.written.includes('skus/2.html'));
+  assert.equal(bench.reports, ['skus/1.html: no space left on device']);
+  await until('it alone waits', () => bench.queue.length === 1);
+  assert.ok(bench.queue.oldest > 0);
+  assert.equal(differences(folderOf(bench.data), freshPages(bench.store)), [
+    'skus/1.html is stale',
+  ]);
+  bench.refused.clear();
+  await bench.rest();
+  await until('it is made', () => bench.written.includes('skus/1.html'));
+  bench.requireFresh();
+  await bench.close();
+  assert.is(bench.reports.length, 1);
+});
+
+test('a drain makes what is queued', async () => {
+  const bench = await Bench.open();
+  for (let id = 1; id <= SKUS; id += 1) await bench.commit(rename(id, 'Drained'));
+  await bench.close();
+  bench.requireFresh();
+  assert.is(bench.queue.length, 0);
+});
+
+test('a drain tries what has failed once more, and tells where it fails again', async () => {
+  const bench = await Bench.open();
+  for (const name of ['skus/1.html', 'skus/2.html', 'skus/3.html']) bench.refused.add(name);
+  for (const id of [1, 2, 3]) await bench.commit(rename(id, 'Refused'));
+  await until('they wait', () => bench.queue.length === 3);
+  bench.refused.delete('skus/2.html');
+  await bench.close();
+  assert.equal(differences(folderOf(bench.data), freshPages(bench.store)), [
+    'skus/1.html is stale',
+    'skus/3.html is stale',
+  ]);
+  assert.is(bench.reports.length, 2, bench.reports.join('\n'));
+});
+
+test('a build gives way to what commits queue, and has its own counts', async () => {
+  const bench = await Bench.open();
+  const { build, ended } = bench.queue.build({ stale: false, skus: null });
+  await bench.commit(rename(SKUS, 'In between'));
+  await ended;
+  const pages = freshPages(bench.store).size;
+  assert.is(build.total, pages);
+  assert.equal(build.counts, { written: pages, unchanged: 0, removed: 0, failed: 0 });
+  await bench.rest();
+  bench.requireFresh();
+  await bench.close();
+});
+
+test('a build of named SKUs makes those, and names what is none', async () => {
+  const bench = await Bench.open();
+  const { build, ended } = bench.queue.build({ stale: false, skus: [1, 4711] });
+  await ended;
+  assert.is(build.total, 2);
+  assert.equal(build.counts, { written: 1, unchanged: 0, removed: 0, failed: 1 });
+  assert.equal(reasons(build), [['skus/4711.html', 'there is no such SKU']]);
+  assert.equal(bench.written, ['skus/1.html']);
+  await bench.close();
+});
+
+test('a page that a build cannot make is tried again as any other', async () => {
+  const bench = await Bench.open();
+  bench.refused.add('skus/5.html');
+  rmSync(join(bench.data, 'pages', 'skus', '5.html'));
+  const { build, ended } = bench.queue.build({ stale: false, skus: null });
+  await ended;
+  assert.is(build.counts.failed, 1);
+  assert.equal(reasons(build), [['skus/5.html', 'no space left on device']]);
+  assert.is(bench.queue.length, 1);
+  bench.refused.clear();
+  await bench.rest();
+  await bench.close();
+  bench.requireFresh();
+});
+
+test('a drain does not wait for a build longer than it is told', async () => {
+  const bench = await Bench.open();
+  let drained = Promise.resolve();
+  await bench.holdingLock(async () => {
+    const { build, ended } = bench.queue.build({ stale: false, skus: null });
+    drained = bench.queue.drain(1);
+    await ended;
+    assert.ok(build.done < build.total);
+  });
+  await bench.close(drained);
+});
+
+test.run();

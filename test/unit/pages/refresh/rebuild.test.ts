@@ -1,0 +1,347 @@
+/** DECISIONS 7 and 8: `rebuild-pages`, alone and beside a running server. */
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { machineDisk } from '../../../../src/disk/disk.ts';
+import { FileLock } from '../../../../src/disk/lock.ts';
+import { PageFiles } from '../../../../src/pages/refresh/files.ts';
+import { pagesLockPath } from '../../../../src/pages/refresh/queue.ts';
+import { rebuildPages } from '../../../../src/pages/refresh/rebuild.ts';
+import { readSnapshot } from '../../../../src/store/store.ts';
+import { createCatalog, filesOf, make, skuFields } from '../../../support/catalog.ts';
+import { send } from '../../../support/client.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
+import {
+  collect,
+  type Finished,
+  killServers,
+  runCommand,
+  startServer,
+} from '../../../support/server.ts';
+import { faultsOf, folderOf, siteOf, wantedFolder } from '../../../support/shop.ts';
+
+let ALL = 0;
+
+test.before(async () => {
+  const data = await demoStore();
+  ALL = wantedFolder(data).size;
+});
+
+test.after(killServers);
+
+function rebuild(data: string, ...args: readonly string[]): Promise<Finished> {
+  return runCommand(['rebuild-pages', '--data', data, ...args]);
+}
+
+interface Counts {
+  readonly written: number;
+  readonly unchanged: number;
+  readonly removed: number;
+  readonly failed: number;
+}
+
+/** One summary line on standard output, and no progress bar where there is no terminal. */
+function countsOf({ stdout }: Finished): Counts {
+  const line = /^(\d+) pages written, (\d+) unchanged, (\d+) removed, (\d+) failed in \d+\.\d s\n$/;
+  const [, written, unchanged, removed, failed] = (line.exec(stdout) ?? []).map(Number);
+  if (failed === undefined) throw new Error(`no summary line: ${JSON.stringify(stdout)}`);
+  return { written: written ?? 0, unchanged: unchanged ?? 0, removed: removed ?? 0, failed };
+}
+
+function assertCounts(finished: Finished, expected: Partial<Counts>): void {
+  assert.is(finished.status, 0, finished.stderr);
+  assert.is(finished.stderr, '');
+  const none = { written: 0, unchanged: 0, removed: 0, failed: 0 };
+  assert.equal(countsOf(finished), { ...none, ...expected });
+}
+
+async function demoStore(): Promise<string> {
+  const data = temporaryDirectory();
+  const { status, stderr } = await runCommand(['migrate', '--data', data, '--demo']);
+  assert.is(status, 0, stderr);
+  return data;
+}
+
+function folder(data: string): string {
+  return join(data, 'pages');
+}
+
+function pageFile(data: string, sku: number): string {
+  return join(folder(data), 'skus', `${sku}.html`);
+}
+
+function plant(data: string, name: string): void {
+  const path = join(folder(data), name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, 'x');
+}
+
+test('rebuild-pages renders every page', async () => {
+  const data = await demoStore();
+  assertCounts(await rebuild(data), { written: ALL });
+  assert.equal(faultsOf(data), []);
+  const kinds = new Set([...folderOf(data).keys()].map((name) => name.replace(/\d+/, 'N')));
+  assert.equal([...kinds].toSorted(), [
+    'categories/N.html',
+    'goods/N.html',
+    'index.html',
+    'skus/N.html',
+    'style.css',
+  ]);
+  assertCounts(await rebuild(data), { written: ALL });
+});
+
+test('with a public address there is a sitemap as well', async () => {
+  const data = await demoStore();
+  const address = ['--public-url', 'https://shop.example/'];
+  assertCounts(await rebuild(data, ...address), { written: ALL + 4 });
+  assert.match(folderOf(data).get('sitemap.xml') ?? '', 'https://shop.example/sitemaps/skus-1.xml');
+  assertCounts(await rebuild(data, ...address, '--stale'), { unchanged: ALL + 4 });
+  // Without it canonical links change everywhere but in the style sheet, and the sitemap goes.
+  assertCounts(await rebuild(data, '--stale'), { written: ALL - 1, unchanged: 1, removed: 4 });
+  assert.equal(faultsOf(data), []);
+});
+
+test('rebuild-pages leaves the store itself as it was', async () => {
+  const data = await demoStore();
+  const before = filesOf(data);
+  await rebuild(data);
+  rmSync(join(data, 'pages'), { recursive: true });
+  assert.equal(filesOf(data), before);
+});
+
+test('--stale writes only the pages that differ, however they do', async () => {
+  const data = await demoStore();
+  assertCounts(await rebuild(data, '--stale'), { written: ALL });
+  assertCounts(await rebuild(data, '--stale'), { unchanged: ALL });
+  const whole = readFileSync(pageFile(data, 1));
+  const untouched = statSync(pageFile(data, 5)).mtimeMs;
+  writeFileSync(pageFile(data, 1), 'stale');
+  writeFileSync(pageFile(data, 2), '');
+  writeFileSync(pageFile(data, 3), readFileSync(pageFile(data, 3)).subarray(0, 500));
+  rmSync(pageFile(data, 4));
+  assertCounts(await rebuild(data, '--stale'), { written: 4, unchanged: ALL - 4 });
+  assert.equal(readFileSync(pageFile(data, 1)), whole);
+  assert.is(statSync(pageFile(data, 5)).mtimeMs, untouched);
+});
+
+test('named SKUs are rendered, and no others', async () => {
+  const data = await demoStore();
+  assertCounts(await rebuild(data, '3', '1'), { written: 2 });
+  assert.equal([...folderOf(data).keys()].toSorted(), ['skus/1.html', 'skus/3.html']);
+  assertCounts(await rebuild(data, '--stale', '1', '2'), { written: 1, unchanged: 1 });
+});
+
+test('an unknown SKU exits 1 and is named; the others are rendered all the same', async () => {
+  const data = await demoStore();
+  const finished = await rebuild(data, '4711', '1', '4712');
+  assert.is(finished.status, 1);
+  assert.match(finished.stderr, /^catalog-server: skus\/471[12]\.html: [^\n]*\n$/);
+  for (const id of ['4711', '4712']) assert.match(finished.stderr, `skus/${id}.html: `);
+  assert.equal(countsOf(finished), { written: 1, unchanged: 0, removed: 0, failed: 2 });
+  assert.equal([...folderOf(data).keys()], ['skus/1.html']);
+});
+
+test('of many unknown SKUs the line names ten and counts the rest', async () => {
+  const data = await demoStore();
+  const ids = Array.from({ length: 25 }, (_, index) => String(5000 + index));
+  const { status, stderr } = await rebuild(data, ...ids);
+  assert.is(status, 1);
+  // They are named in the order in which they fail, which is that of the disk's answers.
+  assert.is(new Set(stderr.match(/skus\/50\d\d\.html: /g)).size, 10, stderr);
+  assert.match(stderr, /; and 15 more\n$/);
+});
+
+test('an id that is none exits 2 before anything is written', async () => {
+  const data = await demoStore();
+  const { status, stdout, stderr } = await rebuild(data, '1', 'x');
+  assert.is(status, 2);
+  assert.is(stdout, '');
+  assert.match(stderr, /^catalog-server: [^\n]*'x'[^\n]*\n$/);
+  assert.not.ok(existsSync(join(data, 'pages')));
+});
+
+const ORPHANS = [
+  'skus/4711.html',
+  'goods/4711.html',
+  'categories/4711.html',
+  'goods/1/2.html',
+  'goods/1/3.html',
+  'goods/4711/2.html',
+  'categories/1/7.html',
+  'index/2.html',
+  'index/30.html',
+  'sitemap.xml',
+  'sitemaps/skus-1.xml',
+  'sitemaps/goods-9.xml',
+];
+
+test('pages that there is nothing for and half-written files are removed, other files stay', async () => {
+  const data = await demoStore();
+  await rebuild(data);
+  const strangers = ['robots.txt', 'skus/robots.txt', 'skus/01.html', 'goods/1/1.html', 'x/1.html'];
+  const halves = ['', 'skus/', 'goods/1/'].map((where) => `${where}.0123456789abcdef.tmp`);
+  for (const name of [...ORPHANS, ...strangers, ...halves]) plant(data, name);
+  // The second part of a list takes those behind it along.
+  assertCounts(await rebuild(data, '--stale'), { unchanged: ALL, removed: ORPHANS.length });
+  assert.equal(faultsOf(data), strangers.map((name) => `${name} is an orphan`).toSorted());
+  for (const name of halves) assert.not.ok(existsSync(join(folder(data), name)), name);
+  plant(data, 'skus/4711.html');
+  assertCounts(await rebuild(data, '1'), { written: 1 });
+  assert.ok(existsSync(pageFile(data, 4711)), 'named SKUs alone are looked at');
+});
+
+test('where there is no store nothing is made', async () => {
+  const data = join(temporaryDirectory(), 'none');
+  const { status, stderr } = await rebuild(data);
+  assert.is(status, 1);
+  assert.match(stderr, 'migrate');
+  assert.not.ok(existsSync(data));
+});
+
+test('a page that cannot be written exits 1 and is named; the others are written', async () => {
+  const data = await demoStore();
+  mkdirSync(pageFile(data, 2), { recursive: true });
+  const finished = await rebuild(data);
+  assert.is(finished.status, 1);
+  assert.match(finished.stderr, /^catalog-server: skus\/2\.html: [^\n]*\n$/);
+  assert.equal(countsOf(finished), { written: ALL - 1, unchanged: 0, removed: 0, failed: 1 });
+  rmSync(pageFile(data, 2), { recursive: true });
+  assert.equal(faultsOf(data), ['skus/2.html is missing'], 'nothing half-written is left');
+});
+
+test('what the server was told of pages holds for a rebuild that cron starts without a flag', async () => {
+  const data = await demoStore();
+  const flags = ['--public-url', 'https://shop.example', '--currency', 'EUR', '--locale', 'de'];
+  const own = await startServer({ data, args: [...flags, '--shop-name', 'Laden'] });
+  assert.is((await own.stop()).status, 0);
+  assertCounts(await rebuild(data, '--stale'), { unchanged: ALL + 4 });
+  const page = readFileSync(pageFile(data, 1), 'utf8');
+  for (const text of [
+    '<html lang="de">',
+    '649,00\u00a0€',
+    'Laden',
+    'https://shop.example/skus/1',
+  ]) {
+    assert.ok(page.includes(text), text);
+  }
+  // A flag of its own wins, and is not kept.
+  const rebuilt = await rebuild(data, '--currency', 'JPY', '1');
+  assertCounts(rebuilt, { written: 1 });
+  assert.match(readFileSync(pageFile(data, 1), 'utf8'), '64.900');
+  assert.equal(faultsOf(data), ['skus/1.html is stale']);
+});
+
+test('settings that power loss has emptied are the defaults; others that are none are refused', async () => {
+  const data = await demoStore();
+  const path = join(data, 'pages.json');
+  writeFileSync(path, '');
+  assertCounts(await rebuild(data), { written: ALL });
+  for (const text of ['{', '[]', '{"currency":"EUR"}', 'null']) {
+    writeFileSync(path, text);
+    const { status, stderr } = await rebuild(data);
+    assert.is(status, 1, text);
+    assert.match(stderr, /^catalog-server: [^\n]*pages\.json[^\n]*remove it[^\n]*\n$/, text);
+  }
+  const own = await startServer({ data });
+  assert.is((await own.stop()).status, 0);
+  assertCounts(await rebuild(data, '--stale'), { unchanged: ALL });
+});
+
+const SCRIPT = '/usr/bin/script';
+const bar = 'on a terminal a bar shows the pages done, the rate and the time left';
+if (existsSync(SCRIPT)) test(bar, testBar);
+else test.skip(`${bar} (skipped: there is no ${SCRIPT})`, testBar);
+
+async function testBar(): Promise<void> {
+  const data = await demoStore();
+  const command = `${process.execPath} bin/catalog-server.ts rebuild-pages --data ${data}`;
+  const child = spawn(SCRIPT, ['-qec', command, '/dev/null'], {
+    env: { PATH: process.env['PATH'] ?? '', TERM: 'xterm', COLUMNS: '100' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const { status, stdout } = await collect(child);
+  assert.is(status, 0);
+  assert.match(stdout, new RegExp(`100% ${ALL}/${ALL} pages, \\d+/s, \\S+ left`));
+  assert.match(stdout, `${ALL} pages written`);
+}
+
+class RecordedLock extends FileLock {
+  readonly events: string[] = [];
+
+  override lock(): void {
+    super.lock();
+    this.events.push('locked');
+  }
+
+  override unlock(): void {
+    super.unlock();
+    this.events.push('unlocked');
+  }
+}
+
+test('the store is read under the lock, so that no newer page of a server is put back', async () => {
+  const data = await demoStore();
+  const lock = new RecordedLock(pagesLockPath(data));
+  const snapshot = () => {
+    lock.events.push('read');
+    return readSnapshot(data);
+  };
+  const progress = () => {
+    if (lock.events.at(-1) !== 'rendered') lock.events.push('rendered');
+  };
+  const files = new PageFiles(machineDisk, data);
+  const scope = { stale: false, skus: null };
+  await rebuildPages(lock, snapshot, siteOf(), files, scope, progress);
+  assert.equal(lock.events, ['locked', 'read', 'rendered', 'unlocked']);
+  lock.close();
+});
+
+test('two rebuilds at once both succeed and leave whole pages', async () => {
+  const data = await demoStore();
+  const finished = await Promise.all([rebuild(data), rebuild(data), rebuild(data, '--stale')]);
+  for (const { status, stderr } of finished) assert.is(status, 0, stderr);
+  assertCounts(await rebuild(data, '--stale'), { unchanged: ALL });
+});
+
+test('beside a running server under concurrent writes no page is stale in the end', async () => {
+  const server = await startServer();
+  const of = await createCatalog(server);
+  const skus: number[] = [of.sku];
+  while (skus.length < 80) skus.push((await make(server, '/admin/skus/', skuFields(of))).id);
+  const done = new AbortController();
+  let writes = 0;
+  const writers = [0, 1, 2, 3].map(async (part) => {
+    for (let round = 0; !done.signal.aborted; round += 1) {
+      for (const id of skus.filter((each) => each % 4 === part)) {
+        const body = { stock: round, name: `Round ${round}` };
+        const answer = await send(server, 'PATCH', `/admin/skus/${id}/`, { body });
+        assert.is(answer.status, 200);
+        writes += 1;
+      }
+    }
+  });
+  const creator = (async () => {
+    while (!done.signal.aborted) {
+      const { id } = await make(server, '/admin/skus/', skuFields(of));
+      assert.is((await send(server, 'DELETE', `/admin/skus/${id}/`)).status, 204);
+    }
+  })();
+  for (let round = 0; round < 6; round += 1) {
+    const before = writes;
+    const finished = await rebuild(server.data, ...(round % 2 === 0 ? [] : ['--stale']));
+    assert.is(finished.status, 0, finished.stderr);
+    assert.ok(writes > before, 'the server goes on writing meanwhile');
+  }
+  done.abort();
+  await Promise.all([...writers, creator]);
+  const { status, stderr } = await server.stop();
+  assert.is(status, 0);
+  assert.is(stderr, '');
+  assert.equal(faultsOf(server.data), []);
+  assertCounts(await rebuild(server.data, '--stale'), { unchanged: folderOf(server.data).size });
+});
+
+test.run();

@@ -1,0 +1,184 @@
+/** src/pages/refresh/retry.ts and src/pages/refresh/unique-queue.ts: what waits, what has failed, and when it is told. */
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Clock, Retry } from '../../../../src/pages/refresh/retry.ts';
+import { UniqueQueue } from '../../../../src/pages/refresh/unique-queue.ts';
+
+/** A clock that stands until it is told. */
+class StoppedClock implements Clock {
+  #now = 1000;
+  #set: { readonly at: number; readonly run: () => void } | null = null;
+  readonly delays: number[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(milliseconds: number, run: () => void): () => void {
+    assert.is(this.#set, null, 'one round at a time');
+    this.delays.push(milliseconds);
+    this.#set = { at: this.#now + milliseconds, run };
+    return () => (this.#set = null);
+  }
+
+  get waits(): boolean {
+    return this.#set !== null;
+  }
+
+  pass(milliseconds: number): void {
+    this.#now += milliseconds;
+  }
+
+  /** Lets time pass until the next round. */
+  next(): void {
+    const set = this.#set;
+    if (set === null) throw new Error('nothing is set');
+    this.#set = null;
+    this.#now = Math.max(this.#now, set.at);
+    set.run();
+  }
+}
+
+function outage() {
+  const clock = new StoppedClock();
+  const again: (readonly string[])[] = [];
+  const reports: string[] = [];
+  const retry = new Retry<string>(
+    (values) => again.push(values),
+    (error) => reports.push(String(error)),
+    clock,
+  );
+  return { clock, again, reports, retry };
+}
+
+test('what has failed is tried again together, soon at first and at last once a minute', () => {
+  const { clock, again, retry } = outage();
+  retry.failed('a', 'first');
+  retry.failed('b', 'second');
+  assert.is(retry.size, 2);
+  for (let round = 0; round < 10; round += 1) {
+    clock.next();
+    assert.equal(again.at(-1), ['a', 'b']);
+    retry.failed('a', 'again');
+    retry.failed('b', 'again');
+  }
+  const doubling = [500, 1000, 2000, 4000, 8000, 16_000, 32_000];
+  assert.equal(clock.delays, [...doubling, 60_000, 60_000, 60_000, 60_000]);
+});
+
+test('an outage is told at its first round and at each that doubles their number', () => {
+  const { clock, reports, retry } = outage();
+  for (let round = 1; round <= 20; round += 1) {
+    retry.failed('a', round);
+    retry.failed('b', `b of ${round}`);
+    clock.next();
+  }
+  assert.equal(reports, ['1', '2', '4', '8', '16']);
+});
+
+test('an outage is over when all that failed in it has succeeded; the next one is told anew', () => {
+  const { clock, reports, retry } = outage();
+  retry.failed('a', 'one');
+  retry.failed('b', 'one');
+  clock.next();
+  retry.succeeded('a');
+  retry.failed('b', 'two');
+  retry.failed('c', 'two');
+  assert.equal(reports, ['one', 'two']);
+  clock.next();
+  // The outage goes on: c has its turn still, and the third round is not told.
+  retry.succeeded('b');
+  retry.failed('c', 'three');
+  assert.equal(reports, ['one', 'two']);
+  clock.next();
+  retry.succeeded('c');
+  assert.not.ok(clock.waits);
+  retry.failed('d', 'anew');
+  assert.equal(reports, ['one', 'two', 'anew']);
+  assert.is(clock.delays.at(-1), 500, 'and soon tried again');
+});
+
+test('what succeeds by way of another change is not tried again', () => {
+  const { clock, again, retry } = outage();
+  retry.failed('a', 'one');
+  retry.failed('b', 'one');
+  retry.succeeded('a');
+  assert.is(retry.size, 1);
+  clock.next();
+  assert.equal(again, [['b']]);
+});
+
+test('the age is that of the first failure, 0 where nothing is broken', () => {
+  const { clock, retry } = outage();
+  assert.is(retry.age, 0);
+  retry.failed('a', 'one');
+  clock.pass(300);
+  retry.failed('b', 'two');
+  assert.is(retry.age, 300);
+  clock.next();
+  assert.is(retry.age, 0, 'they have their turn');
+  retry.failed('a', 'three');
+  assert.is(retry.age, 500);
+  retry.succeeded('a');
+  retry.succeeded('b');
+  assert.is(retry.age, 0);
+});
+
+test('at the end what is broken is handed out, and a failure after it is told once', () => {
+  const { clock, reports, retry } = outage();
+  retry.failed('a', 'one');
+  retry.failed('b', 'one');
+  assert.equal(retry.end(), ['a', 'b']);
+  assert.not.ok(clock.waits);
+  retry.failed('a', 'last of a');
+  retry.failed('b', 'last of b');
+  assert.equal(reports, ['one', 'last of a']);
+  assert.not.ok(clock.waits, 'no more rounds');
+});
+
+test('what waits comes out once a turn, in the order of coming, like a plain list', () => {
+  const step = fc.oneof(
+    fc.record({ add: fc.constantFrom('a', 'b', 'c', 'd', 'e') }),
+    fc.record({ take: fc.nat(4) }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const waiting = new UniqueQueue<string>();
+      // What was there when a batch was begun is taken before what has come since.
+      let [batch, coming]: [string[], string[]] = [[], []];
+      for (const each of steps) {
+        if ('add' in each) {
+          waiting.add(each.add);
+          if (!coming.includes(each.add)) coming.push(each.add);
+        } else {
+          if (batch.length === 0) [batch, coming] = [coming, []];
+          assert.equal(waiting.take(each.take), batch.splice(0, each.take));
+        }
+        assert.is(waiting.size, batch.length + coming.length);
+      }
+    }),
+  );
+});
+
+test('the age of what waits is that of the oldest', () => {
+  let now = 0;
+  const waiting = new UniqueQueue<string>(() => now);
+  assert.is(waiting.age, 0);
+  waiting.add('a');
+  waiting.add('b');
+  now = 70;
+  waiting.add('a');
+  assert.is(waiting.age, 70);
+  assert.equal(waiting.take(1), ['a']);
+  now = 90;
+  waiting.add('c');
+  assert.is(waiting.age, 90, 'of the batch');
+  assert.equal(waiting.take(5), ['b']);
+  now = 100;
+  assert.is(waiting.age, 10, 'of what has come since');
+  assert.equal(waiting.take(5), ['c']);
+  assert.is(waiting.age, 0);
+});
+
+test.run();

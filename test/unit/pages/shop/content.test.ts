@@ -1,0 +1,484 @@
+/** What pages show, and what they never do: from rows, without a server. */
+import Validator from '@adobe/structured-data-validator';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { KindName, Scalar } from '../../../../src/model/kind.ts';
+import { SITEMAP_PART } from '../../../../src/pages/shop/names.ts';
+import { PriceFormat } from '../../../../src/pages/shop/price.ts';
+import { plainText, richText } from '../../../../src/pages/shop/rich-text.ts';
+import type { PageSettings } from '../../../../src/pages/shop/settings.ts';
+import { add, change, MemoryStore } from '../../../support/memory-store.ts';
+import { addChain, addSku, addSpu, freshPages, siteOf } from '../../../support/shop.ts';
+
+type Fields = Readonly<Record<string, Scalar>>;
+
+/**
+ * SKU 1 of SPU 1, silver and large; SKUs 2 and 3 of the same SPU, black. SKU 1 is in categories 4 to
+ * 6, its SPU in 1 to 3.
+ */
+function catalog(): MemoryStore {
+  const store = new MemoryStore();
+  store.commit([
+    (transaction) => {
+      add(transaction, 'brands', { name: 'Works', logo: '', first_letter: 'W' });
+      const [spu, own] = [addChain(transaction, 'SPU'), addChain(transaction, 'Own')];
+      addSpu(transaction, 'Phone', 1, spu);
+      for (const name of ['Colour', 'Size']) add(transaction, 'specs', { name, goods_id: 1 });
+      for (const [value, spec_id] of [
+        ['Silver', 1],
+        ['Black', 1],
+        ['Large', 2],
+      ] as const) {
+        add(transaction, 'options', { value, spec_id });
+      }
+      for (const [name, category] of [
+        ['Phone, silver', own[2]],
+        ['Phone, black', spu[2]],
+        ['Phone, black again', spu[2]],
+      ] as const) {
+        addSku(transaction, name, 1, category);
+      }
+      change(transaction, 'skus', 1, {
+        caption: 'Light',
+        price: 64900,
+        cost_price: 50211,
+        market_price: 69900,
+        stock: 42,
+      });
+      for (const [sku_id, spec_id, option_id] of [
+        [1, 1, 1],
+        [1, 2, 3],
+        [2, 1, 2],
+        [3, 1, 2],
+      ] as const) {
+        add(transaction, 'sku_specs', { sku_id, spec_id, option_id });
+      }
+    },
+  ]);
+  return store;
+}
+
+type Changes = readonly (readonly [KindName, number, Fields])[];
+
+/** Every page after some changes, lines closed up. */
+function pagesAfter(changes: Changes, settings: Partial<PageSettings> = {}): Map<string, string> {
+  const store = catalog();
+  for (const [kind, id, fields] of changes) {
+    store.commit([(transaction) => change(transaction, kind, id, fields)]);
+  }
+  const pages = freshPages(store, siteOf(settings));
+  return new Map([...pages].map(([name, text]) => [name, text.replace(/>\s+</g, '><')]));
+}
+
+const AMOUNTS: readonly [amount: number, currency: string, locale: string, text: string][] = [
+  [0, 'USD', 'en', '$0.00'],
+  [1, 'USD', 'en', '$0.01'],
+  [99, 'USD', 'en', '$0.99'],
+  [100_000, 'USD', 'en', '$1,000.00'],
+  [Number.MAX_SAFE_INTEGER, 'USD', 'en', '$90,071,992,547,409.91'],
+  [64_900, 'EUR', 'de', '649,00\u00a0€'],
+  [64_900, 'JPY', 'ja', '￥64,900'],
+  [64_900, 'KWD', 'en', 'KWD\u00a064.900'],
+];
+
+for (const [amount, currency, locale, text] of AMOUNTS) {
+  test(`${amount} of the smallest unit of ${currency} reads ${text}`, () => {
+    assert.is(new PriceFormat(currency, locale).shown(amount), text);
+  });
+}
+
+test('amounts for machines have a point and as many digits as the currency', () => {
+  assert.is(new PriceFormat('USD', 'de').exact(5), '0.05');
+  assert.is(new PriceFormat('JPY', 'de').exact(5), '5');
+  assert.is(new PriceFormat('KWD', 'de').exact(1234), '1.234');
+});
+
+interface Shown {
+  readonly what: string;
+  readonly page?: string;
+  readonly changes?: Changes;
+  readonly settings?: Partial<PageSettings>;
+  readonly has?: readonly string[];
+  readonly lacks?: readonly string[];
+}
+
+const sku = (fields: Fields): Changes => [['skus', 1, fields]];
+
+const SHOWN: readonly Shown[] = [
+  { what: 'price and stock', has: ['>$649.00<', '42 in stock'], lacks: ['Off sale'] },
+  {
+    what: 'that it is off sale, without price or stock',
+    changes: sku({ is_launched: false }),
+    has: ['Off sale', 'Phone, silver', 'Light'],
+    lacks: ['649', '699', '42', 'in stock', 'Out of stock', 'Market', 'Offer', 'product:price'],
+  },
+  { what: 'a stock of none', changes: sku({ stock: 0 }), has: ['Out of stock'], lacks: ['>0'] },
+  { what: 'a price of nothing', changes: sku({ price: 0 }), has: ['>$0.00<'] },
+  { what: 'a higher market price', has: ['<s>$699.00</s>'] },
+  { what: 'no equal one', changes: sku({ market_price: 64_900 }), lacks: ['Market price'] },
+  { what: 'no lower one', changes: sku({ market_price: 1 }), lacks: ['Market price', '0.01'] },
+  {
+    what: "its own category path with links, and not its SPU's",
+    has: [4, 5, 6].map((id) => `<li><a href="../categories/${id}.html">Own ${id - 3}</a></li>`),
+    lacks: ['SPU 1', 'SPU 2', 'SPU 3'],
+  },
+  { what: 'its SPU and brand', has: ['<a href="../goods/1.html">Phone</a>, by Works'] },
+  { what: 'no empty caption', changes: sku({ caption: '' }), lacks: ['class="caption"'] },
+  {
+    what: 'its specifications with their options',
+    has: ['<dt>Colour</dt><dd>Silver</dd><dt>Size</dt><dd>Large</dd>'],
+    lacks: ['<dd>Black'],
+  },
+  {
+    what: "the SPU's other SKUs by their options, the first where several agree alike",
+    has: ['<a href="../skus/2.html">Black</a>', 'class="chosen">'],
+    lacks: ['skus/3.html'],
+  },
+  {
+    what: 'that another option is not to be had',
+    changes: [['skus', 2, { is_launched: false }]],
+    has: ['<a href="../skus/2.html" class="unavailable">Black'],
+  },
+  {
+    what: 'no headings of empty descriptions',
+    changes: [['goods', 1, { desc_detail: '' }]],
+    lacks: ['Details', 'In the box', 'After-sales'],
+  },
+  {
+    what: 'its descriptions',
+    changes: [['goods', 1, { desc_detail: 'D.', desc_pack: 'P.', desc_service: 'S.' }]],
+    has: ['<p>D.</p>', '<p>P.</p>', '<p>S.</p>'],
+  },
+  {
+    what: 'title, description, canonical address and Open Graph',
+    has: [
+      '<title>Phone, silver · Catalog</title>',
+      '<meta name="description" content="Light">',
+      '<link rel="canonical" href="https://shop.example/pages/skus/1.html">',
+      '<meta property="og:url" content="https://shop.example/pages/skus/1.html">',
+      '<meta property="og:title" content="Phone, silver">',
+      '<meta property="og:type" content="product">',
+      '<meta property="product:price:amount" content="649.00">',
+    ],
+  },
+  {
+    what: 'no address of a shop that has none',
+    settings: { publicUrl: null },
+    lacks: ['canonical', 'og:url', 'https://shop'],
+  },
+  {
+    what: 'the language, the currency and the name of the shop',
+    settings: { locale: 'de', currency: 'EUR', shopName: 'Laden' },
+    has: ['<html lang="de">', '649,00\u00a0€', '· Laden</title>', 'content="EUR"'],
+  },
+  {
+    what: 'on the page of the SPU its SKUs with price and options',
+    page: 'goods/1.html',
+    has: ['<a href="../skus/1.html">Phone, silver</a>', 'Silver · Large', '$649.00', 'by Works'],
+  },
+  {
+    what: 'on the page of the SPU which are off sale or out of stock',
+    page: 'goods/1.html',
+    changes: [
+      ['skus', 1, { is_launched: false }],
+      ['skus', 2, { stock: 0 }],
+    ],
+    has: ['Off sale', 'Out of stock'],
+    lacks: ['649.00'],
+  },
+  {
+    what: 'on the page of a category what is below it, two levels deep',
+    page: 'categories/1.html',
+    has: ['<a class="shelf" href="../categories/2.html">SPU 2</a>', 'categories/3.html">SPU 3</a>'],
+  },
+  {
+    what: 'on the page of a third-level category its SKUs',
+    page: 'categories/3.html',
+    has: ['<a href="../skus/2.html">Phone, black</a>'],
+    lacks: ['skus/1.html'],
+  },
+  {
+    what: 'on the front page the first level',
+    page: 'index.html',
+    has: ['<a class="shelf" href="categories/1.html">SPU 1</a>', 'categories/4.html">Own 1</a>'],
+  },
+];
+
+for (const { what, page = 'skus/1.html', changes = [], settings, has = [], lacks = [] } of SHOWN) {
+  test(`a page shows ${what}`, () => {
+    const html = pagesAfter(changes, settings).get(page) ?? '';
+    assert.match(html, /^<!doctype html>\n?<html lang="[a-z]+">.*<\/html>\n$/s);
+    for (const text of has) assert.ok(html.includes(text), `has ${text} in ${html}`);
+    for (const text of lacks) assert.not.ok(html.includes(text), `lacks ${text} in ${html}`);
+  });
+}
+
+test('of two records of one specification the later counts', () => {
+  const store = catalog();
+  store.commit([
+    (transaction) => void add(transaction, 'sku_specs', { sku_id: 1, spec_id: 1, option_id: 2 }),
+  ]);
+  const html = freshPages(store).get('skus/1.html') ?? '';
+  assert.match(html, '<dd>Black</dd>');
+  assert.not.match(html, '<dd>Silver</dd>');
+});
+
+test('the purchase price is on no page, in no form', () => {
+  for (const is_launched of [true, false]) {
+    for (const [name, text] of pagesAfter(sku({ is_launched, cost_price: 918_273_645 }))) {
+      for (const form of ['918273645', '9182736', '9,182,736', '50211', '502.11', 'cost']) {
+        assert.not.ok(text.includes(form), `${name} has ${form}`);
+      }
+    }
+  }
+});
+
+const HOSTILE = `</script><script>alert(1)</script><!--<img src=x onerror="a()">'&amp;\u2028{{ 7*7*7 }}{% raw %}`;
+
+test('a hostile value of any field is text in every context of every page', () => {
+  const fields: Changes = [
+    ['brands', 1, { name: `brand${HOSTILE}`, logo: `"${HOSTILE}` }],
+    ...[1, 2, 3, 4, 5, 6].map((id) => ['categories', id, { name: `category${HOSTILE}` }] as const),
+    ['goods', 1, { name: `spu${HOSTILE}`, desc_detail: '', desc_pack: '', desc_service: '' }],
+    ['specs', 1, { name: `spec${HOSTILE}` }],
+    ['options', 1, { value: `option${HOSTILE}` }],
+    ['options', 2, { value: `option${HOSTILE}` }],
+    ['skus', 1, { name: `sku${HOSTILE}`, caption: `caption${HOSTILE}` }],
+    ['skus', 2, { name: `sku${HOSTILE}`, caption: `caption${HOSTILE}` }],
+  ];
+  const escaped = HOSTILE.replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
+  const seen = new Set<string>();
+  for (const [name, html] of pagesAfter(fields, { shopName: `shop${HOSTILE}` })) {
+    if (!name.endsWith('.html')) continue;
+    for (const where of ['brand', 'category', 'spu', 'spec', 'option', 'sku', 'caption', 'shop']) {
+      if (html.includes(where + escaped)) seen.add(where);
+    }
+    // What is left without the scripts of our own, whose JSON is looked at below.
+    const rest = html.replace(/<script type="application\/ld\+json">[^<]*<\/script>/g, '');
+    assert.not.match(rest, /<script|<img|<!--|343|&amp;lt;| onerror="/i, name);
+  }
+  assert.is(seen.size, 8, [...seen].join());
+});
+
+/** The JSON-LD of a page. */
+function metadataOf(html = ''): Record<string, unknown>[] {
+  return [...html.matchAll(/<script type="application\/ld\+json">(.*?)<\/script>/gs)].map(
+    ([, json = '']) => JSON.parse(json),
+  );
+}
+
+test('JSON-LD tells hostile values as they are, and nothing in it ends its element', () => {
+  const html = pagesAfter(sku({ name: HOSTILE })).get('skus/1.html') ?? '';
+  const [product] = metadataOf(html);
+  assert.is(product?.['name'], HOSTILE);
+  for (const [, json = ''] of html.matchAll(/ld\+json">(.*?)<\/script>/gs)) {
+    assert.not.match(json, /[<>&\u2028\u2029]/);
+  }
+});
+
+const LOGOS: readonly (readonly [logo: string, shown: boolean])[] = [
+  ['https://cdn.example/logo.svg', true],
+  ['/logos/works.png', true],
+  ['http://cdn.example/logo.svg', false],
+  ['javascript:alert(1)', false],
+  ['data:image/svg+xml,<svg/>', false],
+  ['//cdn.example/logo.svg', false],
+  ['/\\cdn.example/logo.svg', false],
+  ['https:\\\\cdn.example', false],
+  ['https://cdn.example/a b.svg', false],
+  ['logo.svg', false],
+  ['', false],
+];
+
+for (const [logo, shown] of LOGOS) {
+  test(`${JSON.stringify(logo)} is ${shown ? 'shown' : 'not shown'} as a brand's logo`, () => {
+    const pages = pagesAfter([['brands', 1, { logo }]]);
+    for (const name of ['skus/1.html', 'goods/1.html']) {
+      assert.is(pages.get(name)?.includes('<img class="logo"'), shown, name);
+      if (shown) assert.match(pages.get(name) ?? '', `src="${logo}"`);
+    }
+  });
+}
+
+/** What the people who write descriptions may write, and what becomes of the rest. */
+const RICH: readonly (readonly [text: string, html: string])[] = [
+  ['Plain & <simple>', '<p>Plain &amp; &lt;simple&gt;</p>'],
+  ['One\n\nTwo\nlines', '<p>One</p>\n<p>Two<br>\nlines</p>'],
+  ['3 < 5 & 5 > 3', '<p>3 &lt; 5 &amp; 5 &gt; 3</p>'],
+  ['<p>A <b>bold</b> word</p>', '<p>A <b>bold</b> word</p>'],
+  ['<p style="color:red" onclick="a()" class="x">A</p>', '<p>A</p>'],
+  ['<ul><li>One</li></ul>', '<ul><li>One</li></ul>'],
+  ['<script>alert(1)</script>', '<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>'],
+  ['<p><img src=x onerror=a()></p>', '<p>&lt;img /&gt;</p>'],
+  [
+    '<a href="https://a.example/">A</a>',
+    '<p><a href="https://a.example/" rel="nofollow noopener">A</a></p>',
+  ],
+  ['<a href="javascript:alert(1)">A</a>', '<p><a rel="nofollow noopener">A</a></p>'],
+  ['<a href="JaVa&#x53;cript:alert(1)">A</a>', '<p><a rel="nofollow noopener">A</a></p>'],
+  ['<a href="//a.example/">A</a>', '<p><a rel="nofollow noopener">A</a></p>'],
+  ['<p>never closed', '<p>never closed</p>'],
+  ['', ''],
+];
+
+for (const [text, html] of RICH) {
+  test(`the description ${JSON.stringify(text)} becomes ${JSON.stringify(html)}`, () => {
+    assert.is(richText(text), html);
+  });
+}
+
+const NASTY = [
+  '<svg><script>alert(1)</script></svg>',
+  '<math><mi//xlink:href="data:x,<script>alert(1)</script>">',
+  '<iframe srcdoc="<script>alert(1)</script>"></iframe>',
+  '<style>@import "//x"</style><link rel=stylesheet href=//x><base href=//x><meta http-equiv=refresh>',
+  '<form action=//x><input name=a autofocus onfocus=a()><button formaction=//x>',
+  '<table background="//x"><td style="background:url(//x)">',
+  '<p id="main" name="x" title="</p><script>alert(1)</script>">',
+  '<noscript><p title="</noscript><script>alert(1)</script>">',
+  '<xmp><p title="</xmp><script>alert(1)</script>">',
+  '<!--><script>alert(1)</script>-->',
+  '<<script>script>alert(1)<</script>/script>',
+];
+
+/** The only tags that may be left, with the only attributes. */
+const HARMLESS =
+  /<\/?(?:p|br|h3|h4|ul|ol|li|blockquote|strong|b|em|i|u|s|sub|sup|code|table|thead|tbody|tr|th|td|caption)(?: ?\/)?>|<a(?: href="(?:https?|mailto|tel):[^"<>]*")?(?: rel="nofollow noopener")?>|<\/a>/g;
+
+for (const text of NASTY) {
+  test(`nothing of ${JSON.stringify(text)} is left but harmless tags`, () => {
+    assert.not.match(richText(text).replace(HARMLESS, ''), /</);
+  });
+}
+
+test('a description in search results is the words alone, cut at a word', () => {
+  assert.is(plainText('<p>One</p><p>two &amp; three</p>', 160), 'One two & three');
+  assert.is(plainText('One two three', 9), 'One two…');
+  assert.is(plainText('  One\n two ', 160), 'One two');
+});
+
+async function issuesOf(html: string | undefined, severity: string): Promise<string[]> {
+  const jsonld: Record<string, object[]> = {};
+  for (const each of metadataOf(html)) (jsonld[String(each['@type'])] ??= []).push(each);
+  const issues = await new Validator().validate({ jsonld, microdata: {}, rdfa: {} });
+  return issues.filter((each) => each.severity === severity).map((each) => each.issueMessage);
+}
+
+/** What merchant listings want besides schema.org; the catalog has no pictures of its own. */
+const NO_PICTURE = 'Required attribute "image" is missing';
+
+test('the validator misses nothing but a picture in Product, Offer and BreadcrumbList', async () => {
+  const pages = pagesAfter([]);
+  for (const name of ['skus/1.html', 'skus/2.html', 'goods/1.html', 'categories/3.html']) {
+    const html = pages.get(name);
+    const types = metadataOf(html).map((each) => each['@type']);
+    assert.equal(
+      types,
+      name.startsWith('skus') ? ['Product', 'BreadcrumbList'] : ['BreadcrumbList'],
+    );
+    const errors = await issuesOf(html, 'ERROR');
+    assert.equal(errors, name.startsWith('skus') ? [NO_PICTURE] : [], name);
+  }
+});
+
+test('Product and Offer say what the page says', () => {
+  const [product] = metadataOf(pagesAfter([]).get('skus/1.html'));
+  const url = 'https://shop.example/pages/skus/1.html';
+  assert.equal(product, {
+    '@context': 'https://schema.org',
+    '@type': 'Product',
+    name: 'Phone, silver',
+    sku: '1',
+    description: 'Light',
+    category: 'Own 1 > Own 2 > Own 3',
+    brand: { '@type': 'Brand', name: 'Works' },
+    url,
+    offers: {
+      '@type': 'Offer',
+      price: '649.00',
+      priceCurrency: 'USD',
+      availability: 'https://schema.org/InStock',
+      itemCondition: 'https://schema.org/NewCondition',
+      url,
+    },
+  });
+  const [empty] = metadataOf(pagesAfter(sku({ stock: 0 })).get('skus/1.html'));
+  assert.match(JSON.stringify(empty), 'https://schema.org/OutOfStock');
+  const off = metadataOf(pagesAfter(sku({ is_launched: false })).get('skus/1.html'));
+  assert.not.match(JSON.stringify(off), 'Product', 'what is off sale is not offered');
+});
+
+const FILE =
+  /^<\?xml version="1\.0" encoding="UTF-8"\?>\n<(urlset|sitemapindex) xmlns="http:\/\/www\.sitemaps\.org\/schemas\/sitemap\/0\.9">\n((?:<(url|sitemap)><loc>[^<>"']+<\/loc><\/\3>\n)+)<\/\1>\n$/;
+
+/** The addresses of a file of the sitemap, held to the protocol. */
+function addressesOf(text = ''): string[] {
+  assert.match(text, FILE);
+  assert.not.match(text, /&(?!amp;|lt;|gt;|quot;|#39;)/);
+  const found = [...text.matchAll(/<loc>(.*?)<\/loc>/g)].map(([, address = '']) =>
+    address.replaceAll('&#39;', "'").replaceAll('&amp;', '&'),
+  );
+  assert.ok(found.length <= 50_000 && Buffer.byteLength(text) < 50 * 1024 * 1024);
+  return found;
+}
+
+test('the sitemap names every page but the later parts of lists, each once, absolute, escaped', () => {
+  const store = catalog();
+  store.commit([
+    (transaction) => {
+      for (let left = SITEMAP_PART + 5; left > 0; left -= 1) addSku(transaction, 'More', 1, 3);
+    },
+    (transaction) => transaction.delete('skus', 2),
+  ]);
+  const publicUrl = "https://shop.example/a&b'c";
+  const pages = freshPages(store, siteOf({ publicUrl }));
+  const files = addressesOf(pages.get('sitemap.xml'));
+  assert.equal(
+    files.toSorted(),
+    ['categories-1', 'goods-1', 'skus-1', 'skus-2'].map(
+      (file) => `${publicUrl}/sitemaps/${file}.xml`,
+    ),
+  );
+  const told = files.flatMap((file) => addressesOf(pages.get(file.slice(publicUrl.length + 1))));
+  const wanted = [...pages.keys()]
+    .filter((name) => /^(?:skus|goods|categories)\/\d+\.html$|^index\.html$/.test(name))
+    .map((name) => `${publicUrl}/${name === 'index.html' ? '' : name}`);
+  assert.equal(told.toSorted(), wanted.toSorted());
+  assert.ok(pages.has(`goods/1/2.html`) && told.length > SITEMAP_PART);
+});
+
+test('the sitemap of an empty shop names its front page', () => {
+  const pages = freshPages(new MemoryStore());
+  const files = addressesOf(pages.get('sitemap.xml'));
+  assert.equal(files, ['https://shop.example/pages/sitemaps/categories-1.xml']);
+  assert.equal(addressesOf(pages.get('sitemaps/categories-1.xml')), [
+    'https://shop.example/pages/',
+  ]);
+});
+
+test('a page with its style sheet has less than 30 kB', () => {
+  const store = catalog();
+  store.commit([
+    (transaction) => {
+      for (let left = 200; left > 0; left -= 1)
+        addSku(transaction, 'A name of a usual length', 1, 3);
+    },
+  ]);
+  const pages = freshPages(store);
+  const style = Buffer.byteLength(pages.get('style.css') ?? '');
+  for (const [name, text] of pages) {
+    if (!name.endsWith('.html')) continue;
+    const bytes = Buffer.byteLength(text) + style;
+    assert.ok(bytes < 30_000, `${name}: ${bytes} bytes`);
+    assert.not.match(
+      text.replace(/https:\/\/(?:shop\.example|schema\.org)/g, ''),
+      /(?:src|href)="(?:https?:)?\/\//,
+    );
+  }
+});
+
+test.run();

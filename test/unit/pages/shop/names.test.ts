@@ -1,0 +1,135 @@
+/** src/pages/shop/names.ts: from a page to its name and back. */
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  FRONT,
+  frontPage,
+  listPage,
+  type Page,
+  parseName,
+  rootOf,
+  SHOWN_KINDS,
+  SITEMAP,
+  SITEMAP_PART,
+  sitemapOf,
+  sitemapPage,
+  skuPage,
+  STYLE,
+} from '../../../../src/pages/shop/names.ts';
+
+/** Ids as the store hands them out, and more than anybody will ever have. */
+const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+const part = fc.integer({ min: 1, max: 999_999_999 });
+
+const pages: fc.Arbitrary<{ name: string; page: Page }> = fc.oneof(
+  id.map((sku) => ({ name: skuPage(sku), page: { type: 'sku', id: sku } as const })),
+  fc.tuple(id, part).map(([spu, at]) => ({
+    name: listPage('goods', spu, at),
+    page: { type: 'spu', id: spu, part: at } as const,
+  })),
+  fc.tuple(id, part).map(([category, at]) => ({
+    name: listPage('categories', category, at),
+    page: { type: 'category', id: category, part: at } as const,
+  })),
+  part.map((at) => ({ name: frontPage(at), page: { type: 'front', part: at } as const })),
+  fc.tuple(fc.constantFrom(...SHOWN_KINDS), part).map(([of, at]) => ({
+    name: sitemapPage(of, at),
+    page: { type: 'sitemap-part', of, part: at } as const,
+  })),
+);
+
+test('every page is found by its name', () => {
+  fc.assert(
+    fc.property(pages, ({ name, page }) => {
+      assert.equal(parseName(name), page);
+    }),
+  );
+  assert.equal(parseName(STYLE), { type: 'style' });
+  assert.equal(parseName(SITEMAP), { type: 'sitemap' });
+  assert.equal(parseName(FRONT), { type: 'front', part: 1 });
+});
+
+/** The one name of a page, written anew. */
+function nameOf(page: Page): string {
+  if (page.type === 'sku') return `skus/${page.id}.html`;
+  if (page.type === 'style') return 'style.css';
+  if (page.type === 'sitemap') return 'sitemap.xml';
+  if (page.type === 'sitemap-part') return `sitemaps/${page.of}-${page.part}.xml`;
+  const list = { front: 'index', spu: 'goods/', category: 'categories/' }[page.type];
+  const stem = page.type === 'front' ? list : `${list}${page.id}`;
+  return page.part === 1 ? `${stem}.html` : `${stem}/${page.part}.html`;
+}
+
+test('a page has one name: what is not spelled like it is no page', () => {
+  const words = ['skus', 'goods', 'categories', 'index', 'sitemaps', 'sitemap', 'style', '..', ''];
+  const marks = ['/', '/', '.', '-', '.html', '.xml', '.css', '\n', '%2f', '\0', ' '];
+  const piece = fc.oneof(
+    fc.constantFrom(...words, ...marks),
+    fc.constantFrom('0', '01', '1', '2', '10', '1e3', '99999999999999999', '٣'),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(piece, { maxLength: 7 }).map((pieces) => pieces.join('')),
+      (name) => {
+        const page = parseName(name);
+        if (page !== null) assert.is(nameOf(page), name);
+      },
+    ),
+    { numRuns: 5000 },
+  );
+});
+
+const NONE = [
+  '',
+  '/',
+  'index',
+  'index.htm',
+  'index.html/',
+  '/index.html',
+  'index/1.html',
+  'index/02.html',
+  'skus',
+  'skus/.html',
+  'skus/0.html',
+  'skus/01.html',
+  'skus/-1.html',
+  'skus/1.html\n',
+  'skus/1/2.html',
+  'skus/1.xml',
+  'SKUS/1.html',
+  'goods/1/1.html',
+  'goods/1/2/3.html',
+  'goods/1/0.html',
+  'categories/1/.html',
+  'sitemaps/skus-0.xml',
+  'sitemaps/brands-1.xml',
+  'sitemaps/skus-1.html',
+  'sitemaps/1.xml',
+  'style.css/',
+  'style.css?v=1',
+  '../keys.json',
+  'skus/../skus/1.html',
+  'skus/99999999999999999999.html',
+  '.0123456789abcdef.tmp',
+];
+
+for (const name of NONE) {
+  test(`${JSON.stringify(name)} is no page`, () => {
+    assert.is(parseName(name), null);
+  });
+}
+
+test('each file of the sitemap tells of its own range of ids', () => {
+  assert.is(sitemapOf('skus', 1), 'sitemaps/skus-1.xml');
+  assert.is(sitemapOf('skus', SITEMAP_PART), 'sitemaps/skus-1.xml');
+  assert.is(sitemapOf('skus', SITEMAP_PART + 1), 'sitemaps/skus-2.xml');
+});
+
+test('the way to the folder goes up as many levels as the name goes down', () => {
+  assert.is(rootOf('index.html'), '');
+  assert.is(rootOf('skus/1.html'), '../');
+  assert.is(rootOf('goods/1/2.html'), '../../');
+});
+
+test.run();

@@ -1,0 +1,311 @@
+/** The audit trail against the writes that it tells of: neither is ever there without the other. */
+import { cpSync } from 'node:fs';
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Disk } from '../../../src/disk/disk.ts';
+import { CatalogError } from '../../../src/errors.ts';
+import { KIND_NAMES, type KindName, type Row } from '../../../src/model/kind.ts';
+import { KINDS } from '../../../src/model/kinds.ts';
+import type { Address } from '../../../src/resources/address.ts';
+import { Records } from '../../../src/resources/records.ts';
+import { checkStore } from '../../../src/store/check.ts';
+import { load } from '../../../src/store/files/load.ts';
+import { Store } from '../../../src/store/store.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { publishWith, quickDisk } from '../../support/disk.ts';
+
+const TIME = Date.UTC(2026, 0, 1);
+
+/** The kinds of which the trail tells. */
+const AUDITED = KIND_NAMES.filter((name) => KINDS[name].audited);
+
+interface Opened {
+  readonly store: Store;
+  readonly records: Records;
+  readonly directory: string;
+}
+
+interface Options {
+  readonly directory?: string;
+  readonly disk?: Disk;
+  readonly auditBytes?: number;
+  readonly smallestCheckpoint?: number;
+}
+
+function fail(error: unknown): never {
+  throw error;
+}
+
+async function open({ auditBytes, ...more }: Options = {}): Promise<Opened> {
+  const directory = more.directory ?? temporaryDirectory();
+  const store = await Store.open({
+    command: 'test',
+    create: true,
+    disk: quickDisk,
+    onError: fail,
+    onFatal: fail,
+    ...more,
+    directory,
+  });
+  return { store, directory, records: new Records(store, () => TIME, auditBytes) };
+}
+
+async function close({ store, directory }: Opened): Promise<void> {
+  await store.close();
+  assert.equal(checkStore(quickDisk, directory).findings, []);
+}
+
+const at = (kind: KindName): Address => ({ kind: KINDS[kind], parent: null });
+const ann = { subject: 'ann', key: null };
+
+const rowsOf = ({ store }: Opened, kind: KindName) =>
+  [...store.ids(kind)].map((id) => store.get(kind, id) as Row);
+
+const trail = (opened: Opened) => rowsOf(opened, 'audits');
+
+/** The rows that a trail from the first entry on leads to, by kind and id. */
+function toldBy(entries: readonly Row[]): Record<string, Row> {
+  const rows: Record<string, Row> = {};
+  for (const { resource, resource_id, action, before, after } of entries) {
+    const name = `${resource} ${resource_id}`;
+    const was = before === null ? undefined : JSON.parse(before as string);
+    assert.equal(was, rows[name], `${name} before it`);
+    assert.is(action, before === null ? 'create' : after === null ? 'delete' : 'update');
+    if (after === null) delete rows[name];
+    else rows[name] = JSON.parse(after as string);
+  }
+  return rows;
+}
+
+function stored(opened: Opened): Record<string, Row> {
+  return Object.fromEntries(
+    AUDITED.flatMap((kind) => rowsOf(opened, kind).map((row) => [`${kind} ${row.id}`, row])),
+  );
+}
+
+test('of books, keys and itself the trail tells nothing, of every other kind it does', () => {
+  const silent = KIND_NAMES.filter((name) => !AUDITED.includes(name));
+  assert.equal(silent, ['books', 'idempotency_keys', 'audits']);
+});
+
+/** What one request does; the ids are picked from small numbers, so that some are there. */
+interface Step {
+  readonly does: 'create' | 'many' | 'change' | 'change all' | 'remove' | 'again';
+  readonly kind: 'brands' | 'categories' | 'goods' | 'specs' | 'options' | 'skus' | 'books';
+  readonly picks: readonly [number, number, number];
+}
+
+const aStep: fc.Arbitrary<Step> = fc.record({
+  does: fc.constantFrom('create', 'create', 'many', 'change', 'change all', 'remove', 'again'),
+  kind: fc.constantFrom('brands', 'categories', 'goods', 'specs', 'options', 'skus', 'books'),
+  picks: fc.tuple(fc.integer({ min: 1, max: 4 }), fc.nat(3), fc.nat(3)),
+});
+
+function bodyOf(kind: Step['kind'], [first, second, third]: Step['picks']) {
+  const chain = { category1_id: 1, category2_id: 2, category3_id: 3 };
+  const amounts = { price: second, cost_price: 0, market_price: third, stock: 0 };
+  const specs = Array.from({ length: third % 3 }, () => ({ spec_id: 1, option_id: first }));
+  const sku = { name: 'SKU', caption: '', category_id: 3, is_launched: true, ...amounts };
+  return {
+    brands: { name: `Brand ${second}` },
+    categories: { name: 'Category', parent_id: second === 0 ? null : second },
+    goods: { name: `SPU ${third}`, brand_id: first, ...chain },
+    specs: { name: 'Colour', spu_id: first },
+    options: { value: `${third}`, spec_id: first },
+    skus: { ...sku, spu_id: 1, specs },
+    books: { name: 'Emma', pub_date: '1815-12-23' },
+  }[kind];
+}
+
+/** Carries a step out, or is refused. */
+async function perform({ records }: Opened, { does, kind, picks }: Step): Promise<void> {
+  const address = at(kind);
+  const body = bodyOf(kind, picks);
+  const [id, other] = picks;
+  try {
+    if (does === 'create') await records.create(address, body, ann);
+    else if (does === 'many') await records.create(address, [body, body], ann);
+    else if (does === 'again') await records.create(address, body, { ...ann, key: `${other}` });
+    else if (does === 'change') await records.update(address, id, 'partial', body, null, 'bob');
+    else if (does === 'remove') await records.remove(address, id, null, 'bob');
+    else {
+      const changes = [...new Set([id, other])].map((each) => ({ ...body, id: each }));
+      await records.updateAll(address, changes, 'bob');
+    }
+  } catch (error) {
+    if (!(error instanceof CatalogError)) throw error;
+  }
+}
+
+/** Something of everything, so that most steps find what they refer to. */
+const FOUNDATION: readonly Step[] = [
+  { does: 'many', kind: 'brands', picks: [1, 1, 1] },
+  { does: 'create', kind: 'categories', picks: [1, 0, 0] },
+  { does: 'create', kind: 'categories', picks: [1, 1, 0] },
+  { does: 'create', kind: 'categories', picks: [1, 2, 0] },
+  { does: 'create', kind: 'goods', picks: [1, 1, 1] },
+  { does: 'create', kind: 'specs', picks: [1, 1, 1] },
+  { does: 'many', kind: 'options', picks: [1, 1, 1] },
+  { does: 'many', kind: 'skus', picks: [1, 1, 2] },
+];
+
+test('the trail leads to exactly the rows that are stored, whatever was written and refused', async () => {
+  const wholly = fc.asyncProperty(
+    fc.array(aStep, { minLength: 5, maxLength: 25 }),
+    fc.boolean(),
+    async (steps, together) => {
+      const opened = await open({ smallestCheckpoint: 8192 });
+      for (const step of FOUNDATION) await perform(opened, step);
+      if (together) await Promise.all(steps.map((step) => perform(opened, step)));
+      else for (const step of steps) await perform(opened, step);
+      const rows = stored(opened);
+      assert.ok(Object.keys(rows).length > 5);
+      assert.equal(toldBy(trail(opened)), rows);
+      await close(opened);
+      const again = await open({ directory: opened.directory });
+      assert.equal(toldBy(trail(again)), rows);
+      await close(again);
+    },
+  );
+  await fc.assert(wholly, { numRuns: 60 });
+});
+
+test('a write that the disk refused leaves no entry, nor does one of its group', async () => {
+  let refusing = false;
+  const disk: Disk = {
+    ...quickDisk,
+    publish: (job) =>
+      publishWith({
+        fdatasyncSync() {
+          if (refusing) throw new Error('no space left on device');
+        },
+        fsyncSync() {},
+      })(job),
+  };
+  const opened = await open({ disk });
+  await opened.records.create(at('brands'), { name: 'First' }, ann);
+  refusing = true;
+  const names = ['A', 'B', 'C'];
+  const refused = await Promise.allSettled(
+    names.map((name) => opened.records.create(at('brands'), { name }, ann)),
+  );
+  assert.ok(refused.every(({ status }) => status === 'rejected'));
+  assert.is(trail(opened).length, 1);
+  refusing = false;
+  await opened.records.create(at('brands'), { name: 'Second' }, ann);
+  assert.equal(
+    trail(opened).map(({ id, resource_id }) => [id, resource_id]),
+    [
+      [1, 1],
+      [2, 2],
+    ],
+  );
+  await close(opened);
+});
+
+test('a crash between any two commits finds as many entries as writes', async () => {
+  const opened = await open();
+  const copies: string[] = [];
+  for (let nth = 1; nth <= 5; nth += 1) {
+    await opened.records.create(at('brands'), { name: `Brand ${nth}` }, ann);
+    const copy = temporaryDirectory();
+    cpSync(opened.directory, copy, { recursive: true });
+    copies.push(copy);
+  }
+  await close(opened);
+  for (const [last, directory] of copies.entries()) {
+    const again = await open({ directory });
+    assert.is(again.store.count('brands'), last + 1);
+    assert.equal(toldBy(trail(again)), stored(again));
+    await close(again);
+  }
+});
+
+test('an entry is in the change set of its write, and a write costs one change set', async () => {
+  const opened = await open();
+  for (const name of ['One', 'Two', 'Three']) {
+    await opened.records.create(at('brands'), { name }, ann);
+  }
+  await close(opened);
+  assert.is(load(quickDisk, opened.directory)?.files.length, 3);
+});
+
+test('who and when: the subject of each request, null where there is none, and one time', async () => {
+  const opened = await open();
+  const { records } = opened;
+  await records.create(at('brands'), [{ name: 'A' }, { name: 'B' }], ann);
+  await records.update(at('brands'), 1, 'partial', { logo: 'a' }, null, 'bob');
+  await records.updateAll(at('brands'), [{ id: 2, logo: 'b' }], 'eve');
+  await records.remove(at('brands'), 2, null, null);
+  assert.equal(
+    trail(opened).map(({ subject }) => subject),
+    ['ann', 'ann', 'bob', 'eve', null],
+  );
+  assert.ok(trail(opened).every(({ time }) => time === '2026-01-01T00:00:00.000Z'));
+  await close(opened);
+});
+
+/** The bytes that docs/api.md counts of an entry. */
+const weightOf = ({ subject, before, after }: Row) =>
+  256 + Buffer.byteLength(`${subject ?? ''}${before ?? ''}${after ?? ''}`);
+
+test('the trail never weighs more than its bound, and drops no more than it has to', async () => {
+  const auditBytes = 2000;
+  const opened = await open({ auditBytes });
+  const all: Row[] = [];
+  for (let nth = 1; nth <= 30; nth += 1) {
+    await opened.records.create(at('brands'), { name: 'ü'.repeat((nth * 37) % 200 || 1) }, ann);
+    const kept = trail(opened);
+    all.push(kept.at(-1) as Row);
+    const weight = kept.reduce((sum, entry) => sum + weightOf(entry), 0);
+    assert.ok(weight <= auditBytes, `${weight} bytes`);
+    assert.equal(kept, all.slice(-kept.length));
+    const next = all.at(-kept.length - 1);
+    if (next !== undefined) assert.ok(weight + weightOf(next) > auditBytes, `after ${nth}`);
+  }
+  assert.ok(trail(opened).length < 10);
+  await close(opened);
+});
+
+test('entries that weigh exactly the bound are all kept', async () => {
+  const opened = await open({ auditBytes: 2 * (256 + 'ann'.length + 47) });
+  for (const name of ['A', 'B', 'C']) await opened.records.create(at('brands'), { name }, ann);
+  assert.equal(trail(opened).map(weightOf), [306, 306]);
+  assert.equal(
+    trail(opened).map(({ id }) => id),
+    [2, 3],
+  );
+  await close(opened);
+});
+
+test('an array that outweighs the bound leaves its newest entries, in one commit', async () => {
+  const opened = await open({ auditBytes: 1000 });
+  const names = Array.from({ length: 50 }, (_, index) => ({ name: `Brand ${index}` }));
+  await opened.records.create(at('brands'), names, ann);
+  assert.equal(
+    trail(opened).map(({ resource_id }) => resource_id),
+    [48, 49, 50],
+  );
+  await close(opened);
+});
+
+test('a smaller bound takes hold at the next write', async () => {
+  const opened = await open();
+  for (let nth = 1; nth <= 20; nth += 1) {
+    await opened.records.create(at('brands'), { name: `Brand ${nth}` }, ann);
+  }
+  await close(opened);
+  const smaller = await open({ directory: opened.directory, auditBytes: 1000 });
+  assert.is(trail(smaller).length, 20);
+  await smaller.records.create(at('books'), { name: 'Emma', pub_date: '1815-12-23' }, ann);
+  assert.is(trail(smaller).length, 20);
+  await smaller.records.create(at('brands'), { name: 'Brand 21' }, ann);
+  assert.equal(
+    trail(smaller).map(({ resource_id }) => resource_id),
+    [19, 20, 21],
+  );
+  await close(smaller);
+});
+
+test.run();

@@ -1,0 +1,544 @@
+/** Answers that are kept for a second request: for how long, how many, and beside what. */
+import { cpSync } from 'node:fs';
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Disk } from '../../../src/disk/disk.ts';
+import { CatalogError } from '../../../src/errors.ts';
+import { KINDS } from '../../../src/model/kinds.ts';
+import { type Created, recall, remember, type Retry } from '../../../src/resources/idempotency.ts';
+import type { Address } from '../../../src/resources/address.ts';
+import { type Creation, Records } from '../../../src/resources/records.ts';
+import { checkStore } from '../../../src/store/check.ts';
+import { type StoreState, emptyDocument } from '../../../src/store/state.ts';
+import { Draft, type Transaction } from '../../../src/store/draft.ts';
+import { load } from '../../../src/store/files/load.ts';
+import { Store } from '../../../src/store/store.ts';
+import { Tables } from '../../../src/store/memory/tables.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { publishWith, quickDisk } from '../../support/disk.ts';
+
+const HOUR = 60 * 60 * 1000;
+const DAY = 24 * HOUR;
+const MEBIBYTE = 1024 * 1024;
+
+/** What the documentation says is kept at most. */
+const MOST_KEYS = 10_000;
+const MOST_BYTES = 32 * MEBIBYTE;
+
+const KEYS = 'idempotency_keys';
+const BOOKS: Address = { kind: KINDS.books, parent: null };
+const BRANDS: Address = { kind: KINDS.brands, parent: null };
+
+const book = (name: string) => ({ name, pub_date: '1815-12-23' });
+
+const numbersTo = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+function fail(error: unknown): never {
+  throw error;
+}
+
+/** What the clock shows, in milliseconds since the epoch. */
+const clock = { time: Date.UTC(2026, 0, 1) };
+
+interface Opened {
+  readonly store: Store;
+  readonly records: Records;
+  readonly directory: string;
+}
+
+async function open(
+  directory = temporaryDirectory(),
+  more: { readonly disk?: Disk; readonly smallestCheckpoint?: number } = {},
+): Promise<Opened> {
+  const store = await Store.open({
+    directory,
+    command: 'test',
+    create: true,
+    disk: quickDisk,
+    onError: fail,
+    onFatal: fail,
+    ...more,
+  });
+  return { store, directory, records: new Records(store, () => clock.time) };
+}
+
+/** Creates a book with a key. */
+const create = (
+  { records }: Opened,
+  key: string,
+  name = 'Emma',
+  subject: string | null = null,
+): Promise<Creation> => records.create(BOOKS, book(name), { subject, key });
+
+const idsOf = ({ store }: Opened) => [...store.ids(KEYS)];
+
+/** The code of the failure; "done" where there is none. */
+async function codeOf(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+    return 'done';
+  } catch (error) {
+    return error instanceof CatalogError ? error.code : String(error);
+  }
+}
+
+async function close({ store, directory }: Opened): Promise<void> {
+  await store.close();
+  assert.equal(checkStore(quickDisk, directory).findings, []);
+}
+
+/** The keys that are kept have ids without a gap, and the newest one knows the oldest. */
+function assertConsecutive(ids: readonly number[], oldest: unknown): void {
+  const [first = 0] = ids;
+  assert.equal(
+    ids,
+    ids.map((_, index) => first + index),
+  );
+  assert.is(oldest, ids[0]);
+}
+
+test('an answer is given again for 24 hours, to the millisecond', async () => {
+  const opened = await open();
+  const begun = clock.time;
+  const first = await create(opened, 'key');
+  assert.is(first.replayed, false);
+  for (const later of [0, 1, HOUR, DAY - 1]) {
+    clock.time = begun + later;
+    assert.equal(await create(opened, 'key'), { ...first, replayed: true }, String(later));
+  }
+  clock.time = begun + DAY;
+  const second = await create(opened, 'key');
+  assert.is(second.replayed, false);
+  assert.is(second.id, Number(first.id) + 1);
+  await close(opened);
+});
+
+test('being asked for again does not make an answer live longer', async () => {
+  const opened = await open();
+  const begun = clock.time;
+  await create(opened, 'key');
+  for (let hour = 1; hour < 24; hour += 1) {
+    clock.time = begun + hour * HOUR;
+    assert.is((await create(opened, 'key')).replayed, true);
+  }
+  clock.time = begun + DAY;
+  assert.is((await create(opened, 'key')).replayed, false);
+  await close(opened);
+});
+
+test('behind its 24 hours a key is free for another request, whose answer then counts', async () => {
+  const opened = await open();
+  const begun = clock.time;
+  await create(opened, 'key', 'Emma');
+  assert.is(await codeOf(create(opened, 'key', 'Persuasion')), 'key_reused');
+  clock.time = begun + DAY;
+  const second = await create(opened, 'key', 'Persuasion');
+  assert.is(second.replayed, false);
+  assert.is(await codeOf(create(opened, 'key', 'Emma')), 'key_reused');
+  clock.time = begun + 2 * DAY - 1;
+  assert.equal(await create(opened, 'key', 'Persuasion'), { ...second, replayed: true });
+  await close(opened);
+});
+
+test('24 hours count from the answer, over a restart too', async () => {
+  const opened = await open();
+  const begun = clock.time;
+  const first = await create(opened, 'key');
+  await close(opened);
+  const again = await open(opened.directory);
+  clock.time = begun + DAY - 1;
+  assert.equal(await create(again, 'key'), { ...first, replayed: true });
+  clock.time = begun + DAY;
+  assert.is((await create(again, 'key')).replayed, false);
+  await close(again);
+});
+
+test('what is over is dropped with the next key, and takes no room', async () => {
+  const opened = await open();
+  const begun = clock.time;
+  for (const key of ['a', 'b', 'c']) {
+    await create(opened, key);
+    clock.time += HOUR;
+  }
+  assert.equal(idsOf(opened), [1, 2, 3]);
+  clock.time = begun + DAY + HOUR;
+  await create(opened, 'd');
+  assert.equal(idsOf(opened), [3, 4]);
+  clock.time += 2 * DAY;
+  await create(opened, 'e');
+  assert.equal(idsOf(opened), [5]);
+  assertConsecutive([5], opened.store.get(KEYS, 5)?.['oldest']);
+  await close(opened);
+});
+
+test('a clock that was set back loses no answer and keeps none for ever', async () => {
+  const opened = await open();
+  const begun = clock.time;
+  const early = await create(opened, 'early');
+  clock.time = begun - 3 * DAY;
+  assert.equal(await create(opened, 'early'), { ...early, replayed: true });
+  const late = await create(opened, 'late');
+  clock.time = begun - 2 * DAY;
+  assert.is((await create(opened, 'late')).replayed, false, 'its own 24 hours are over');
+  assert.not.equal(late, early);
+  clock.time = begun + DAY;
+  await create(opened, 'next');
+  assert.is(idsOf(opened).length, 1);
+  await close(opened);
+});
+
+test('10,000 keys are kept, and with one more the oldest goes', async () => {
+  const opened = await open();
+  const created = await Promise.all(
+    numbersTo(MOST_KEYS).map((index) => create(opened, `key ${index}`)),
+  );
+  assert.is(opened.store.count(KEYS), MOST_KEYS);
+  const again = await Promise.all(
+    numbersTo(MOST_KEYS).map((index) => create(opened, `key ${index}`)),
+  );
+  assert.ok(again.every(({ replayed, text }, index) => replayed && text === created[index]?.text));
+  assert.is(opened.store.count('books'), MOST_KEYS);
+
+  await create(opened, 'one more');
+  assert.is(opened.store.count(KEYS), MOST_KEYS);
+  assert.is((await create(opened, 'key 1')).replayed, true, 'the second is kept');
+  assert.is((await create(opened, 'key 0')).replayed, false, 'the first has gone');
+  assert.is((await create(opened, 'key 1')).replayed, false, 'and now the second');
+  assert.is((await create(opened, 'one more')).replayed, true);
+  const ids = idsOf(opened);
+  assert.is(ids.length, MOST_KEYS);
+  assertConsecutive(ids, opened.store.get(KEYS, ids.at(-1) ?? 0)?.['oldest']);
+  await close(opened);
+
+  const reopened = await open(opened.directory);
+  assert.equal(idsOf(reopened), ids);
+  assert.is((await create(reopened, 'one more')).replayed, true);
+  await create(reopened, 'behind a restart');
+  assert.equal(idsOf(reopened), [...ids.slice(1), (ids.at(-1) ?? 0) + 1]);
+  await close(reopened);
+});
+
+test('the subject, the key and the request decide together', async () => {
+  const opened = await open();
+  const { records } = opened;
+  const of = (address: Address, subject: string | null, key: string) =>
+    records.create(address, { ...book('Emma'), parent_id: null }, { subject, key });
+  const first = await of(BOOKS, 'ann', 'key');
+  assert.is((await of(BOOKS, 'ann', 'key')).replayed, true);
+  for (const [subject, key] of [
+    ['bob', 'key'],
+    [null, 'key'],
+    ['null', 'key'],
+    ['ann', 'Key'],
+    ['ann","key', ''],
+    ['', 'ann","key'],
+  ] as const) {
+    assert.is((await of(BOOKS, subject, key)).replayed, false, `${subject} ${key}`);
+  }
+  assert.is(await codeOf(of(BRANDS, 'ann', 'key')), 'key_reused');
+  assert.equal(await of(BOOKS, 'ann', 'key'), { ...first, replayed: true });
+  await close(opened);
+});
+
+test('copies that share a group, and those behind it, have one answer', async () => {
+  const opened = await open();
+  const answers = await Promise.all(numbersTo(3000).map(() => create(opened, 'key')));
+  assert.is(answers.filter(({ replayed }) => !replayed).length, 1);
+  assert.is(new Set(answers.map(({ text }) => text)).size, 1);
+  assert.is(opened.store.count('books'), 1);
+  assert.equal(idsOf(opened), [1]);
+  await close(opened);
+});
+
+test('a creation that throws leaves no key, and its group goes on', async () => {
+  const opened = await open();
+  const { records } = opened;
+  const spec = (goods_id: number) =>
+    records.create(
+      { kind: KINDS.specs, parent: null },
+      { name: 'S', goods_id },
+      { subject: null, key: 'key' },
+    );
+  const codes = await Promise.all([
+    codeOf(create(opened, 'before')),
+    codeOf(spec(1)),
+    codeOf(create(opened, 'key')),
+    codeOf(spec(1)),
+    codeOf(create(opened, 'after')),
+  ]);
+  assert.equal(codes, ['done', 'integrity', 'done', 'key_reused', 'done']);
+  assert.equal(idsOf(opened), [1, 2, 3]);
+  await close(opened);
+});
+
+test('what the disk refused is not remembered: neither the object nor its key', async () => {
+  let refusing = false;
+  const disk: Disk = {
+    ...quickDisk,
+    publish: (job) =>
+      publishWith({
+        fdatasyncSync() {
+          if (refusing) throw new Error('no space left on device');
+        },
+        fsyncSync() {},
+      })(job),
+  };
+  const opened = await open(temporaryDirectory(), { disk });
+  await create(opened, 'first');
+  refusing = true;
+  const both = [create(opened, 'key'), create(opened, 'key')];
+  assert.equal(await Promise.all(both.map(codeOf)), ['write_refused', 'write_refused']);
+  // What was durable is told all the same: it costs no write.
+  assert.is((await create(opened, 'first')).replayed, true);
+  refusing = false;
+  const done = await create(opened, 'key', 'Another');
+  assert.is(done.replayed, false);
+  assert.is(done.id, 2);
+  assert.equal(idsOf(opened), [1, 2]);
+  await close(opened);
+});
+
+test('a crash between any two commits finds the object and its key, or neither', async () => {
+  const opened = await open();
+  const copies: string[] = [];
+  for (let index = 0; index < 5; index += 1) {
+    await create(opened, `key ${index}`, `Book ${index}`);
+    const copy = temporaryDirectory();
+    cpSync(opened.directory, copy, { recursive: true });
+    copies.push(copy);
+  }
+  await close(opened);
+  for (const [last, directory] of copies.entries()) {
+    const again = await open(directory);
+    assert.is(again.store.count('books'), last + 1);
+    for (let index = 0; index < 5; index += 1) {
+      const { replayed, id } = await create(again, `key ${index}`, `Book ${index}`);
+      assert.is(replayed, index <= last);
+      assert.is(id, index + 1);
+    }
+    await close(again);
+  }
+});
+
+test('keys and what they recall survive checkpoints', async () => {
+  const opened = await open(temporaryDirectory(), { smallestCheckpoint: 16_384 });
+  const answers: Creation[] = [];
+  for (let index = 0; index < 60; index += 1) answers.push(await create(opened, `key ${index}`));
+  await close(opened);
+  const { files = [] } = load(quickDisk, opened.directory) ?? {};
+  assert.ok(files.length < 60, 'there was a checkpoint');
+  const again = await open(opened.directory);
+  for (const [index, answer] of answers.entries()) {
+    assert.equal(await create(again, `key ${index}`), { ...answer, replayed: true });
+  }
+  await close(again);
+});
+
+test('the id of a key is not used again when every key has gone, a checkpoint in between', async () => {
+  const opened = await open(temporaryDirectory(), { smallestCheckpoint: 16_384 });
+  for (let index = 0; index < 30; index += 1) await create(opened, `key ${index}`);
+  clock.time += DAY;
+  await create(opened, 'last');
+  assert.equal(idsOf(opened), [31]);
+  await close(opened);
+  const again = await open(opened.directory);
+  clock.time += DAY;
+  await create(again, 'next');
+  assert.equal(idsOf(again), [32]);
+  await close(again);
+});
+
+/** Transactions in memory alone, each its own commit: what they do is quick, whatever the bytes. */
+class Ledger {
+  readonly document: StoreState = emptyDocument();
+  readonly tables = new Tables(this.document.rows);
+
+  commit<T>(run: (transaction: Transaction) => T): T {
+    const draft = new Draft(this.tables, this.document.lastIds);
+    const result = draft.run(run);
+    this.tables.apply(draft.changes());
+    Object.assign(this.document.lastIds, draft.lastIds());
+    return result;
+  }
+
+  get ids(): number[] {
+    return [...this.tables.ids(KEYS).values()];
+  }
+
+  get oldest(): unknown {
+    return this.tables.get(KEYS, this.document.lastIds[KEYS])?.['oldest'];
+  }
+
+  /** Bytes of the answers that are kept. */
+  get bytes(): number {
+    return this.ids.reduce(
+      (sum, id) => sum + Buffer.byteLength(String(this.tables.get(KEYS, id)?.['body'])),
+      0,
+    );
+  }
+}
+
+/** What the documentation says, in a list: the oldest first. */
+class Model {
+  kept: { name: string; request: string; time: number; answer: Created }[] = [];
+
+  recall(name: string, request: string, now: number): Created | null | 'reused' {
+    const found = this.kept.find((each) => each.name === name && now - each.time < DAY);
+    if (found === undefined) return null;
+    return found.request === request ? found.answer : 'reused';
+  }
+
+  remember(name: string, request: string, answer: Created, now: number): void {
+    this.kept.push({ name, request, time: now, answer });
+    const bytes = () => this.kept.reduce((sum, { answer: { text } }) => sum + text.length, 0);
+    const gone = (time: number) => now - time >= DAY;
+    while (
+      this.kept.length > 1 &&
+      (gone(this.kept[0]?.time ?? 0) || this.kept.length > MOST_KEYS || bytes() > MOST_BYTES)
+    ) {
+      this.kept.shift();
+    }
+  }
+}
+
+interface Step {
+  readonly subject: string | null;
+  readonly key: string;
+  readonly request: string;
+  /** Milliseconds since the step before. */
+  readonly pause: number;
+  readonly size: number;
+  readonly array: boolean;
+}
+
+const TEXT = 'x'.repeat(40 * MEBIBYTE);
+
+function answerOf({ size, array }: Step, nth: number): Created {
+  const text = TEXT.slice(0, size);
+  return array ? { id: null, text, etag: null } : { id: nth, text, etag: `"${nth}"` };
+}
+
+/** Sends the steps to both, and compares what they answer and what they keep. */
+function agree(steps: readonly Step[]): void {
+  const ledger = new Ledger();
+  const model = new Model();
+  let now = Date.UTC(2026, 0, 1);
+  for (const [index, step] of steps.entries()) {
+    now += step.pause;
+    const retry: Retry = step;
+    const name = `${step.subject === null ? 'null' : `"${step.subject}"`} ${step.key}`;
+    const wanted = model.recall(name, step.request, now);
+    const created = answerOf(step, index + 1);
+    let found: Created | null | 'reused';
+    try {
+      found = ledger.commit((transaction) => {
+        const first = recall(transaction, retry, now);
+        if (first === null) remember(transaction, retry, created, now);
+        return first;
+      });
+    } catch (error) {
+      if (!(error instanceof CatalogError) || error.code !== 'key_reused') throw error;
+      found = 'reused';
+    }
+    assert.equal(found, wanted, `step ${index}`);
+    if (wanted === null) model.remember(name, step.request, created, now);
+    const kept = ledger.ids;
+    if (kept.length > 0) assertConsecutive(kept, ledger.oldest);
+    assert.equal(
+      kept.map((id) => ledger.tables.get(KEYS, id)?.['time']),
+      model.kept.map(({ time }) => time),
+      `what is kept after step ${index}`,
+    );
+  }
+}
+
+const stepOf = (pause: fc.Arbitrary<number>, size: fc.Arbitrary<number>): fc.Arbitrary<Step> =>
+  fc.record({
+    subject: fc.constantFrom(null, 'ann', 'bob', 'null'),
+    key: fc.constantFrom('a', 'b', 'c'),
+    request: fc.constantFrom('one', 'two'),
+    pause,
+    size,
+    array: fc.boolean(),
+  });
+
+const forwards = fc.oneof(
+  fc.integer({ min: 0, max: 30 * HOUR }),
+  fc.constantFrom(0, 1, DAY - 1, DAY, DAY + 1),
+);
+
+test('whatever is sent at whatever time, the answers are those of a plain list', () => {
+  const step = stepOf(forwards, fc.integer({ min: 2, max: 500 }));
+  fc.assert(fc.property(fc.array(step, { maxLength: 60 }), agree), { numRuns: 300 });
+});
+
+test('the answers are those of a plain list though the clock goes back and forth', () => {
+  const pause = fc.oneof(forwards, fc.integer({ min: -30 * HOUR, max: 0 }));
+  const step = stepOf(pause, fc.integer({ min: 2, max: 500 }));
+  fc.assert(fc.property(fc.array(step, { maxLength: 60 }), agree), { numRuns: 300 });
+});
+
+test('whatever their sizes, the answers are those of a plain list of 32 MiB', () => {
+  const size = fc.oneof(
+    fc.integer({ min: 2, max: 12 * MEBIBYTE }),
+    fc.constantFrom(MEBIBYTE, 8 * MEBIBYTE, 16 * MEBIBYTE, MOST_BYTES, MOST_BYTES + 1),
+  );
+  const step = stepOf(fc.integer({ min: 0, max: HOUR }), size);
+  fc.assert(fc.property(fc.array(step, { maxLength: 12 }), agree), { numRuns: 40 });
+});
+
+test('answers of 32 MiB are kept at most; the newest is kept whatever its size', () => {
+  const ledger = new Ledger();
+  const keep = (key: string, size: number) =>
+    ledger.commit((transaction) =>
+      remember(transaction, { subject: null, key, request: 1 }, answer(size), clock.time),
+    );
+  const answer = (size: number): Created => ({ id: 1, text: TEXT.slice(0, size), etag: '""' });
+  for (const key of ['a', 'b', 'c', 'd']) keep(key, 8 * MEBIBYTE);
+  assert.equal(ledger.ids, [1, 2, 3, 4], 'exactly 32 MiB are kept');
+  keep('e', 2);
+  assert.equal(ledger.ids, [2, 3, 4, 5], 'two bytes more, and the oldest goes');
+  keep('f', 20 * MEBIBYTE);
+  assert.equal(ledger.ids, [4, 5, 6]);
+  assert.is(ledger.bytes, 28 * MEBIBYTE + 2);
+  keep('g', MOST_BYTES + 1);
+  assert.equal(ledger.ids, [7]);
+  keep('h', 2);
+  assert.equal(ledger.ids, [8]);
+});
+
+test('bytes are counted in UTF-8, not in characters', () => {
+  const ledger = new Ledger();
+  const text = '\u00e9'.repeat(6 * MEBIBYTE);
+  for (const key of ['a', 'b', 'c']) {
+    ledger.commit((transaction) =>
+      remember(
+        transaction,
+        { subject: null, key, request: 1 },
+        { id: 1, text, etag: '""' },
+        clock.time,
+      ),
+    );
+  }
+  assert.equal(ledger.ids, [2, 3]);
+});
+
+test('a transaction that is undone behind its key undoes the key and what it dropped', () => {
+  const ledger = new Ledger();
+  const retry = (key: string): Retry => ({ subject: null, key, request: 1 });
+  const created: Created = { id: 1, text: '{}', etag: '""' };
+  ledger.commit((transaction) => remember(transaction, retry('a'), created, clock.time));
+  const later = clock.time + DAY;
+  assert.throws(() =>
+    ledger.commit((transaction) => {
+      remember(transaction, retry('b'), created, later);
+      throw new Error('undone');
+    }),
+  );
+  assert.equal(ledger.ids, [1]);
+  ledger.commit((transaction) => remember(transaction, retry('c'), created, later));
+  assert.equal(ledger.ids, [2]);
+});
+
+test.run();

@@ -1,0 +1,233 @@
+/** SPEC 8 and DECISIONS 4: the query of a collection as a selection of rows. */
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../src/errors.ts';
+import type { KindName } from '../../../src/model/kind.ts';
+import { ALL_KINDS, KINDS } from '../../../src/model/kinds.ts';
+import { filterParameters, parseQuery } from '../../../src/resources/query.ts';
+
+const parse = (kind: KindName, search: string) => parseQuery(KINDS[kind], search);
+
+/** The message of the refusal. Anything but a malformed_query fails the test. */
+function refusal(kind: KindName, search: string): string | null {
+  try {
+    parse(kind, search);
+    return null;
+  } catch (error) {
+    assert.ok(error instanceof CatalogError, `${search}: ${String(error)}`);
+    assert.is(error.code, 'malformed_query');
+    assert.is(error.status, 400);
+    return error.message;
+  }
+}
+
+test('nothing asked is the first 20 rows by ascending id', () => {
+  assert.equal(parse('skus', ''), {
+    selection: { filters: [], sortby: 'id', order: 'asc', offset: 0, limit: 20 },
+    form: 'page',
+    others: [],
+  });
+});
+
+test('of books, nothing asked is every row', () => {
+  for (const search of ['', 'sortby=name', 'order=desc', 'colour=red']) {
+    const { selection, form } = parse('books', search);
+    assert.is(selection.offset, 0);
+    assert.is(selection.limit, Number.POSITIVE_INFINITY);
+    assert.is(form, 'all');
+  }
+});
+
+const PAGES: readonly (readonly [search: string, offset: number, limit: number, form: string])[] = [
+  ['page=1', 0, 20, 'page'],
+  ['page=3', 40, 20, 'page'],
+  ['per_page=7', 0, 7, 'page'],
+  ['page=3&per_page=7', 14, 7, 'page'],
+  ['per_page=1000&page=2', 1000, 1000, 'page'],
+  ['limit=7', 0, 7, 'offset'],
+  ['offset=7', 7, 20, 'offset'],
+  ['offset=0', 0, 20, 'offset'],
+  ['limit=1000&offset=123', 123, 1000, 'offset'],
+  ['limit=%37', 0, 7, 'offset'],
+  ['%6cimit=7', 0, 7, 'offset'],
+];
+for (const [search, offset, limit, form] of PAGES) {
+  test(`?${search} is ${limit} rows from ${offset}`, () => {
+    for (const kind of ['books', 'skus'] as const) {
+      const query = parse(kind, search);
+      assert.is(query.selection.offset, offset);
+      assert.is(query.selection.limit, limit);
+      assert.is(query.form, form);
+    }
+  });
+}
+
+const chosenBy = (search: string) => {
+  const { sortby, order } = parse('skus', search).selection;
+  return [sortby, order];
+};
+
+test('sortby and order are taken as they are, each alone too', () => {
+  assert.equal(chosenBy('sortby=category'), ['category', 'asc']);
+  assert.equal(chosenBy('order=desc'), ['id', 'desc']);
+  assert.equal(chosenBy('order=asc&sortby=is_launched'), ['is_launched', 'asc']);
+});
+
+const FILTERS: readonly (readonly [kind: KindName, search: string, filters: unknown])[] = [
+  ['skus', 'goods_id=3', [['goods_id', 3]]],
+  ['skus', 'spu_id=3', [['goods_id', 3]]],
+  ['specs', 'spu_id=3', [['goods_id', 3]]],
+  ['options', 'spec_id=3', [['spec_id', 3]]],
+  ['goods', 'category2_id=3', [['category2_id', 3]]],
+  ['skus', 'goods_id=0', [['goods_id', 0]]],
+  ['skus', 'goods_id=007', [['goods_id', 7]]],
+  ['skus', 'keyword=Phone%2C+silver', [['name', 'Phone, silver']]],
+  ['skus', 'keyword=', []],
+  ['skus', 'keyword', []],
+  ['skus', 'keyword=%20', [['name', ' ']]],
+  ['skus', 'keyword=a=b', [['name', 'a=b']]],
+  ['skus', 'keyword=null', [['name', 'null']]],
+  ['categories', 'parent_id=null', [['parent_id', null]]],
+  ['categories', 'parent_id=4', [['parent_id', 4]]],
+  ['books', 'keyword=x', []],
+  ['goods', 'keyword=x', []],
+  ['sku_specs', 'spec_id=1', [['spec_id', 1]]],
+];
+for (const [kind, search, filters] of FILTERS) {
+  test(`${kind}?${search} filters by ${JSON.stringify(filters)}`, () => {
+    assert.equal(parse(kind, search).selection.filters, filters);
+  });
+}
+
+test('filters add up', () => {
+  const { filters } = parse('skus', 'category_id=2&keyword=x&spu_id=1').selection;
+  assert.equal(
+    filters.toSorted(([a], [b]) => a.localeCompare(b)),
+    [
+      ['category_id', 2],
+      ['goods_id', 1],
+      ['name', 'x'],
+    ],
+  );
+});
+
+/** Every sort of 400, and the parameter that the message has to name. */
+const REFUSED: readonly (readonly [kind: KindName, search: string, named: string])[] = [
+  ...['page', 'per_page', 'limit', 'offset'].flatMap((name) =>
+    ['', 'x', '-1', '1.0', '1e3', '+1', ' 1', '0x1', '١', 'null', 'Infinity'].map(
+      (value) => ['skus', `${name}=${encodeURIComponent(value)}`, name] as const,
+    ),
+  ),
+  ['skus', 'page=0', 'page'],
+  ['skus', 'per_page=0', 'per_page'],
+  ['skus', 'per_page=1001', 'per_page'],
+  ['skus', 'limit=0', 'limit'],
+  ['skus', 'limit=1001', 'limit'],
+  ['skus', `limit=${'9'.repeat(400)}`, 'limit'],
+  ['skus', 'sortby=', 'sortby'],
+  ['skus', 'sortby=specs', 'sortby'],
+  ['skus', 'sortby=spu_id', 'sortby'],
+  ['skus', 'sortby=constructor', 'sortby'],
+  ['books', 'sortby=goods', 'sortby'],
+  ['sku_specs', 'sortby=sku_id', 'sortby'],
+  ['skus', 'order=', 'order'],
+  ['skus', 'order=DESC', 'order'],
+  ['skus', 'goods_id=', 'goods_id'],
+  ['skus', 'spu_id=', 'spu_id'],
+  ['skus', 'spu_id=null', 'spu_id'],
+  ['categories', 'parent_id=', 'parent_id'],
+  ['categories', 'parent_id=NULL', 'parent_id'],
+  ['skus', 'brand_id=1', 'brand_id'],
+  ['books', 'goods_id=1', 'goods_id'],
+  ['goods', 'category_id=1', 'category_id'],
+  ['goods', 'spu_id=1', 'spu_id'],
+  ['sku_specs', 'sku_id=1', 'sku_id'],
+  ['skus', '_id=1', '_id'],
+  ['skus', 'page=1&page=1', 'page'],
+  ['skus', 'keyword=&keyword=', 'keyword'],
+  ['skus', 'goods_id=1&goods%5fid=1', 'goods_id'],
+  ['skus', 'keyword=%c3%28', 'keyword'],
+  ['skus', 'keyword=%', 'keyword'],
+  ['skus', 'keyword=%ed%a0%80', 'keyword'],
+  ['skus', 'page=1&limit=1', 'page'],
+  ['skus', 'per_page=1&offset=1', 'per_page'],
+];
+for (const [kind, search, named] of REFUSED) {
+  test(`${kind}?${search.slice(0, 40)} is malformed, and the message names ${named}`, () => {
+    const message = refusal(kind, search);
+    assert.ok(message?.includes(named), String(message));
+  });
+}
+
+test('other unknown parameters are passed over, but kept for links', () => {
+  const { selection, others } = parse('skus', 'x=%C3%A9&id=5&x&sortby=name&page=2&&=&y=%ff');
+  assert.equal(selection, { filters: [], sortby: 'name', order: 'asc', offset: 20, limit: 20 });
+  const kept = others.filter(([name]) => name !== '' && name !== 'y');
+  assert.equal(kept, [
+    ['x', 'é'],
+    ['id', '5'],
+    ['x', ''],
+    ['sortby', 'name'],
+  ]);
+});
+
+const parametersOf = (kind: KindName) => [...filterParameters(KINDS[kind]).keys()].toSorted();
+
+test('every attribute that ends in _id is a filter parameter, spu_id besides goods_id', () => {
+  assert.equal(parametersOf('books'), []);
+  assert.equal(parametersOf('brands'), []);
+  assert.equal(parametersOf('categories'), ['parent_id']);
+  assert.equal(parametersOf('goods'), ['brand_id', 'category1_id', 'category2_id', 'category3_id']);
+  assert.equal(parametersOf('specs'), ['goods_id', 'spu_id']);
+  assert.equal(parametersOf('options'), ['spec_id']);
+  assert.equal(parametersOf('skus'), ['category_id', 'goods_id', 'keyword', 'spu_id']);
+  assert.equal(parametersOf('sku_specs'), ['option_id', 'spec_id']);
+});
+
+const words = fc.constantFrom(
+  ...'page per_page limit offset sortby order keyword goods_id spu_id x_id'.split(' '),
+  ...'= = & & % %ff %00 + 1 20 1001 asc name null é'.split(' '),
+);
+const search = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.array(words, { maxLength: 24 }).map((list) => list.join('')),
+);
+
+test('a query is a selection within bounds, or malformed_query, whatever the text', () => {
+  fc.assert(
+    fc.property(search, fc.constantFrom(...ALL_KINDS), (text, kind) => {
+      if (refusal(kind.name, text) !== null) return;
+      const { selection, form } = parse(kind.name, text);
+      assert.ok(selection.offset >= 0);
+      assert.ok(selection.limit >= 1 && (selection.limit <= 1000 || form === 'all'));
+      assert.ok(Object.hasOwn(kind.attributes, selection.sortby));
+      for (const [attribute] of selection.filters) {
+        assert.ok(Object.hasOwn(kind.attributes, attribute));
+      }
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('the order of different parameters makes no difference', () => {
+  const parameters = fc.shuffledSubarray([
+    'page=2',
+    'per_page=3',
+    'sortby=name',
+    'order=desc',
+    'keyword=x',
+    'spu_id=4',
+    'category_id=5',
+  ]);
+  fc.assert(
+    fc.property(parameters, (list) => {
+      const one = parse('skus', list.join('&'));
+      const two = parse('skus', list.toReversed().join('&'));
+      assert.equal(one.selection, two.selection);
+      assert.is(one.form, two.form);
+    }),
+  );
+});
+
+test.run();

@@ -1,0 +1,181 @@
+/** Tables that keep their newest rows: against a list, and what check finds where they do not hold. */
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Row } from '../../../src/model/kind.ts';
+import { KINDS } from '../../../src/model/kinds.ts';
+import { append, boundFaults, clear } from '../../../src/store/bounded.ts';
+import { emptyDocument } from '../../../src/store/state.ts';
+import { Draft, type Transaction } from '../../../src/store/draft.ts';
+import { RowTable } from '../../../src/store/memory/row-table.ts';
+import { Tables } from '../../../src/store/memory/tables.ts';
+
+const AUDITS = 'audits';
+
+const values = (subject: string | null, before: string | null, after: string | null) => ({
+  time: '2026-01-01T00:00:00.000Z',
+  subject,
+  action: 'update',
+  resource: 'brands',
+  resource_id: 1,
+  before,
+  after,
+});
+
+/** Transactions in memory alone, each its own commit. */
+class Memory {
+  readonly document = emptyDocument();
+  readonly tables = new Tables(this.document.rows);
+
+  commit(run: (transaction: Transaction) => void): void {
+    const draft = new Draft(this.tables, this.document.lastIds);
+    draft.run(run);
+    this.tables.apply(draft.changes());
+    Object.assign(this.document.lastIds, draft.lastIds());
+  }
+
+  get rows(): Row[] {
+    return [...this.document.rows.audits.values()];
+  }
+
+  get faults(): string[] {
+    return boundFaults(KINDS.audits, this.document.rows.audits, this.document.lastIds.audits);
+  }
+}
+
+/** What a row weighs: 256, and the UTF-8 bytes of its subject, before and after. */
+const weightOf = (row: ReturnType<typeof values>) =>
+  256 +
+  [row.subject, row.before, row.after].reduce(
+    (sum, text) => sum + new TextEncoder().encode(text ?? '').length,
+    0,
+  );
+
+const text = fc.oneof(fc.constant(null), fc.string({ unit: 'binary', maxLength: 40 }));
+const aRow = fc.tuple(text, text, text).map((texts) => values(...texts));
+const aCommit = fc.oneof(
+  { weight: 9, arbitrary: fc.array(aRow, { minLength: 1, maxLength: 4 }) },
+  { weight: 1, arbitrary: fc.constant('clear' as const) },
+);
+
+test('what is kept is the newest rows within the bound, and the newest in any case', () => {
+  fc.assert(
+    fc.property(
+      fc.array(aCommit, { maxLength: 12 }),
+      fc.integer({ min: 1, max: 3000 }),
+      (commits, most) => {
+        const memory = new Memory();
+        let kept: { id: number; row: ReturnType<typeof values> }[] = [];
+        let last = 0;
+        for (const commit of commits) {
+          memory.commit((transaction) => {
+            if (commit === 'clear') clear(transaction, AUDITS);
+            else {
+              for (const row of commit) {
+                append(transaction, AUDITS, row, (_, { bytes }) => bytes > most);
+              }
+            }
+          });
+          if (commit === 'clear') kept = [];
+          else kept.push(...commit.map((row) => ({ id: (last += 1), row })));
+          const weight = () => kept.reduce((sum, { row }) => sum + weightOf(row), 0);
+          while (kept.length > 1 && weight() > most) kept.shift();
+          assert.equal(
+            memory.rows.map(({ id, subject, before, after }) => [id, subject, before, after]),
+            kept.map(({ id, row }) => [id, row.subject, row.before, row.after]),
+          );
+          assert.equal(memory.faults, []);
+        }
+      },
+    ),
+  );
+});
+
+test('the number of rows and the oldest row decide as well', () => {
+  const memory = new Memory();
+  for (let nth = 1; nth <= 6; nth += 1) {
+    memory.commit((transaction) =>
+      append(transaction, AUDITS, values(`${nth}`, null, null), (oldest, { rows }) => {
+        return rows > 4 || oldest['subject'] === '2';
+      }),
+    );
+  }
+  assert.equal(
+    memory.rows.map(({ subject }) => subject),
+    ['3', '4', '5', '6'],
+  );
+  assert.equal(memory.faults, []);
+});
+
+test('a transaction that throws keeps the bound as it was', () => {
+  const memory = new Memory();
+  const add = (transaction: Transaction) =>
+    append(transaction, AUDITS, values('ann', null, null), (_, { rows }) => rows > 2);
+  memory.commit(add);
+  memory.commit(add);
+  const before = memory.rows;
+  assert.throws(() =>
+    memory.commit((transaction) => {
+      add(transaction);
+      throw new Error('no');
+    }),
+  );
+  assert.equal(memory.rows, before);
+  memory.commit(add);
+  assert.equal(
+    memory.rows.map(({ id }) => id),
+    [2, 3],
+  );
+  assert.equal(memory.faults, []);
+});
+
+test('dropping every row of a table without rows writes nothing', () => {
+  const memory = new Memory();
+  const draft = new Draft(memory.tables, memory.document.lastIds);
+  draft.run((transaction) => clear(transaction, AUDITS));
+  assert.is(draft.dirty, false);
+});
+
+test('a table that is not bounded takes no row this way', () => {
+  const memory = new Memory();
+  assert.throws(
+    () => memory.commit((transaction) => append(transaction, 'books', {}, () => true)),
+    'books is not bounded',
+  );
+});
+
+const row = (id: number, oldest: number, bytes: number): Row => ({
+  id,
+  ...values('ann', null, null),
+  oldest,
+  bytes,
+});
+
+const EACH = 259;
+
+const FAULTS: readonly (readonly [what: string, rows: Row[], last: number, found: string[]])[] = [
+  ['a gap', [row(1, 1, EACH), row(3, 2, 2 * EACH)], 3, ['1: 2 are kept up to 3, with a gap']],
+  ['a newest row that is gone', [row(1, 1, EACH)], 2, ['1: 1 are kept up to 2, with a gap']],
+  ['another oldest', [row(1, 1, EACH), row(2, 2, 2 * EACH)], 2, ['2: oldest: it must be 1']],
+  ['a wrong sum', [row(1, 1, EACH), row(2, 1, 3 * EACH)], 2, [`2: bytes: it must be ${2 * EACH}`]],
+  ['less than it weighs', [row(5, 5, EACH - 1)], 5, [`5: bytes: it must be ${EACH}`]],
+];
+
+for (const [what, rows, last, found] of FAULTS) {
+  test(`check names ${what}`, () => {
+    const faults = boundFaults(KINDS.audits, new RowTable(rows), last);
+    assert.equal(
+      faults.slice(0, 1),
+      found.map((fault) => `audit entry ${fault}`),
+    );
+  });
+}
+
+test('check finds nothing in what is in order, and in a table without a bound', () => {
+  const rows = [row(7, 3, 10 * EACH), row(8, 7, 11 * EACH)];
+  assert.equal(boundFaults(KINDS.audits, new RowTable(rows), 8), []);
+  assert.equal(boundFaults(KINDS.audits, new RowTable(), 8), []);
+  assert.equal(boundFaults(KINDS.books, new RowTable([{ id: 3 }]), 9), []);
+});
+
+test.run();

@@ -1,0 +1,734 @@
+/** The check of a store: each planted fault is found and named, and a healthy store has none. */
+import { spawn } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Disk, machineDisk } from '../../../src/disk/disk.ts';
+import { KIND_NAMES } from '../../../src/model/kind.ts';
+import { entryOf } from '../../../src/resources/audit.ts';
+import { append } from '../../../src/store/bounded.ts';
+import { checkStore } from '../../../src/store/check.ts';
+import { createStore } from '../../../src/store/files/create.ts';
+import type { Transaction } from '../../../src/store/draft.ts';
+import { BASE, CHANGES, changeSetName, HEAD } from '../../../src/store/files/files.ts';
+import { load } from '../../../src/store/files/load.ts';
+import { filesOf } from '../../support/catalog.ts';
+import { leftInDisorder, openStore, storeDirectory } from '../../support/checked.ts';
+import { quickDisk } from '../../support/disk.ts';
+import { type BaseFile, type ChangeSetFile, type Edit, forge } from '../../support/reseal.ts';
+import { until } from '../../support/until.ts';
+import { ROOT, fixture } from '../../support/paths.ts';
+
+const FIXTURE = fixture(1);
+
+/** One row and more of every kind, and two third-level categories, of which the SPU is in one. */
+function fill(all: Transaction): void {
+  const brand = (name: string) => ({ name, logo: '', first_letter: '' });
+  for (const name of ['Works', 'Other'])
+    all.put('brands', { id: all.nextId('brands'), ...brand(name) });
+  for (const parent_id of [null, 1, 2, null, 4, 5]) {
+    const id = all.nextId('categories');
+    all.put('categories', { id, name: `Category ${id}`, parent_id });
+  }
+  const texts = { desc_detail: '', desc_pack: '', desc_service: '' };
+  const chain = { category1_id: 1, category2_id: 2, category3_id: 3 };
+  const counts = { sales: 0, comments: 0 };
+  for (const name of ['Phone', 'Case']) {
+    all.put('goods', { id: all.nextId('goods'), name, brand_id: 1, ...chain, ...counts, ...texts });
+  }
+  for (const goods_id of [1, 1, 2]) {
+    all.put('specs', { id: all.nextId('specs'), name: 'Colour', goods_id });
+  }
+  for (const spec_id of [1, 1, 2]) {
+    all.put('options', { id: all.nextId('options'), value: 'Silver', spec_id });
+  }
+  const prices = { price: 3, cost_price: 1, market_price: 4, stock: 0 };
+  const sku = { name: 'Phone, silver', goods_id: 1, caption: '', category_id: 3, ...prices };
+  all.put('skus', { id: all.nextId('skus'), ...sku, sales: 0, is_launched: true });
+  all.put('sku_specs', { id: all.nextId('sku_specs'), sku_id: 1, spec_id: 1, option_id: 1 });
+  const answer = { created: 1, etag: '"1"', body: '{"id":1}', time: 0 };
+  append(all, 'idempotency_keys', { key: '[null,"a"]', digest: '', ...answer }, () => false);
+  for (const before of [null, { id: 1, name: 'Works' }]) {
+    const change = { kind: 'brands', id: 1, before, after: { id: 1, name: 'Other' } } as const;
+    append(all, 'audits', entryOf(change, { subject: 'ann', time: 0 }), () => false);
+  }
+  for (const name of ['Emma', 'Ulysses']) {
+    const book = { name, pub_date: '1815-12-23', commentcount: 0, readcount: 0, image: '' };
+    all.put('books', { id: all.nextId('books'), ...book });
+  }
+}
+
+const renameBrand = (id: number, name: string) => (all: Transaction) =>
+  all.put('brands', { id, name, logo: '', first_letter: '' });
+
+const putOption = (id: number, spec_id: number) => (all: Transaction) =>
+  all.put('options', { id, value: 'Black', spec_id });
+
+/** What five change sets do: all rows; then rows come and go, change, and move to other lists. */
+const HISTORY: readonly ((all: Transaction) => void)[] = [
+  fill,
+  renameBrand(2, 'Second'),
+  (all) => {
+    renameBrand(all.nextId('brands'), 'Third')(all);
+    all.delete('books', 2);
+    putOption(all.nextId('options'), 1)(all);
+  },
+  (all) => {
+    renameBrand(2, 'Fourth')(all);
+    putOption(all.nextId('options'), 1)(all);
+  },
+  (all) => {
+    renameBrand(3, 'Fifth')(all);
+    putOption(5, 2)(all);
+    all.delete('options', 4);
+  },
+];
+
+/** A store of five change sets behind an empty base. */
+async function history(): Promise<string> {
+  const directory = storeDirectory();
+  const store = await openStore(directory, { disk: quickDisk });
+  for (const transaction of HISTORY) await store.transact(transaction);
+  await store.close();
+  return directory;
+}
+
+/** The same rows in a base, and no change set behind it. */
+async function folded(): Promise<string> {
+  const from = load(machineDisk, await history());
+  const directory = storeDirectory();
+  if (from === null) throw new Error('there is no store');
+  await createStore(quickDisk, directory, from.document);
+  return directory;
+}
+
+/** Findings with the directory left out. */
+const foundIn = (directory: string, disk: Disk = machineDisk) =>
+  checkStore(disk, directory).findings.map((finding) => finding.replaceAll(directory, 'DIR'));
+
+const RESTORE = 'restore the directory from a backup, or see "Damage" in docs/storage.md';
+const damage = (file: string, what: string) => `DIR/${file} is damaged: ${what}; ${RESTORE}`;
+
+test('a store in order has no findings, as change sets and as a base', async () => {
+  for (const [make, behind] of [
+    [history, 5],
+    [folded, 0],
+  ] as const) {
+    const directory = await make();
+    const { findings, document, changeSets } = checkStore(machineDisk, directory);
+    assert.equal(findings, []);
+    assert.is(changeSets, behind);
+    assert.is(document?.sequence, 5);
+    for (const kind of KIND_NAMES) assert.ok((document?.rows[kind].size ?? 0) > 0, kind);
+    assert.is(document?.rows.brands.get(3)?.['name'], 'Fifth');
+  }
+});
+
+test('where there is no store, there are neither findings nor a document', async () => {
+  const directory = storeDirectory();
+  const nothing = { findings: [], document: null, changeSets: 0 };
+  assert.equal(checkStore(machineDisk, directory), nothing);
+  assert.equal(checkStore(machineDisk, join(directory, 'not-there')), nothing);
+  mkdirSync(join(directory, CHANGES));
+  assert.equal(checkStore(machineDisk, directory), nothing);
+});
+
+test('what a crash leaves is in order, and what else is in the directory is not judged', async () => {
+  const directory = await folded();
+  // A crash between the new base and the removal of a change set that it contains.
+  cpSync(join(await history(), changeSetName(5)), join(directory, changeSetName(5)));
+  for (const name of ['.0123456789abcdef.tmp', join(CHANGES, '.fedcba9876543210.tmp')]) {
+    writeFileSync(join(directory, name), '{"half":');
+  }
+  writeFileSync(join(directory, 'notes.txt'), 'mine');
+  mkdirSync(join(directory, 'pages'));
+  const before = filesOf(directory);
+  assert.equal(foundIn(directory), []);
+  assert.equal(filesOf(directory), before);
+});
+
+interface Planted {
+  readonly what: string;
+  readonly base?: Edit<BaseFile>;
+  readonly changes?: Readonly<Record<number, Edit<ChangeSetFile>>>;
+  readonly found: readonly string[];
+}
+
+/** Edits a row of the base. */
+const row =
+  (kind: keyof BaseFile['tables'], id: number, values: Readonly<Record<string, unknown>>) =>
+  ({ tables }: BaseFile): void => {
+    const found = tables[kind].find((candidate) => candidate['id'] === id);
+    if (found === undefined) throw new Error(`there is no row ${id} of ${kind}`);
+    for (const [name, value] of Object.entries(values)) {
+      // By definition, since an assignment to __proto__ makes no member.
+      const member = { value, enumerable: true, configurable: true, writable: true };
+      if (value === undefined) Reflect.deleteProperty(found, name);
+      else Object.defineProperty(found, name, member);
+    }
+  };
+
+const ROWS: readonly Planted[] = [
+  {
+    what: 'a flag for a text',
+    base: row('brands', 2, { name: true }),
+    found: ['brand 2: name: must be a string, not a boolean'],
+  },
+  {
+    what: 'a text for a number',
+    base: row('skus', 1, { price: '3' }),
+    found: ['SKU 1: price: must be an integer, not a string'],
+  },
+  {
+    what: 'a fraction, and a number below the least',
+    base: row('skus', 1, { price: 1.5, stock: -1 }),
+    found: ['SKU 1: price: must be an integer, not a fraction', 'SKU 1: stock: must be 0 or more'],
+  },
+  {
+    what: 'a text for a flag',
+    base: row('skus', 1, { is_launched: 'yes' }),
+    found: ['SKU 1: is_launched: must be true or false, not a string'],
+  },
+  {
+    what: 'a list and an object for a text',
+    base: row('brands', 2, { name: ['a'], logo: {} }),
+    found: [
+      'brand 2: name: must be a string, not an array',
+      'brand 2: logo: must be a string, not an object',
+    ],
+  },
+  {
+    what: 'a day that does not exist',
+    base: row('books', 1, { pub_date: '2023-02-30' }),
+    found: ['book 1: pub_date: must be a date that exists, written YYYY-MM-DD'],
+  },
+  {
+    what: 'an unpaired surrogate',
+    base: row('brands', 2, { name: '\ud800' }),
+    found: ['brand 2: name: must not hold an unpaired surrogate'],
+  },
+  {
+    what: 'null where it is not allowed',
+    base: row('goods', 2, { brand_id: null }),
+    found: ['SPU 2: brand_id: must be an integer, not null'],
+  },
+  {
+    what: 'what the service sets, of another type',
+    base: row('books', 1, { readcount: '5', image: null }),
+    found: ['book 1: readcount: it must be a number', 'book 1: image: it must be a string'],
+  },
+  {
+    what: 'attributes that are not there',
+    base: row('books', 1, { name: undefined, commentcount: undefined }),
+    found: ['book 1: name: it is missing', 'book 1: commentcount: it is missing'],
+  },
+  {
+    what: 'attributes that there are not',
+    base: row('brands', 2, { colour: 'red', constructor: 1, ['__proto__']: 2 }),
+    found: ['colour', 'constructor', '__proto__'].map(
+      (name) => `brand 2: ${name}: it is not stored here`,
+    ),
+  },
+  {
+    what: 'a joined name and owned rows that are stored',
+    base: row('skus', 1, { goods: 'Phone', specs: [] }),
+    found: ['SKU 1: goods: it is not stored here', 'SKU 1: specs: it is not stored here'],
+  },
+  {
+    what: 'a broken reference, under the name that requests have',
+    base: row('specs', 3, { goods_id: 9 }),
+    found: ['specification 3: spu_id: 9 does not exist'],
+  },
+  {
+    what: 'a reference to a row that is gone',
+    base: ({ tables }) => {
+      tables.brands = tables.brands.filter(({ id }) => id !== 1);
+    },
+    found: ['SPU 1: brand_id: 1 does not exist', 'SPU 2: brand_id: 1 does not exist'],
+  },
+  {
+    what: 'categories that are no chain',
+    base: row('goods', 2, { category2_id: 5 }),
+    found: ['SPU 2: category2_id: category 5 is not a child of category 1'],
+  },
+  {
+    what: 'a SKU that is not in a third-level category',
+    base: row('skus', 1, { category_id: 2 }),
+    found: ['SKU 1: category_id: category 2 is not a third-level category'],
+  },
+  {
+    what: 'a category below itself',
+    base: row('categories', 4, { parent_id: 6 }),
+    found: [
+      [4, 6],
+      [5, 4],
+      [6, 5],
+    ].map(
+      ([id, parent]) =>
+        `category ${id}: parent_id: category ${id} under ${parent} would be on a fourth level or below itself`,
+    ),
+  },
+  {
+    what: 'an option of another specification',
+    base: row('sku_specs', 1, { option_id: 3 }),
+    found: ['specification record 1: option_id: option 3 does not belong to specification 1'],
+  },
+  {
+    what: 'an id above the last one',
+    base: ({ last_ids }) => {
+      last_ids.brands = 2;
+    },
+    found: ['brand 3: the last id of brands is 2'],
+  },
+  {
+    what: 'a last id that is not there',
+    base: ({ last_ids }) => {
+      delete last_ids.skus;
+    },
+    found: ['SKU 1: the last id of skus is 0'],
+  },
+  {
+    what: 'a gap in the audit trail, whose first entry is gone',
+    base: ({ tables }) => {
+      tables.audits.shift();
+    },
+    found: ['audit entry 2: oldest: it must be 2'],
+  },
+  {
+    what: 'a sum in the audit trail that is wrong',
+    base: row('audits', 2, { bytes: 1 }),
+    found: ['audit entry 2: bytes: it must be 587'],
+  },
+  {
+    what: 'what is no moment, no JSON text of an object and no action in an audit entry',
+    base: row('audits', 1, { time: 'today', after: '[]', action: 'rename' }),
+    found: [
+      'audit entry 1: time: must be a moment, written YYYY-MM-DDThh:mm:ss.sssZ',
+      'audit entry 1: action: must be create, update or delete',
+      'audit entry 1: after: must be the JSON text of an object',
+    ],
+  },
+  {
+    what: 'two rows with one id',
+    base: ({ tables }) => {
+      tables.brands.push({ id: 2, name: 'Twice', logo: '', first_letter: '' });
+    },
+    found: [damage(BASE, 'brands has two rows with one id')],
+  },
+];
+
+for (const { what, base, found } of ROWS) {
+  test(`check finds, in a base: ${what}`, async () => {
+    const directory = leftInDisorder(await folded());
+    forge(directory, { base: base ?? (() => {}) });
+    assert.equal(foundIn(directory), found);
+  });
+}
+
+const CHANGED: readonly Planted[] = [
+  {
+    what: 'a wrong value that is there in the end',
+    changes: {
+      4({ put }) {
+        put.brands?.push({ id: 1, name: '', logo: '', first_letter: '' });
+      },
+    },
+    found: ['brand 1: name: must not be empty or only white space'],
+  },
+  {
+    what: 'a row that went though others refer to it',
+    changes: {
+      5(changeSet) {
+        changeSet.delete = { options: [1] };
+      },
+    },
+    found: ['specification record 1: option_id: 1 does not exist'],
+  },
+  {
+    what: 'a last id that goes back',
+    changes: {
+      5({ last_ids }) {
+        last_ids.brands = 2;
+        last_ids.books = 1;
+      },
+    },
+    found: [
+      `DIR/${changeSetName(5)}: the last id of books goes back from 2 to 1`,
+      `DIR/${changeSetName(5)}: the last id of brands goes back from 3 to 2`,
+      'brand 3: the last id of brands is 2',
+    ],
+  },
+  {
+    what: 'an id that is used a second time',
+    changes: {
+      4({ put }) {
+        const counts = { commentcount: 0, readcount: 0, image: '' };
+        put.books = [{ id: 2, name: 'Another', pub_date: '1922-02-02', ...counts }];
+      },
+    },
+    found: [`DIR/${changeSetName(4)}: it uses the id of book 2 a second time`],
+  },
+  {
+    what: 'the removal of a row that was never there, and of one that is gone',
+    changes: {
+      4(changeSet) {
+        changeSet.delete = { books: [2], skus: [8] };
+      },
+    },
+    found: [
+      `DIR/${changeSetName(4)}: it deletes book 2, which is not there`,
+      `DIR/${changeSetName(4)}: it deletes SKU 8, which is not there`,
+    ],
+  },
+  {
+    what: 'faults of several change sets, in their order',
+    changes: {
+      2(changeSet) {
+        changeSet.delete = { skus: [8] };
+      },
+      3({ last_ids }) {
+        last_ids.brands = 1;
+      },
+      5({ last_ids }) {
+        last_ids.brands = 3;
+      },
+    },
+    found: [
+      `DIR/${changeSetName(2)}: it deletes SKU 8, which is not there`,
+      `DIR/${changeSetName(3)}: the last id of brands goes back from 2 to 1`,
+    ],
+  },
+  {
+    what: 'a file that is sealed well and has another form',
+    changes: {
+      4(changeSet) {
+        Object.assign(changeSet, { put: { books: 'none' } });
+      },
+    },
+    found: [damage(changeSetName(4), '× Invalid type: Expected Array but received "none"')],
+  },
+];
+
+for (const { what, changes, found } of CHANGED) {
+  test(`check finds, in change sets: ${what}`, async () => {
+    const directory = leftInDisorder(await history());
+    forge(directory, { changes: changes ?? {} });
+    assert.equal(foundIn(directory), found);
+  });
+}
+
+test('a history that was forged without a fault has none', async () => {
+  const directory = await history();
+  const before = filesOf(directory);
+  forge(directory, {});
+  assert.equal(filesOf(directory), before);
+});
+
+/** Flips one bit in the middle of a file. */
+function flip(path: string): void {
+  const bytes = readFileSync(path);
+  const at = bytes.length >> 1;
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  writeFileSync(path, bytes);
+}
+
+/** Puts a directory in the place of a file, or a file in that of a directory. */
+function unreadable(path: string): void {
+  const wasDirectory = path.endsWith(CHANGES);
+  rmSync(path, { recursive: true });
+  if (wasDirectory) writeFileSync(path, '');
+  else mkdirSync(path);
+}
+
+const CHECKSUM = 'its checksum does not match its content';
+const CUT_OFF = 'it is cut off, or not a file of the store';
+const GAP = 'it is missing, and later change sets are there';
+const stranger = (name: string) =>
+  `DIR/changes/${name} is not a file of the store: ${name} is no number of a change set; move it out of DIR/changes`;
+const inPlace = (file: string, errno = 'EISDIR: illegal operation on a directory, read') =>
+  `DIR/${file} cannot be read (${errno}); make it readable for the user that runs catalog-server`;
+
+const FILES: readonly {
+  readonly what: string;
+  readonly damage: (path: (name: string) => string) => void;
+  readonly found: readonly string[];
+}[] = [
+  {
+    what: 'a flipped bit in the base',
+    damage: (path) => flip(path(BASE)),
+    found: [damage(BASE, CHECKSUM)],
+  },
+  {
+    what: 'a flipped bit in a change set',
+    damage: (path) => flip(path(changeSetName(3))),
+    found: [damage(changeSetName(3), CHECKSUM)],
+  },
+  {
+    what: 'a flipped bit in the head',
+    damage: (path) => flip(path(HEAD)),
+    found: [damage(HEAD, CHECKSUM)],
+  },
+  {
+    what: 'every file damaged at once, each by itself',
+    damage: (path) => {
+      truncateSync(path(HEAD), 0);
+      flip(path(BASE));
+      for (const sequence of [1, 3, 5]) flip(path(changeSetName(sequence)));
+      for (const sequence of [2, 4]) truncateSync(path(changeSetName(sequence)), 100);
+    },
+    found: [
+      damage(HEAD, CUT_OFF),
+      damage(BASE, CHECKSUM),
+      damage(changeSetName(1), CHECKSUM),
+      damage(changeSetName(2), CUT_OFF),
+      damage(changeSetName(3), CHECKSUM),
+      damage(changeSetName(4), CUT_OFF),
+      damage(changeSetName(5), CHECKSUM),
+    ],
+  },
+  {
+    what: 'a gap and damage behind it',
+    damage: (path) => {
+      rmSync(path(changeSetName(2)));
+      flip(path(changeSetName(4)));
+    },
+    found: [damage(changeSetName(2), GAP), damage(changeSetName(4), CHECKSUM)],
+  },
+  {
+    what: 'two gaps, one of them wide',
+    damage: (path) => {
+      for (const sequence of [1, 2, 4]) rmSync(path(changeSetName(sequence)));
+    },
+    // Of a wide gap the first is named.
+    found: [damage(changeSetName(1), GAP), damage(changeSetName(4), GAP)],
+  },
+  {
+    what: 'a gap at the end, which only the head shows',
+    damage: (path) => rmSync(path(changeSetName(5))),
+    found: [
+      damage(changeSetName(5), 'it is missing, and head.json says that change set 5 was answered'),
+    ],
+  },
+  {
+    what: 'a missing base, and damage among the change sets',
+    damage: (path) => {
+      rmSync(path(BASE));
+      flip(path(changeSetName(3)));
+    },
+    found: [
+      damage(BASE, 'it is missing, and change sets are there'),
+      damage(changeSetName(3), CHECKSUM),
+    ],
+  },
+  {
+    what: 'a missing head, and damage among the change sets',
+    damage: (path) => {
+      rmSync(path(HEAD));
+      flip(path(changeSetName(3)));
+    },
+    found: [
+      damage(changeSetName(3), CHECKSUM),
+      damage(HEAD, `it is missing, and ${BASE} is there`),
+    ],
+  },
+  {
+    what: 'change sets under the numbers of others',
+    damage: (path) => {
+      cpSync(path(changeSetName(2)), path('kept'));
+      cpSync(path(changeSetName(4)), path(changeSetName(2)));
+      cpSync(path('kept'), path(changeSetName(4)));
+    },
+    found: [
+      damage(changeSetName(2), 'it holds change set 4'),
+      damage(changeSetName(4), 'it holds change set 2'),
+    ],
+  },
+  {
+    what: 'strangers among the change sets, a folder too, and damage besides',
+    damage: (path) => {
+      writeFileSync(path(join(CHANGES, 'notes.txt')), 'mine');
+      mkdirSync(path(join(CHANGES, 'old')));
+      flip(path(changeSetName(3)));
+    },
+    found: [stranger('notes.txt'), stranger('old'), damage(changeSetName(3), CHECKSUM)],
+  },
+  {
+    what: 'a base that cannot be read',
+    damage: (path) => unreadable(path(BASE)),
+    found: [inPlace(BASE)],
+  },
+  {
+    what: 'a change set that cannot be read, and damage behind it',
+    damage: (path) => {
+      unreadable(path(changeSetName(2)));
+      flip(path(changeSetName(4)));
+    },
+    found: [inPlace(changeSetName(2)), damage(changeSetName(4), CHECKSUM)],
+  },
+  {
+    what: 'a head that cannot be read, and damage besides',
+    damage: (path) => {
+      unreadable(path(HEAD));
+      flip(path(changeSetName(4)));
+    },
+    found: [inPlace(HEAD), damage(changeSetName(4), CHECKSUM)],
+  },
+];
+
+for (const { what, damage: make, found } of FILES) {
+  test(`check finds, among the files: ${what}`, async () => {
+    const directory = leftInDisorder(await history());
+    make((name) => join(directory, name));
+    assert.equal(foundIn(directory).sort(), found.toSorted());
+  });
+}
+
+test('a file in the place of the folder for change sets is named as unreadable', async () => {
+  const directory = leftInDisorder(await history());
+  unreadable(join(directory, CHANGES));
+  const [first, ...more] = foundIn(directory);
+  assert.match(first ?? '', /^DIR\/changes cannot be read \(ENOTDIR/);
+  for (const finding of more) {
+    assert.match(finding, /^DIR\/changes\/\d+\.json cannot be read \(ENOTDIR/);
+  }
+});
+
+test('change sets of another history are found, and only where the two meet', async () => {
+  const [directory, other] = [leftInDisorder(await history()), await history()];
+  for (const sequence of [3, 4]) {
+    cpSync(join(other, changeSetName(sequence)), join(directory, changeSetName(sequence)));
+  }
+  const what = 'it does not follow the change set before it; it is from another history';
+  // Behind a change set that could not be taken in, nothing is known of the one before.
+  assert.equal(foundIn(directory), [
+    damage(changeSetName(3), what),
+    damage(changeSetName(5), what),
+  ]);
+});
+
+test('an older version and a newer one are findings, with what to do', async () => {
+  const older = leftInDisorder(storeDirectory());
+  cpSync(FIXTURE, older, { recursive: true });
+  assert.equal(foundIn(older), [
+    'DIR has schema version 1, this program has 3; run: catalog-server migrate --data DIR',
+  ]);
+  // What is wrong with an older one is told first.
+  flip(join(older, changeSetName(6)));
+  assert.equal(foundIn(older), [damage(changeSetName(6), CHECKSUM)]);
+
+  const newer = leftInDisorder(await history());
+  forge(newer, { base: (base) => Object.assign(base, { schema: 4, tables: [] }) });
+  // Its other files are not ours to judge.
+  flip(join(newer, changeSetName(3)));
+  writeFileSync(join(newer, CHANGES, 'index'), '');
+  assert.equal(foundIn(newer), [
+    'DIR/catalog.json has schema version 4, this program has 3; use a newer catalog-server (catalog-server migrate only goes forward)',
+  ]);
+});
+
+test('of very many findings there are a thousand', async () => {
+  const directory = leftInDisorder(await folded());
+  forge(directory, {
+    base({ tables, last_ids }) {
+      last_ids.brands = 5000;
+      for (let id = 10; id < 2000; id += 1) {
+        // Three faults each, of which a thousand is no multiple.
+        tables.brands.push({ id, name: '', logo: 1, first_letter: 'ab' });
+      }
+    },
+  });
+  assert.is(foundIn(directory).length, 1000);
+});
+
+/** The same store after a checkpoint: the base as of change set 3, and two behind it. */
+async function checkpointed(): Promise<string> {
+  const directory = storeDirectory();
+  const store = await openStore(directory, { disk: quickDisk, smallestCheckpoint: 3 * 4096 - 1 });
+  for (const transaction of HISTORY) await store.transact(transaction);
+  await store.close();
+  return directory;
+}
+
+for (const [what, make, behind] of [
+  ['which has change sets behind it', checkpointed, 2],
+  ['which has none', folded, 0],
+] as const) {
+  test(`a check that is overtaken judges the new base by itself, ${what}`, async () => {
+    const directory = await make();
+    assert.is(checkStore(machineDisk, directory).changeSets, behind);
+
+    // What the check finds first: an empty base, and of the change sets the third is gone already.
+    const before = await history();
+    let bases = 0;
+    const at = (path: string) => (bases > 1 ? path : path.replace(directory, before));
+    const disk: Disk = {
+      ...machineDisk,
+      list: (path) => machineDisk.list(at(path)),
+      read(path) {
+        if (path === join(directory, BASE)) bases += 1;
+        return machineDisk.read(at(path));
+      },
+    };
+    rmSync(join(leftInDisorder(before), changeSetName(3)));
+    assert.equal(foundIn(directory, disk), []);
+    assert.ok(bases > 1, 'it was not overtaken');
+  });
+}
+
+/** Checks a directory until it is told to end; prints how often, or what it finds. */
+const CHECKER = `
+  const { checkStore } = await import(process.argv[1]);
+  const { machineDisk } = await import(process.argv[2]);
+  let going = true;
+  process.stdin.on('data', () => {}).on('end', () => { going = false; });
+  const sequences = new Set();
+  for (let count = 0; going; count += 1) {
+    const { findings, document } = checkStore(machineDisk, process.argv[3]);
+    if (findings.length > 0) {
+      console.log('found: ' + findings.join(', '));
+      process.exit(1);
+    }
+    sequences.add(document.sequence);
+    if (count === 0) console.log('checking');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  console.log('checked ' + sequences.size);
+`;
+
+test('a check beside a writer, its commits and its checkpoints, has no findings', async () => {
+  const directory = storeDirectory();
+  const store = await openStore(directory, { smallestCheckpoint: 100_000 });
+  await store.transact(fill);
+  const source = join(ROOT, 'src');
+  const checker = spawn(
+    process.execPath,
+    ['-e', CHECKER, join(source, 'store', 'check.ts'), join(source, 'disk', 'disk.ts'), directory],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
+  let output = '';
+  checker.stdout.on('data', (chunk) => (output += chunk));
+  checker.stdin.on('error', () => {
+    // It has ended already: what it printed says why.
+  });
+  const ended = new Promise<number | null>((resolve) => checker.on('close', resolve));
+  await until('it checks', () => output !== '');
+  // Rows that come, change and go, and move from one list to another.
+  for (let nth = 1; nth <= 600; nth += 1) {
+    await store.transact((all) => {
+      const id = all.nextId('options');
+      all.put('options', { id, value: `Option ${id}`, spec_id: 3 });
+      if (nth > 1) all.put('options', { id: id - 1, value: `Moved ${id}`, spec_id: 2 });
+      if (nth > 2) all.delete('options', id - 2);
+    });
+  }
+  checker.stdin.end();
+  await ended;
+  const count = Number(/^checking\nchecked (\d+)\n$/.exec(output)?.[1]);
+  assert.ok(count > 2, output);
+  await store.close();
+  const { sequence } = JSON.parse(readFileSync(join(directory, BASE), 'utf8'));
+  assert.ok(sequence > 100, `the last checkpoint was as of ${sequence}`);
+});
+
+test.run();

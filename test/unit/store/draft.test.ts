@@ -1,0 +1,386 @@
+/** A draft: committed state below, what transactions wrote above, and nothing of those that threw. */
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../src/errors.ts';
+import { KIND_NAMES, type KindName, type Row, type Scalar } from '../../../src/model/kind.ts';
+import { ALL_KINDS, KINDS } from '../../../src/model/kinds.ts';
+import { referrersOf } from '../../../src/model/relations.ts';
+import { judge } from '../../../src/model/rules.ts';
+import { Draft } from '../../../src/store/draft.ts';
+import { perKind } from '../../../src/model/per-kind.ts';
+import { RowTable } from '../../../src/store/memory/row-table.ts';
+import { indexedAttributes, Tables } from '../../../src/store/memory/tables.ts';
+
+type Rows = Record<KindName, Map<number, Row>>;
+type LastIds = Record<KindName, number>;
+
+/**
+ * Two chains of categories (1, 2, 3 and 4, 5, 6), an SPU on each, a specification with two options
+ * for each SPU, a SKU of each SPU, one specification record.
+ */
+function catalog(): { readonly rows: Rows; readonly lastIds: LastIds } {
+  const rows: Rows = perKind(() => new Map());
+  const lastIds = perKind(() => 0);
+  const add = (kind: KindName, values: Readonly<Record<string, Scalar>>) => {
+    lastIds[kind] += 1;
+    rows[kind].set(lastIds[kind], { id: lastIds[kind], ...values });
+  };
+  add('brands', { name: 'Brand' });
+  for (const parent_id of [null, 1, 2, null, 4, 5]) add('categories', { name: 'C', parent_id });
+  for (const [category1_id, category2_id, category3_id] of [
+    [1, 2, 3],
+    [4, 5, 6],
+  ] as const) {
+    add('goods', { name: 'SPU', brand_id: 1, category1_id, category2_id, category3_id });
+  }
+  for (const goods_id of [1, 2]) add('specs', { name: 'Colour', goods_id });
+  for (const spec_id of [1, 1, 2, 2]) add('options', { value: 'Silver', spec_id });
+  add('skus', { name: 'SKU', goods_id: 1, category_id: 3 });
+  add('skus', { name: 'SKU', goods_id: 2, category_id: 6 });
+  add('sku_specs', { sku_id: 1, spec_id: 1, option_id: 1 });
+  return { rows, lastIds };
+}
+
+const copy = (rows: Rows): Rows => perKind(({ name }) => new Map(rows[name]));
+const tablesOf = (rows: Rows) =>
+  new Tables(perKind(({ name }) => new RowTable(rows[name].values())));
+
+function draftOver({ rows, lastIds }: { rows: Rows; lastIds: LastIds }): Draft {
+  return new Draft(tablesOf(rows), lastIds);
+}
+
+/** The code and message of what a transaction throws. */
+function failureOf(run: () => unknown): { readonly code: string; readonly message: string } {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof CatalogError) return { code: error.code, message: error.message };
+    return { code: 'none', message: String(error) };
+  }
+  return { code: 'done', message: '' };
+}
+
+/** Everything that a draft shows: rows, and rows by value. */
+function viewOf(draft: Draft, ids: number): unknown {
+  return KIND_NAMES.map((kind) => ({
+    kind,
+    rows: Array.from({ length: ids + 1 }, (_, id) => draft.get(kind, id)),
+    matching: indexedAttributes(KINDS[kind]).map((attribute) =>
+      [null, 'SKU', 'Other', 1, 2, 3, 4, 5, 6].map((value) =>
+        [...draft.matching(kind, attribute, value)].sort((a, b) => a - b),
+      ),
+    ),
+  }));
+}
+
+test('a transaction that throws is undone whole: rows, removals, rows by value, ids', () => {
+  const draft = draftOver(catalog());
+  draft.run((transaction) => {
+    const id = transaction.nextId('skus');
+    transaction.put('skus', { id, name: 'Drafted', goods_id: 1, category_id: 3 });
+  });
+  const [before, changes, ids] = [viewOf(draft, 8), draft.changes(), draft.lastIds()];
+  const thrown = new Error('on second thoughts');
+  assert.throws(
+    () =>
+      draft.run((transaction) => {
+        assert.is(transaction.nextId('brands'), 2);
+        assert.is(transaction.nextId('skus'), 4);
+        transaction.put('skus', { id: 4, name: 'Other', goods_id: 1, category_id: 3 });
+        transaction.put('skus', { id: 3, name: 'Other', goods_id: 2, category_id: 6 });
+        transaction.put('skus', { id: 3, name: 'Again', goods_id: 2, category_id: 6 });
+        transaction.delete('skus', 1);
+        transaction.put('skus', { id: 1, name: 'Back', goods_id: 2, category_id: 6 });
+        transaction.delete('skus', 3);
+        throw thrown;
+      }),
+    (error: unknown) => error === thrown,
+  );
+  assert.equal(viewOf(draft, 8), before);
+  assert.equal(draft.changes(), changes);
+  assert.equal(draft.lastIds(), ids);
+  assert.is(
+    draft.run((transaction) => transaction.nextId('brands')),
+    2,
+  );
+});
+
+test('a transaction sees what it has written: each row once, as it was and is, in its order', () => {
+  const draft = draftOver(catalog());
+  const sku = (id: number, name: string) => ({ id, name, goods_id: 1, category_id: 3 });
+  draft.run((transaction) => transaction.put('skus', sku(transaction.nextId('skus'), 'Earlier')));
+  draft.run((transaction) => {
+    assert.equal(transaction.written(), [], 'what others wrote is theirs');
+    const [before, record] = [transaction.get('skus', 1), transaction.get('sku_specs', 1)];
+    const earlier = transaction.get('skus', 3);
+    transaction.put('skus', sku(3, 'Once'));
+    transaction.delete('skus', 1);
+    transaction.put('skus', sku(3, 'Twice'));
+    const id = transaction.nextId('skus');
+    transaction.put('skus', sku(id, 'Come'));
+    assert.equal(transaction.written().at(-1), {
+      kind: 'skus',
+      id,
+      before: null,
+      after: sku(id, 'Come'),
+    });
+    transaction.delete('skus', id);
+    assert.equal(transaction.written(), [
+      { kind: 'skus', id: 3, before: earlier ?? null, after: sku(3, 'Twice') },
+      { kind: 'skus', id: 1, before: before ?? null, after: null },
+      { kind: 'sku_specs', id: 1, before: record ?? null, after: null },
+    ]);
+    assert.ok(before !== undefined && record !== undefined && earlier !== undefined);
+  });
+});
+
+test('a draft in which every transaction threw is as clean as a new one', () => {
+  const draft = draftOver(catalog());
+  failureOf(() =>
+    draft.run((transaction) => {
+      transaction.delete('sku_specs', 1);
+      transaction.nextId('books');
+      throw new Error('no');
+    }),
+  );
+  assert.is(draft.dirty, false);
+  assert.equal(draft.changes(), []);
+  assert.equal(draft.lastIds(), {});
+});
+
+test('rows by value are the committed ones with the draft over them, each once', () => {
+  const draft = draftOver(catalog());
+  const bySpec = (id: number) => [...draft.matching('options', 'spec_id', id)];
+  draft.run((transaction) => {
+    transaction.put('options', { id: 2, value: 'Black', spec_id: 2 });
+    transaction.put('options', { id: 1, value: 'Renamed', spec_id: 1 });
+    const id = transaction.nextId('options');
+    transaction.put('options', { id, value: 'New', spec_id: 1 });
+    transaction.delete('options', 4);
+    assert.equal(bySpec(1), [1, 5]);
+    assert.equal(bySpec(2), [3, 2]);
+  });
+  draft.run((transaction) => transaction.put('options', { id: 5, value: 'New', spec_id: 2 }));
+  assert.equal(bySpec(1), [1]);
+  assert.equal(bySpec(2), [3, 2, 5]);
+  draft.run((transaction) => transaction.put('options', { id: 2, value: 'Black', spec_id: 1 }));
+  assert.equal(bySpec(1), [1, 2]);
+  assert.equal(bySpec(2), [3, 5]);
+});
+
+test('deleting a SKU deletes its specification records, drafted ones too', () => {
+  const draft = draftOver(catalog());
+  draft.run((transaction) => {
+    const id = transaction.nextId('sku_specs');
+    transaction.put('sku_specs', { id, sku_id: 1, spec_id: 1, option_id: 2 });
+  });
+  draft.run((transaction) => transaction.delete('skus', 1));
+  assert.is(draft.get('sku_specs', 1), undefined);
+  assert.is(draft.get('sku_specs', 2), undefined);
+  // What was made and removed in one draft is no change, and the rest is.
+  assert.equal(
+    draft
+      .changes()
+      .map(({ kind, id, after }) => JSON.stringify([kind, id, after]))
+      .sort(),
+    ['["sku_specs",1,null]', '["skus",1,null]'],
+  );
+});
+
+test('a row that others refer to is not deleted, and the message names them', () => {
+  const draft = draftOver(catalog());
+  const { code, message } = failureOf(() => draft.run((all) => all.delete('brands', 1)));
+  assert.is(code, 'referred_to');
+  assert.is(message, 'brand 1 is referred to by the brand_id of SPUs 1, 2');
+  assert.ok(draft.get('brands', 1));
+});
+
+test('a row goes together with what refers to it, in whatever order', () => {
+  for (const order of [
+    ['options', 'specs'],
+    ['specs', 'options'],
+  ] as const) {
+    const draft = draftOver(catalog());
+    draft.run((transaction) => {
+      for (const kind of order) {
+        if (kind === 'specs') transaction.delete('specs', 2);
+        else for (const id of [3, 4]) transaction.delete('options', id);
+      }
+    });
+    assert.is(draft.get('specs', 2), undefined);
+  }
+});
+
+test('integrity holds against what earlier transactions of the group wrote', () => {
+  const draft = draftOver(catalog());
+  draft.run((transaction) => {
+    transaction.put('specs', { id: transaction.nextId('specs'), name: 'Size', goods_id: 1 });
+  });
+  draft.run((transaction) => {
+    transaction.put('options', { id: transaction.nextId('options'), value: 'Large', spec_id: 3 });
+  });
+  const deletion = failureOf(() => draft.run((all) => all.delete('specs', 3)));
+  assert.is(deletion.code, 'referred_to');
+  assert.match(deletion.message, /option 5/);
+
+  draft.run((transaction) => transaction.delete('options', 5));
+  draft.run((transaction) => transaction.delete('specs', 3));
+  const late = failureOf(() =>
+    draft.run((all) => all.put('options', { id: 6, value: 'Large', spec_id: 3 })),
+  );
+  assert.equal(late, {
+    code: 'integrity',
+    message: 'database error: spec_id: 3 does not exist',
+  });
+});
+
+test('moving a row is judged over everything that relies on it', () => {
+  const moves: readonly (readonly [KindName, Row, RegExp])[] = [
+    ['categories', { id: 2, name: 'C', parent_id: 4 }, /category2_id of SPU 1: category 2/],
+    ['categories', { id: 2, name: 'C', parent_id: null }, /of (SPU|SKU) 1/],
+    ['specs', { id: 1, name: 'Colour', goods_id: 2 }, /spec_id of specification record 1/],
+    ['options', { id: 1, value: 'Silver', spec_id: 2 }, /option_id of specification record 1/],
+    ['skus', { id: 1, name: 'SKU', goods_id: 2, category_id: 6 }, /of specification record 1/],
+  ];
+  for (const [kind, row, said] of moves) {
+    const draft = draftOver(catalog());
+    const { code, message } = failureOf(() => draft.run((all) => all.put(kind, row)));
+    assert.is(code, 'integrity', kind);
+    assert.match(message, said);
+    assert.equal(draft.changes(), []);
+  }
+});
+
+test('moving a category is judged down to SKUs and categories that only rely on what is below it', () => {
+  // No SPU is on the first chain any more; the SKU in its third category is.
+  for (const [row, said] of [
+    [{ id: 1, name: 'C', parent_id: 4 }, /of (category 3|SKU 3)\b/],
+    [{ id: 2, name: 'C', parent_id: null }, /of SKU 3\b/],
+  ] as const) {
+    const draft = draftOver(catalog());
+    draft.run((transaction) => {
+      transaction.put('goods', { ...(transaction.get('goods', 2) as Row), id: 1 });
+      transaction.put('skus', { id: 3, name: 'SKU', goods_id: 1, category_id: 3 });
+      transaction.delete('skus', 1);
+    });
+    const { code, message } = failureOf(() => draft.run((all) => all.put('categories', row)));
+    assert.is(code, 'integrity');
+    assert.match(message, said);
+  }
+});
+
+interface Edit {
+  readonly kind: KindName;
+  /** Null deletes. */
+  readonly values: Readonly<Record<string, Scalar>> | null;
+  readonly id: number;
+}
+
+interface Attempt {
+  readonly edits: readonly Edit[];
+  readonly throws: boolean;
+}
+
+const idIn = (max: number) => fc.integer({ min: 1, max });
+const category = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(3, 6) },
+  { weight: 1, arbitrary: idIn(7) },
+);
+const chain = fc.constantFrom([1, 2, 3], [4, 5, 6], [1, 2, 7], [4, 5, 3], [1, 5, 6]);
+const named = fc.constantFrom('SKU', 'Other');
+const columns = {
+  categories: fc.record({ name: named, parent_id: fc.constantFrom(null, 1, 2, 4, 5, 6) }),
+  goods: fc.tuple(named, idIn(2), chain).map(([name, brand_id, levels]) => ({
+    name,
+    brand_id,
+    category1_id: levels[0] ?? 0,
+    category2_id: levels[1] ?? 0,
+    category3_id: levels[2] ?? 0,
+  })),
+  specs: fc.record({ name: named, goods_id: idIn(3) }),
+  options: fc.record({ value: named, spec_id: idIn(3) }),
+  skus: fc.record({ name: named, goods_id: idIn(3), category_id: category }),
+  sku_specs: fc.record({ sku_id: idIn(3), spec_id: idIn(3), option_id: idIn(5) }),
+} as const;
+const edits = Object.entries(columns).map(([kind, values]) =>
+  fc.record({
+    kind: fc.constant(kind as KindName),
+    id: idIn(kind === 'categories' ? 8 : 5),
+    values: fc.option<Readonly<Record<string, Scalar>>>(values, { freq: 4 }),
+  }),
+);
+const attempts: fc.Arbitrary<Attempt[]> = fc.array(
+  fc.record({
+    edits: fc.array(fc.oneof(...edits), { minLength: 1, maxLength: 4 }),
+    throws: fc.integer({ min: 0, max: 5 }).map((number) => number === 0),
+  }),
+  { minLength: 1, maxLength: 12 },
+);
+
+/** Carries edits out on plain maps; the rows that belong to a deleted one go with it. */
+function editPlainly(rows: Rows, { kind, id, values }: Edit): void {
+  if (values !== null) {
+    rows[kind].set(id, { id, ...values });
+    return;
+  }
+  rows[kind].delete(id);
+  for (const { kind: owned, attribute, cascade } of referrersOf(kind)) {
+    if (!cascade) continue;
+    for (const row of rows[owned.name].values()) {
+      if (row[attribute] === id) rows[owned.name].delete(row.id);
+    }
+  }
+}
+
+/** Judges every row there is. */
+function isWhole(rows: Rows): boolean {
+  return ALL_KINDS.every((kind) =>
+    [...rows[kind.name].values()].every(
+      (row) => judge(kind, row, (name, id) => rows[name].get(id as number)) === null,
+    ),
+  );
+}
+
+let allowed = 0;
+let refused = 0;
+
+test('a draft shows what plain maps show, and refuses exactly what breaks a rule somewhere', () => {
+  fc.assert(
+    fc.property(attempts, (all) => {
+      const base = catalog();
+      const tables = tablesOf(base.rows);
+      const draft = new Draft(tables, base.lastIds);
+      let rows = base.rows;
+      for (const { edits: some, throws } of all) {
+        const next = copy(rows);
+        for (const one of some) editPlainly(next, one);
+        const keeps = !throws && isWhole(next);
+        const { code } = failureOf(() =>
+          draft.run((transaction) => {
+            for (const { kind, id, values } of some) {
+              if (values === null) transaction.delete(kind, id);
+              else transaction.put(kind, { id, ...values });
+            }
+            if (throws) throw new Error('on second thoughts');
+          }),
+        );
+        if (throws) assert.is(code, 'none');
+        else if (keeps) assert.is(code, 'done');
+        else assert.ok(code === 'integrity' || code === 'referred_to', code);
+        if (keeps) allowed += 1;
+        else refused += 1;
+        if (keeps) rows = next;
+      }
+      const plain = new Draft(tablesOf(rows), base.lastIds);
+      assert.equal(viewOf(draft, 9), viewOf(plain, 9));
+      tables.apply(draft.changes());
+      assert.equal(viewOf(new Draft(tables, base.lastIds), 9), viewOf(plain, 9));
+    }),
+    { numRuns: 1500 },
+  );
+  // A property that tries only one of the two would prove little.
+  assert.ok(allowed > 500 && refused > 500, `${allowed} allowed, ${refused} refused`);
+});
+
+test.run();

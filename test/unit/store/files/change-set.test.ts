@@ -1,0 +1,265 @@
+/** The form of the store's files: what is read is what was written, and any damage is found. */
+import { spawnSync } from 'node:child_process';
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../../src/errors.ts';
+import { KIND_NAMES, type KindName, type Row, type Scalar } from '../../../../src/model/kind.ts';
+import { baseSlices, decodeBase } from '../../../../src/store/files/base.ts';
+import {
+  type ChangeSet,
+  decodeChangeSet,
+  encodeChangeSet,
+} from '../../../../src/store/files/change-set.ts';
+import { withChecksum } from '../../../../src/store/files/files.ts';
+import { perKind } from '../../../../src/model/per-kind.ts';
+import { SCHEMA_VERSION } from '../../../../src/store/files/schema.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
+
+const SMALL: ChangeSet = {
+  sequence: 124,
+  previous: 'ab'.repeat(32),
+  time: '2024-02-29T12:00:00.000Z',
+  last_ids: { books: 7 },
+  put: { books: [{ id: 7, name: 'Émile \u{1f600}', pub_date: '1762-05-22' }] },
+  delete: { skus: [3, 5] },
+};
+
+const text = fc.oneof(
+  fc.constantFrom('__proto__', 'constructor', '","sha256":"', '\u2028', '\ud800', '\udfff', '\0'),
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: 'grapheme' }),
+);
+const scalar: fc.Arbitrary<Scalar> = fc.oneof(
+  text,
+  fc.maxSafeInteger(),
+  fc.boolean(),
+  fc.constant(null),
+);
+const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+const row: fc.Arbitrary<Row> = fc
+  .tuple(
+    id,
+    fc.dictionary(fc.constantFrom('name', 'image', 'price', 'stock'), scalar, {
+      noNullPrototype: true,
+    }),
+  )
+  .map(([own, values]) => ({ id: own, ...values }));
+const manyOf = <T>(value: fc.Arbitrary<T>) =>
+  fc.array(value, { minLength: KIND_NAMES.length, maxLength: KIND_NAMES.length });
+
+/** A value for some of the kinds. */
+const some = <T>(value: fc.Arbitrary<T>) =>
+  fc
+    .tuple(fc.subarray([...KIND_NAMES]), manyOf(value))
+    .map(
+      ([kinds, values]) =>
+        Object.fromEntries(kinds.map((kind, i) => [kind, values[i]])) as Partial<
+          Record<KindName, T>
+        >,
+    );
+const digest = fc.string({
+  unit: fc.constantFrom(...'0123456789abcdef'.split('')),
+  minLength: 64,
+  maxLength: 64,
+});
+const changeSet: fc.Arbitrary<ChangeSet> = fc.record(
+  {
+    sequence: fc.maxSafeNat(),
+    previous: digest,
+    time: fc.constant('2024-02-29T12:00:00.000Z'),
+    last_ids: some(fc.maxSafeNat()),
+    put: some(fc.uniqueArray(row, { maxLength: 4, selector: (one) => one.id })),
+    delete: some(fc.array(id, { maxLength: 4 })),
+  },
+  { noNullPrototype: true },
+);
+
+/** Whether reading is refused as damage, by a message that begins with the name of the file. */
+function isRefused(read: (name: string, bytes: Buffer) => unknown, bytes: Buffer): boolean {
+  try {
+    read('changes/000000000124.json', bytes);
+    return false;
+  } catch (error) {
+    if (!(error instanceof CatalogError)) throw error;
+    assert.is(error.code, 'store_damaged');
+    assert.ok(error.message.startsWith('changes/000000000124.json is damaged: '), error.message);
+    return true;
+  }
+}
+
+const smallBase = () =>
+  Buffer.concat([
+    ...baseSlices({
+      sequence: 124,
+      previous: 'a'.repeat(64),
+      time: SMALL.time,
+      lastIds: perKind(() => 7),
+      rows: perKind(({ name }) => (name === 'books' ? (SMALL.put.books ?? []) : [])),
+    }),
+  ]);
+
+test('a change set is read as it was written, whatever its values', () => {
+  fc.assert(
+    fc.property(changeSet, (changes) => {
+      const { bytes, digest: written } = encodeChangeSet(changes);
+      const { digest: found, ...decoded } = decodeChangeSet('name', Buffer.from(bytes));
+      assert.is(found, written);
+      assert.equal(decoded, changes);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+const time = fc.constantFrom('2024-02-29T12:00:00.000Z', null);
+
+test('a base is read as it was written, whatever its values, with rows by ascending id', () => {
+  fc.assert(
+    fc.property(changeSet, time, ({ sequence, previous, put }, when) => {
+      const lastIds = perKind(() => sequence);
+      const rows = perKind(({ name }) => put[name] ?? []);
+      const snapshot = { sequence, previous, time: when, lastIds, rows };
+      const base = decodeBase('name', Buffer.concat([...baseSlices(snapshot)]));
+      assert.is(base.schema, SCHEMA_VERSION);
+      const read = perKind(({ name }) => [...base.document.rows[name].values()]);
+      assert.equal(
+        { ...base.document, rows: read },
+        {
+          ...snapshot,
+          rows: perKind(({ name }) => rows[name].toSorted((a, b) => a.id - b.id)),
+          staged: null,
+        },
+      );
+    }),
+  );
+});
+
+test('a base of more rows than one slice holds has all of them', () => {
+  const books = Array.from({ length: 1201 }, (_, i) => ({ id: i + 1, name: `${i}` }));
+  const rows = perKind(({ name }) => (name === 'books' ? books : []));
+  const bytes = Buffer.concat([
+    ...baseSlices({
+      sequence: 1,
+      previous: 'a'.repeat(64),
+      time: null,
+      lastIds: perKind(() => 0),
+      rows,
+    }),
+  ]);
+  assert.equal([...decodeBase('name', bytes).document.rows.books.values()], books);
+});
+
+const forms = {
+  'change set': [decodeChangeSet, () => Buffer.from(encodeChangeSet(SMALL).bytes)],
+  base: [decodeBase, smallBase],
+} as const;
+
+for (const [form, [read, make]] of Object.entries(forms)) {
+  test(`a ${form} with any one bit flipped is refused by name`, () => {
+    const bytes = make();
+    for (let at = 0; at < bytes.length; at += 1) {
+      for (let bit = 0; bit < 8; bit += 1) {
+        const damaged = Buffer.from(bytes);
+        damaged[at] = (damaged[at] ?? 0) ^ (1 << bit);
+        assert.ok(isRefused(read, damaged), `byte ${at}, bit ${bit}`);
+      }
+    }
+    assert.not(isRefused(read, bytes));
+  });
+
+  test(`a ${form} that is cut off at any byte, or goes on, is refused by name`, () => {
+    const bytes = make();
+    for (let end = 0; end < bytes.length; end += 1) {
+      assert.ok(isRefused(read, bytes.subarray(0, end)), `${end} bytes`);
+    }
+    for (const more of ['\n', ' ', '{}', bytes]) {
+      assert.ok(isRefused(read, Buffer.concat([bytes, Buffer.from(more)])));
+    }
+    assert.ok(isRefused(read, Buffer.alloc(bytes.length)));
+  });
+}
+
+test('what has a fitting checksum and another shape is refused', () => {
+  const shapes: readonly object[] = [
+    { ...SMALL, sequence: -1 },
+    { ...SMALL, sequence: 1.5 },
+    { ...SMALL, previous: 'abc' },
+    { ...SMALL, last_ids: { strangers: 1 } },
+    { ...SMALL, put: { books: [{ name: 'no id' }] } },
+    { ...SMALL, put: { strangers: [{ id: 1 }] } },
+    { ...SMALL, put: { books: [[1]] } },
+    { ...SMALL, put: { books: [{ id: 0 }] } },
+    { ...SMALL, put: { books: [{ id: 1.5 }] } },
+    { ...SMALL, delete: { books: ['1'] } },
+    { ...SMALL, delete: { books: [0] } },
+    { ...SMALL, time: 1 },
+    { sequence: 1 },
+  ];
+  for (const shape of shapes) {
+    const { bytes } = encodeChangeSet(shape as ChangeSet);
+    assert.ok(isRefused(decodeChangeSet, Buffer.from(bytes)), JSON.stringify(shape));
+  }
+});
+
+test('a base with a fitting checksum and another shape is refused', () => {
+  const base = JSON.parse(smallBase().toString());
+  delete base.sha256;
+  const refused: readonly object[] = [
+    { ...base, schema: '2' },
+    { ...base, schema: 0 },
+    { ...base, schema: undefined },
+    { ...base, sequence: -1 },
+    { ...base, previous: 'abc' },
+    { ...base, time: 1 },
+    { ...base, time: undefined },
+    { ...base, last_ids: { strangers: 1 } },
+    { ...base, last_ids: { books: 1.5 } },
+    { ...base, tables: { strangers: [] } },
+    { ...base, tables: { books: {} } },
+    { ...base, tables: { books: [{ name: 'no id' }] } },
+    { ...base, tables: { books: [{ id: 7 }, { id: 7 }] } },
+    { ...base, tables: undefined },
+    [],
+  ];
+  for (const shape of refused) {
+    const { bytes } = withChecksum(shape);
+    assert.ok(isRefused(decodeBase, Buffer.from(bytes)), JSON.stringify(shape));
+  }
+  assert.not(isRefused(decodeBase, Buffer.from(withChecksum(base).bytes)));
+});
+
+test('a list in the place of an object is refused', () => {
+  for (const member of ['last_ids', 'put', 'delete']) {
+    const { bytes } = encodeChangeSet({ ...SMALL, [member]: [] });
+    assert.ok(isRefused(decodeChangeSet, Buffer.from(bytes)), member);
+  }
+  const base = JSON.parse(smallBase().toString());
+  for (const member of ['last_ids', 'tables']) {
+    const { bytes } = withChecksum({ ...base, [member]: [], sha256: undefined });
+    assert.ok(isRefused(decodeBase, Buffer.from(bytes)), member);
+  }
+});
+
+const shell = spawnSync('sh', ['-c', 'command -v head && command -v sha256sum']);
+const withShell = shell.status === 0 ? test : test.skip;
+
+withShell('a person checks a file with head and sha256sum alone', () => {
+  const directory = temporaryDirectory();
+  for (const [form, [, make]] of Object.entries(forms)) {
+    const path = join(directory, form);
+    writeFileSync(path, make());
+    // The digest is over every byte before `,"sha256"`, and stands in the last member.
+    const end = statSync(path).size - ',"sha256":""}\n'.length - 64;
+    const { stdout } = spawnSync(
+      'sh',
+      ['-c', 'head -c "$2" "$1" | sha256sum; tail -c 67 "$1"', 'sh', path, `${end}`],
+      { encoding: 'utf8' },
+    );
+    const [summed, stated] = stdout.split('\n');
+    assert.is(`${summed?.slice(0, 64)}"}`, stated, form);
+  }
+});
+
+test.run();

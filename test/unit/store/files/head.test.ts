@@ -1,0 +1,397 @@
+/** The head: the last change set that was answered, and what a store is worth beside it. */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Disk, machineDisk } from '../../../../src/disk/disk.ts';
+import { CatalogError } from '../../../../src/errors.ts';
+import {
+  BASE,
+  CHANGES,
+  changeSetName,
+  HEAD,
+  withChecksum,
+} from '../../../../src/store/files/files.ts';
+import { encodeHead, type Head, readHead } from '../../../../src/store/files/head.ts';
+import { load } from '../../../../src/store/files/load.ts';
+import { readSnapshot, type Store } from '../../../../src/store/store.ts';
+import { findingsOf, leftInDisorder, openStore, storeDirectory } from '../../../support/checked.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
+import { quickDisk, turn } from '../../../support/disk.ts';
+import { digestOf } from '../../../support/reseal.ts';
+import { ROOT, fixture } from '../../../support/paths.ts';
+
+const FIXTURE = fixture(1);
+
+const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+const SMALL: Head = { sequence: 124, digest: digest('small') };
+
+/** A disk that answers one read after the other with these; the last one for ever. */
+function reading(...answers: readonly (Uint8Array | null)[]): Disk & { reads: number } {
+  return {
+    ...machineDisk,
+    reads: 0,
+    read() {
+      const answer = answers[Math.min(this.reads, answers.length - 1)] ?? null;
+      this.reads += 1;
+      return answer && Buffer.from(answer);
+    },
+  };
+}
+
+/** The code of the failure and what it says. */
+function failureOf(run: () => unknown): { readonly code: string; readonly message: string } {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof CatalogError) return { code: error.code, message: error.message };
+    throw error;
+  }
+  return { code: 'done', message: '' };
+}
+
+test('a head is read as it was written, and fits into a sector', () => {
+  const head = fc.record(
+    { sequence: fc.maxSafeNat(), digest: fc.string().map(digest) },
+    { noNullPrototype: true },
+  );
+  fc.assert(
+    fc.property(head, (made) => {
+      const bytes = encodeHead(made);
+      assert.equal(readHead(reading(bytes), HEAD), made);
+      assert.equal(Object.keys(JSON.parse(Buffer.from(bytes).toString())), [
+        'sequence',
+        'digest',
+        'sha256',
+      ]);
+    }),
+  );
+  const longest = encodeHead({ sequence: Number.MAX_SAFE_INTEGER, digest: digest('') });
+  assert.ok(longest.length <= 512, `${longest.length} bytes`);
+});
+
+test('where there is no head, there is none', () => {
+  assert.is(readHead(machineDisk, join(temporaryDirectory(), HEAD)), null);
+});
+
+test('a head with any bit flipped, cut off or grown is damage, named by file', () => {
+  const bytes = encodeHead(SMALL);
+  const refused = (found: Uint8Array, what: string) => {
+    const { code, message } = failureOf(() => readHead(reading(found), 'data/head.json'));
+    assert.is(code, 'store_damaged', what);
+    assert.ok(message.startsWith('data/head.json is damaged: '), message);
+  };
+  for (let at = 0; at < bytes.length; at += 1) {
+    refused(bytes.subarray(0, at), `${at} bytes`);
+    for (let bit = 0; bit < 8; bit += 1) {
+      const changed = Uint8Array.from(bytes);
+      changed[at] = (changed[at] ?? 0) ^ (1 << bit);
+      refused(changed, `byte ${at}, bit ${bit}`);
+    }
+  }
+  for (const more of ['\n', '}', '\0']) refused(Buffer.concat([bytes, Buffer.from(more)]), more);
+  refused(new Uint8Array(bytes.length), 'zeroes');
+});
+
+test('a head has one length, whatever it names', () => {
+  // A file that grows may be left with its new length and its old bytes by power loss.
+  const lengths = [0, 9, 10, 99_999, Number.MAX_SAFE_INTEGER].map(
+    (sequence) => encodeHead({ ...SMALL, sequence }).length,
+  );
+  assert.is(new Set(lengths).size, 1, String(lengths));
+});
+
+test('a head with a fitting checksum and another shape is damage', () => {
+  for (const shape of [
+    {},
+    { sequence: 1 },
+    { digest: SMALL.digest },
+    { ...SMALL, sequence: -1 },
+    { ...SMALL, sequence: 1.5 },
+    { ...SMALL, sequence: '1' },
+    { ...SMALL, digest: 'abc' },
+    { ...SMALL, digest: SMALL.digest.toUpperCase() },
+  ]) {
+    const disk = reading(withChecksum(shape).bytes);
+    assert.is(failureOf(() => readHead(disk, HEAD)).code, 'store_damaged', JSON.stringify(shape));
+  }
+});
+
+test('a head that is being overwritten is read again; one that stays torn is damage', () => {
+  const [old, now] = [encodeHead({ ...SMALL, sequence: 99 }), encodeHead(SMALL)];
+  const torn = [13, 20, 60, 130].map((at) =>
+    Buffer.concat([now.subarray(0, at), old.subarray(at)]),
+  );
+  assert.equal(readHead(reading(...torn, now), HEAD), SMALL);
+  for (const half of torn) {
+    const disk = reading(half);
+    assert.is(failureOf(() => readHead(disk, HEAD)).code, 'store_damaged');
+    assert.ok(disk.reads > 1 && disk.reads < 100, `${disk.reads} reads`);
+  }
+});
+
+test('a head that cannot be read is told from a damaged one', () => {
+  const directory = temporaryDirectory();
+  const path = join(directory, HEAD);
+  mkdirSync(path);
+  const { code, message } = failureOf(() => readHead(machineDisk, path));
+  assert.is(code, 'store_unreadable');
+  assert.ok(message.startsWith(`${path} cannot be read (EISDIR`), message);
+});
+
+/** Overwrites a head in place, one sequence after the other, until its standard input ends. */
+const WRITER = `
+  const fs = require('node:fs');
+  const { createHash } = require('node:crypto');
+  const { encodeHead } = await import(process.argv[1]);
+  const fd = fs.openSync(process.argv[2], 'r+');
+  let going = true;
+  process.stdin.on('data', () => {}).on('end', () => { going = false; });
+  for (let sequence = 2; going; sequence += 1) {
+    const digest = createHash('sha256').update('' + sequence).digest('hex');
+    const bytes = encodeHead({ sequence, digest });
+    fs.writeSync(fd, bytes, 0, bytes.length, 0);
+    if (sequence % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+`;
+
+test('a head that another process overwrites all the time is read whole, and never goes back', async () => {
+  const path = join(temporaryDirectory(), HEAD);
+  writeFileSync(path, encodeHead({ sequence: 1, digest: digest('1') }));
+  const module = join(ROOT, 'src', 'store', 'files', 'head.ts');
+  const writer = spawn(process.execPath, ['-e', WRITER, module, path], {
+    stdio: ['pipe', 'inherit', 'inherit'],
+  });
+  const ended = new Promise<number | null>((resolve) => writer.on('close', resolve));
+  try {
+    let last = 1;
+    // From one digit to four: every longer head is written over a shorter one.
+    for (let seen = 0; seen < 300 || last < 1000; ) {
+      const head = readHead(machineDisk, path);
+      assert.ok(head !== null && head.sequence >= last, `${head?.sequence} after ${last}`);
+      assert.is(head.digest, digest(`${head.sequence}`));
+      if (head.sequence > last) seen += 1;
+      last = head.sequence;
+      assert.is(writer.exitCode, null, 'the writer has ended');
+      await turn();
+    }
+  } finally {
+    writer.stdin.end();
+  }
+  assert.is(await ended, 0);
+});
+
+const addBrand = (store: Store) =>
+  store.transact((transaction) => {
+    const id = transaction.nextId('brands');
+    transaction.put('brands', { id, name: `Brand ${id}`, logo: '', first_letter: '' });
+    return id;
+  });
+
+const headOf = (directory: string) => readHead(machineDisk, join(directory, HEAD));
+const setHead = (directory: string, head: Head) =>
+  writeFileSync(join(directory, HEAD), encodeHead(head));
+/** What a head says that names a change set of the directory. */
+const naming = (directory: string, sequence: number): Head => ({
+  sequence,
+  digest: digestOf(join(directory, changeSetName(sequence))),
+});
+
+/** A directory with a closed store of so many change sets. */
+async function written(count: number, more: { smallestCheckpoint?: number } = {}) {
+  const directory = storeDirectory();
+  const store = await openStore(directory, { disk: quickDisk, ...more });
+  for (let nth = 1; nth <= count; nth += 1) await addBrand(store);
+  await store.close();
+  return directory;
+}
+
+test('after every answer the head names its change set, in the file that was there', async () => {
+  const directory = storeDirectory();
+  const store = await openStore(directory, { disk: quickDisk });
+  const { previous } = JSON.parse(readFileSync(join(directory, BASE), 'utf8'));
+  assert.equal(headOf(directory), { sequence: 0, digest: previous });
+  const { ino } = statSync(join(directory, HEAD));
+  // Past 9 and 99, where the text grows.
+  for (let sequence = 1; sequence <= 101; sequence += 1) {
+    await addBrand(store);
+    assert.equal(headOf(directory), naming(directory, sequence));
+  }
+  assert.is(statSync(join(directory, HEAD)).ino, ino);
+  await store.close();
+});
+
+test('a commit does not wait for the head to be synced, and closing does', async () => {
+  const directory = storeDirectory();
+  const synced: string[] = [];
+  const paths = new Map<number, string>();
+  const store = await openStore(directory, {
+    disk: {
+      ...quickDisk,
+      openRecord(path) {
+        const fd = quickDisk.openRecord(path);
+        paths.set(fd, basename(path));
+        return fd;
+      },
+      async fdatasync(fd) {
+        await quickDisk.fdatasync(fd);
+        synced.push(paths.get(fd) ?? 'another');
+      },
+    },
+  });
+  synced.length = 0;
+  await addBrand(store);
+  assert.equal(synced, []);
+  await store.close();
+  assert.equal(synced, [HEAD]);
+});
+
+test('a head that is behind is no harm, and the start brings it forward', async () => {
+  for (const behind of [0, 1, 2]) {
+    const directory = await written(3);
+    const base = JSON.parse(readFileSync(join(directory, BASE), 'utf8'));
+    setHead(
+      directory,
+      behind === 0 ? { sequence: 0, digest: base.previous } : naming(directory, behind),
+    );
+    assert.equal(findingsOf(directory), []);
+    const store = await openStore(directory, { disk: quickDisk });
+    assert.is(store.count('brands'), 3);
+    assert.equal(headOf(directory), naming(directory, 3));
+    assert.is(await addBrand(store), 4);
+    assert.equal(headOf(directory), naming(directory, 4));
+    await store.close();
+  }
+});
+
+test('a head that is behind the base is no harm either', async () => {
+  const directory = await written(6, { smallestCheckpoint: 3 * 4096 });
+  const { sequence } = JSON.parse(readFileSync(join(directory, BASE), 'utf8'));
+  assert.is(sequence, 4);
+  // Of a change set that is gone: nothing is left to hold it against.
+  setHead(directory, { sequence: 2, digest: digest('gone') });
+  assert.equal(findingsOf(directory), []);
+  assert.is(readSnapshot(directory).count('brands'), 6);
+});
+
+test('a head that is ahead is a loss, and the first change set that is missing is named', async () => {
+  for (const ahead of [4, 5, 1000]) {
+    const directory = leftInDisorder(await written(3));
+    setHead(directory, { sequence: ahead, digest: digest('answered') });
+    const { code, message } = failureOf(() => readSnapshot(directory));
+    assert.is(code, 'store_damaged');
+    const missing = join(directory, changeSetName(4));
+    assert.ok(message.startsWith(`${missing} is damaged: it is missing, `), message);
+    assert.match(message, new RegExp(`head\\.json says that change set ${ahead} was answered`));
+    assert.equal(findingsOf(directory), [message]);
+  }
+});
+
+test('a head of another history is told, whichever change set it names', async () => {
+  const folded = await written(6, { smallestCheckpoint: 3 * 4096 });
+  // The base itself has change set 0 here and 4 there.
+  for (const [make, sequences] of [
+    [() => written(3), [0, 1, 2, 3]],
+    [async () => cloneOf(folded), [4, 5, 6]],
+  ] as const) {
+    for (const sequence of sequences) {
+      const directory = leftInDisorder(await make());
+      setHead(directory, { sequence, digest: digest('another') });
+      const { code, message } = failureOf(() => readSnapshot(directory));
+      assert.is(code, 'store_damaged');
+      const path = join(directory, HEAD);
+      assert.ok(message.startsWith(`${path} is damaged: it does not fit change set`), message);
+      assert.match(message, new RegExp(`change set ${sequence}; it is from another history`));
+      assert.equal(findingsOf(directory), [message]);
+    }
+  }
+});
+
+function cloneOf(directory: string): string {
+  const clone = storeDirectory();
+  cpSync(directory, clone, { recursive: true });
+  return clone;
+}
+
+test('a store without its head is damaged', async () => {
+  for (const count of [0, 3]) {
+    const directory = leftInDisorder(await written(count));
+    rmSync(join(directory, HEAD));
+    const { code, message } = failureOf(() => readSnapshot(directory));
+    assert.is(code, 'store_damaged');
+    const path = join(directory, HEAD);
+    assert.ok(message.startsWith(`${path} is damaged: it is missing, and catalog.json is there`));
+    assert.equal(findingsOf(directory), [message]);
+  }
+});
+
+test('a head without a base is a loss, with the change sets or without', async () => {
+  for (const [left, said] of [
+    ['change sets', 'it is missing, and change sets are there'],
+    ['head', 'it is missing, and head.json is there'],
+  ] as const) {
+    const directory = leftInDisorder(await written(3));
+    rmSync(join(directory, BASE));
+    if (left === 'head') rmSync(join(directory, CHANGES), { recursive: true });
+    for (const create of [true, false]) {
+      const failure = await openStore(directory, { create }).then(
+        () => null,
+        (error: unknown) => error as CatalogError,
+      );
+      assert.is(failure?.code, 'store_damaged');
+      const message = failure?.message ?? '';
+      assert.ok(message.startsWith(`${join(directory, BASE)} is damaged: ${said}`), message);
+    }
+    assert.not.ok(existsSync(join(directory, BASE)), 'an empty store was made');
+  }
+});
+
+test('a creation that was cut off behind its head is no store, and is made anew', async () => {
+  const directory = storeDirectory();
+  const full = Object.assign(new Error('ENOSPC: no space'), { code: 'ENOSPC' });
+  const cutting: Disk = { ...quickDisk, create: () => Promise.reject(full) };
+  const failure = await openStore(directory, { disk: cutting }).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  assert.is((failure as Error).cause, full);
+  const cut = headOf(directory);
+  assert.is(cut?.sequence, 0);
+  assert.not.ok(existsSync(join(directory, BASE)));
+
+  assert.equal(findingsOf(directory), []);
+  assert.is(failureOf(() => readSnapshot(directory)).code, 'store_missing');
+  const store = await openStore(directory, { disk: quickDisk });
+  assert.is(store.created, true);
+  assert.is.not(headOf(directory)?.digest, cut?.digest);
+  assert.is(await addBrand(store), 1);
+  await store.close();
+});
+
+test('a store of version 1 needs no head, and one that a cut-off migration left is no harm', () => {
+  const directory = leftInDisorder(storeDirectory());
+  cpSync(FIXTURE, directory, { recursive: true });
+  const heads = [null, naming(directory, 7), naming(directory, 8)];
+  for (const head of heads) {
+    if (head !== null) setHead(directory, head);
+    assert.is(existsSync(join(directory, HEAD)), head !== null);
+    const loaded = load(machineDisk, directory, 'older');
+    assert.equal([loaded?.schema, loaded?.document.sequence], [1, 8]);
+    const [finding, ...more] = findingsOf(directory);
+    assert.match(finding ?? '', /has schema version 1, .*; run: catalog-server migrate/);
+    assert.equal(more, []);
+  }
+});
+
+test.run();

@@ -1,0 +1,130 @@
+/** Rows by id behave like a plain map, and a snapshot stays what it was when it was taken. */
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Row } from '../../../../src/model/kind.ts';
+import { RowTable } from '../../../../src/store/memory/row-table.ts';
+
+/** Ids that share a chunk, that stand where one chunk ends and the next begins, and far apart. */
+const id = fc.oneof(
+  { weight: 4, arbitrary: fc.integer({ min: 1, max: 12 }) },
+  { weight: 4, arbitrary: fc.constantFrom(1022, 1023, 1024, 1025, 2047, 2048, 2049) },
+  { weight: 1, arbitrary: fc.constantFrom(10 ** 6, 2 ** 32, 2 ** 32 + 1, 2 ** 33 + 1) },
+  { weight: 1, arbitrary: fc.constantFrom(Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER) },
+);
+
+type Step =
+  | { readonly act: 'set'; readonly id: number }
+  | { readonly act: 'delete'; readonly id: number }
+  | { readonly act: 'snapshot' }
+  /** Reads a snapshot on, as a checkpoint does between two commits. */
+  | { readonly act: 'read'; readonly which: number; readonly count: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ act: fc.constant<'set'>('set'), id }) },
+  { weight: 3, arbitrary: fc.record({ act: fc.constant<'delete'>('delete'), id }) },
+  { weight: 2, arbitrary: fc.constant<Step>({ act: 'snapshot' }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ act: fc.constant<'read'>('read'), which: fc.nat(), count: fc.nat(4) }),
+  },
+);
+
+/** The rows of a map by ascending id. */
+const inOrder = (rows: ReadonlyMap<number, Row>) => [...rows.values()].sort((a, b) => a.id - b.id);
+
+interface Taken {
+  readonly snapshot: Iterable<Row>;
+  readonly wanted: readonly Row[];
+  readonly reading: Iterator<Row>;
+  readonly read: Row[];
+}
+
+function readOn({ reading, read }: Taken, count: number): void {
+  for (let nth = 0; nth < count; nth += 1) {
+    const { done, value } = reading.next();
+    if (done === true) return;
+    read.push(value);
+  }
+}
+
+test('it has what a map has, and every snapshot what the map had then', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(id), fc.array(step, { maxLength: 60 }), (start, steps) => {
+      const plain = new Map<number, Row>(start.map((one) => [one, { id: one, version: -1 }]));
+      const table = new RowTable(plain.values());
+      const taken: Taken[] = [];
+      for (const [version, one] of steps.entries()) {
+        if (one.act === 'set') {
+          const row = { id: one.id, version };
+          plain.set(one.id, row);
+          table.set(row);
+        } else if (one.act === 'delete') {
+          plain.delete(one.id);
+          table.delete(one.id);
+        } else if (one.act === 'snapshot') {
+          const snapshot = table.snapshot();
+          const reading = snapshot[Symbol.iterator]();
+          taken.push({ snapshot, wanted: inOrder(plain), reading, read: [] });
+        } else {
+          const chosen = taken[one.which % Math.max(taken.length, 1)];
+          if (chosen !== undefined) readOn(chosen, one.count);
+        }
+        assert.is(table.size, plain.size);
+        if ('id' in one) assert.is(table.get(one.id), plain.get(one.id));
+      }
+      assert.equal([...table.values()], inOrder(plain));
+      for (const row of plain.values()) assert.is(table.get(row.id), row);
+      for (const one of taken) {
+        readOn(one, Number.POSITIVE_INFINITY);
+        assert.equal(one.read, one.wanted);
+        // Read once more from its beginning.
+        assert.equal([...one.snapshot], one.wanted);
+      }
+    }),
+    { numRuns: 1500 },
+  );
+});
+
+test('rows that come in any order are read by ascending id, chunk for chunk', () => {
+  const size = 5000;
+  // Steps of a number without a common divisor visit every id once.
+  const shuffled = Array.from({ length: size }, (_, i) => ((i * 2347) % size) + 1);
+  const table = new RowTable(shuffled.map((one) => ({ id: one })));
+  const ascending = Array.from({ length: size }, (_, i) => i + 1);
+  assert.is(table.size, size);
+  assert.equal(
+    [...table.values()].map((row) => row.id),
+    ascending,
+  );
+  const snapshot = table.snapshot();
+  for (const one of shuffled) table.delete(one);
+  assert.is(table.size, 0);
+  assert.equal([...table.values()], []);
+  assert.equal(
+    [...snapshot].map((row) => row.id),
+    ascending,
+  );
+});
+
+test('of two rows with one id the later one stays, and counts once', () => {
+  const table = new RowTable([
+    { id: 5, name: 'first' },
+    { id: 5, name: 'second' },
+  ]);
+  assert.is(table.size, 1);
+  assert.equal(table.get(5), { id: 5, name: 'second' });
+});
+
+test('what is no id has no row, and deleting it changes nothing', () => {
+  const table = new RowTable([{ id: 1 }, { id: 1024 }]);
+  for (const none of [0, -1, 1.5, 2, 1025, 2 ** 32 + 1, Number.NaN, Number.POSITIVE_INFINITY]) {
+    assert.is(table.get(none), undefined, `${none}`);
+    table.delete(none);
+  }
+  for (const none of [null, '1', '', true, false]) assert.is(table.get(none), undefined);
+  assert.is(table.size, 2);
+  assert.equal([...table.values()], [{ id: 1 }, { id: 1024 }]);
+});
+
+test.run();

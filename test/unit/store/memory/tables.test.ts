@@ -1,0 +1,295 @@
+/** Pages of the committed state, compared with a filter and a sort over plain maps. */
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { KIND_NAMES, type KindName, type Row, type Scalar } from '../../../../src/model/kind.ts';
+import { ALL_KINDS, KINDS } from '../../../../src/model/kinds.ts';
+import { referrersOf } from '../../../../src/model/relations.ts';
+import { referencesOf, valueOf } from '../../../../src/model/rules.ts';
+import { scalarAttributes } from '../../../../src/resources/representation.ts';
+import { perKind } from '../../../../src/model/per-kind.ts';
+import { RowTable } from '../../../../src/store/memory/row-table.ts';
+import {
+  type Change,
+  indexedAttributes,
+  type Page,
+  type Selection,
+  Tables,
+} from '../../../../src/store/memory/tables.ts';
+
+type Rows = Record<KindName, Map<number, Row>>;
+
+const noRows = (): Rows => perKind(() => new Map());
+const copy = (rows: Rows): Rows => perKind(({ name }) => new Map(rows[name]));
+const rowTables = (rows: Rows) => perKind(({ name }) => new RowTable(rows[name].values()));
+
+/** The order of DECISIONS 4, written anew: null, false, true, numbers, strings by code point. */
+function compare(a: Scalar, b: Scalar): number {
+  if (a === b) return 0;
+  if (a === null || b === null) return a === null ? -1 : 1;
+  if (typeof a !== 'string' || typeof b !== 'string') return Number(a) - Number(b);
+  const [left, right] = [Array.from(a), Array.from(b)];
+  for (const [i, character] of left.entries()) {
+    const other = right[i];
+    if (other === undefined) return 1;
+    const difference = (character.codePointAt(0) ?? 0) - (other.codePointAt(0) ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return -1;
+}
+
+function selectPlainly(rows: Rows, name: KindName, selection: Selection): Page {
+  const { filters, sortby, order, offset, limit } = selection;
+  const value = (row: Row) =>
+    valueOf(KINDS[name], sortby, row, (kind, id) => rows[kind].get(id as number));
+  const sign = order === 'asc' ? 1 : -1;
+  const all = [...rows[name].values()]
+    .filter((row) => filters.every(([attribute, wanted]) => row[attribute] === wanted))
+    .sort((a, b) => sign * compare(value(a), value(b)) || a.id - b.id);
+  return { rows: all.slice(offset, offset + limit), total: all.length };
+}
+
+/** What differs, in the order in which a group of transactions hands it over. */
+function changesBetween(old: Rows, now: Rows): Change[] {
+  return KIND_NAMES.flatMap((kind) =>
+    [...new Set([...old[kind].keys(), ...now[kind].keys()])].flatMap((id) => {
+      const before = old[kind].get(id) ?? null;
+      const after = now[kind].get(id) ?? null;
+      return before === after ? [] : [{ kind, id, before, after }];
+    }),
+  ).sort((a, b) => a.id - b.id);
+}
+
+interface Edit {
+  readonly action: 'create' | 'update' | 'delete';
+  readonly kind: KindName;
+  /** Picks the row, and the rows that it refers to. */
+  readonly picks: readonly number[];
+  readonly text: string;
+  readonly number: number;
+}
+
+/** Rows of the kind, for the references of another; a category is under any other here. */
+function pick(rows: Rows, kind: KindName, number: number): number | null {
+  const ids = [...rows[kind].keys()];
+  return ids[number % ids.length] ?? null;
+}
+
+/** Carries one edit out on plain maps, unless a reference would have nothing to point at. */
+function edit(rows: Rows, last: Record<KindName, number>, one: Edit): void {
+  const { action, kind, picks, text, number } = one;
+  const chosen = pick(rows, kind, picks[0] ?? 0);
+  if (action === 'delete') {
+    const referred = referrersOf(kind).some(({ kind: { name }, attribute }) =>
+      [...rows[name].values()].some((row) => row[attribute] === chosen),
+    );
+    if (chosen !== null && !referred) rows[kind].delete(chosen);
+    return;
+  }
+  if (action === 'update' && chosen === null) return;
+  const id = action === 'create' ? last[kind] + 1 : (chosen as number);
+  const values: Record<string, Scalar> = { id };
+  let turn = 1;
+  for (const [name, declared] of Object.entries(KINDS[kind].attributes)) {
+    if (declared.role === 'serverSet') values[name] = declared.initial;
+    if (declared.role !== 'input') continue;
+    if (declared.references !== undefined) {
+      const to = pick(rows, declared.references, picks[turn++] ?? 0);
+      if (to === null && kind !== 'categories') return;
+      values[name] = to;
+    } else if (name === 'is_launched') values[name] = number % 2 === 0;
+    else if (['price', 'cost_price', 'market_price', 'stock'].includes(name)) values[name] = number;
+    else values[name] = text;
+  }
+  last[kind] = Math.max(last[kind], id);
+  rows[kind].set(id, values as Row);
+}
+
+const text = fc.constantFrom('', 'a', 'ab', 'B', 'é', '\uffee', '\u{10000}', '\u{10000}a');
+const number = fc.constantFrom(0, 1, 9, 10, Number.MAX_SAFE_INTEGER);
+/** SKUs and what they join come more often: their orderings have the most to keep. */
+const kindName = fc.constantFrom(...KIND_NAMES, 'goods', 'goods', 'categories', 'skus', 'skus');
+const anEdit: fc.Arbitrary<Edit> = fc.record({
+  action: fc.constantFrom('create', 'create', 'update', 'update', 'delete'),
+  kind: kindName,
+  picks: fc.array(fc.nat(30), { minLength: 6, maxLength: 6 }),
+  text,
+  number,
+});
+
+interface Question {
+  readonly kind: KindName;
+  readonly selection: Selection;
+}
+
+const aQuestion: fc.Arbitrary<Question> = kindName.chain((kind) => {
+  const indexed = indexedAttributes(KINDS[kind]);
+  const filter = (attribute: string) =>
+    fc.tuple(
+      fc.constant(attribute),
+      attribute === 'name' ? text : fc.oneof(fc.integer({ min: 1, max: 6 }), fc.constant(null)),
+    );
+  return fc.record({
+    kind: fc.constant(kind),
+    selection: fc.record({
+      filters: fc.subarray([...indexed]).chain((attributes) => fc.tuple(...attributes.map(filter))),
+      sortby: fc.constantFrom(...scalarAttributes(KINDS[kind])),
+      order: fc.constantFrom('asc', 'desc'),
+      offset: fc.nat(6),
+      limit: fc.constantFrom(1, 3, 100, Number.POSITIVE_INFINITY),
+    }),
+  });
+});
+
+/** A number of questions, then the edits of one group of transactions. */
+const aStep = fc.record({
+  questions: fc.array(aQuestion, { maxLength: 4 }),
+  edits: fc.array(anEdit, { minLength: 1, maxLength: 10 }),
+});
+
+/** A few rows of every kind to begin with: most edits then find what they need. */
+function populated(): { rows: Rows; last: Record<KindName, number> } {
+  const [rows, last] = [noRows(), perKind(() => 0)];
+  for (const kind of KIND_NAMES) {
+    for (const nth of [0, 1, 2, 3]) {
+      const picks = [0, nth, nth + 1, nth, nth, nth];
+      edit(rows, last, { action: 'create', kind, picks, text: nth > 1 ? 'b' : 'a', number: nth });
+    }
+  }
+  return { rows, last };
+}
+
+test('every page is what a filter and a sort over all rows give, after any changes', () => {
+  fc.assert(
+    fc.property(fc.array(aStep, { minLength: 1, maxLength: 12 }), (steps) => {
+      const { rows: first, last } = populated();
+      let rows = first;
+      const tables = new Tables(rowTables(rows));
+      const asked: Question[] = [];
+      for (const { questions, edits } of steps) {
+        for (const question of questions) {
+          asked.push(question);
+          tables.select(question.kind, question.selection);
+        }
+        const next = copy(rows);
+        for (const one of edits) edit(next, last, one);
+        tables.apply(changesBetween(rows, next));
+        rows = next;
+        for (const { kind, selection } of asked) {
+          assert.equal(
+            tables.select(kind, selection),
+            selectPlainly(rows, kind, selection),
+            `${kind} ${JSON.stringify(selection)}`,
+          );
+        }
+        assert.equal(tables.faults(), []);
+      }
+      for (const kind of ALL_KINDS) {
+        const ids = [...rows[kind.name].keys()].sort((a, b) => a - b);
+        assert.equal([...tables.ids(kind.name).values()], ids);
+        assert.is(tables.count(kind.name), ids.length);
+        for (const { attribute } of referencesOf(kind)) {
+          for (const wanted of [null, 1, 2, 3]) {
+            const found = ids.filter((id) => rows[kind.name].get(id)?.[attribute] === wanted);
+            assert.equal([...tables.matching(kind.name, attribute, wanted).values()], found);
+          }
+        }
+      }
+    }),
+    { numRuns: 600 },
+  );
+});
+
+/** Two SPUs, two categories, and SKUs that join them crosswise. */
+function crosswise(): Rows {
+  const rows = noRows();
+  for (const id of [1, 2]) {
+    rows.goods.set(id, { id, name: `SPU ${id}`, brand_id: 1 });
+    rows.categories.set(id, { id, name: `Category ${id}`, parent_id: null });
+  }
+  for (const id of [1, 2, 3, 4]) {
+    const row = { id, name: 'Same', goods_id: (id % 2) + 1, category_id: id > 2 ? 2 : 1 };
+    rows.skus.set(id, row);
+  }
+  return rows;
+}
+
+const sorted = (sortby: string): Selection => ({
+  filters: [],
+  sortby,
+  order: 'asc',
+  offset: 0,
+  limit: 100,
+});
+const idsOf = (tables: Tables, sortby: string) =>
+  tables.select('skus', sorted(sortby)).rows.map(({ id }) => id);
+
+function renamed(rows: Rows, kind: KindName, id: number, name: string): Change {
+  const before = rows[kind].get(id) as Row;
+  return { kind, id, before, after: { ...before, name } };
+}
+
+test('SKUs sorted by their SPU move when the SPU is renamed', () => {
+  const rows = crosswise();
+  const tables = new Tables(rowTables(rows));
+  assert.equal(idsOf(tables, 'goods'), [2, 4, 1, 3]);
+  tables.apply([renamed(rows, 'goods', 2, 'A')]);
+  assert.equal(idsOf(tables, 'goods'), [1, 3, 2, 4]);
+});
+
+test('one change list renames an SPU and moves one of its SKUs elsewhere', () => {
+  const rows = crosswise();
+  const tables = new Tables(rowTables(rows));
+  idsOf(tables, 'goods');
+  const before = rows.skus.get(1) as Row;
+  const moved: Change = { kind: 'skus', id: 1, before, after: { ...before, goods_id: 1 } };
+  tables.apply([moved, renamed(rows, 'goods', 2, 'A')]);
+  assert.equal(idsOf(tables, 'goods'), [3, 1, 2, 4]);
+});
+
+test('one change list renames an SPU and a category that the same SKUs are sorted by', () => {
+  const rows = crosswise();
+  const tables = new Tables(rowTables(rows));
+  assert.equal(idsOf(tables, 'category'), [1, 2, 3, 4]);
+  assert.equal(idsOf(tables, 'goods'), [2, 4, 1, 3]);
+  tables.apply([renamed(rows, 'categories', 2, 'A'), renamed(rows, 'goods', 2, 'A')]);
+  assert.equal(idsOf(tables, 'category'), [3, 4, 1, 2]);
+  assert.equal(idsOf(tables, 'goods'), [1, 3, 2, 4]);
+});
+
+test('an index that contradicts its table is an error, not a wrong page', () => {
+  const rows = crosswise();
+  const tables = new Tables(rowTables(rows));
+  const before = { ...(rows.skus.get(1) as Row), id: 9 };
+  assert.throws(() => tables.apply([{ kind: 'skus', id: 9, before, after: null }]), /lost row 9/);
+});
+
+test('indexes that contradict the rows are found, and named', () => {
+  const rows = rowTables(crosswise());
+  const tables = new Tables(rows);
+  idsOf(tables, 'goods');
+  tables.select('categories', { ...sorted('name'), order: 'desc' });
+  assert.equal(tables.faults(), []);
+  // Behind the back of the indexes.
+  rows.skus.delete(3);
+  rows.categories.set({ id: 1, name: 'Z', parent_id: null });
+  rows.brands.set({ id: 1, name: 'Brand' });
+  assert.equal(tables.faults(), [
+    'the index of brands by id has 0 of 1 rows',
+    'the index of categories by name has 1 behind 2',
+    ...(
+      [
+        ['id', null],
+        ['goods_id and id', 2],
+        ['category_id and id', 2],
+        ['name and id', 'Same'],
+        ['goods', null],
+      ] as const
+    ).flatMap(([order, key]) => [
+      `the index of skus by ${order} has 3 under ${key}, where it does not belong`,
+      `the index of skus by ${order} has 4 of 3 rows`,
+    ]),
+  ]);
+});
+
+test.run();

@@ -1,0 +1,811 @@
+/**
+ * A store on a disk that refuses: the write fails, the state from before stays, the store goes on.
+ * Every step of every operation is made to fail in turn.
+ */
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { machineDisk } from '../../../src/disk/disk.ts';
+import { CatalogError } from '../../../src/errors.ts';
+import { KIND_NAMES } from '../../../src/model/kind.ts';
+import { restoreBackup, verifyBackup, writeBackup } from '../../../src/store/backup.ts';
+import { decodeBase } from '../../../src/store/files/base.ts';
+import type { StoreState } from '../../../src/store/state.ts';
+import type { Transaction } from '../../../src/store/draft.ts';
+import { BASE, CHANGES, changeSetName, HEAD, listChanges } from '../../../src/store/files/files.ts';
+import { readHead } from '../../../src/store/files/head.ts';
+import { load } from '../../../src/store/files/load.ts';
+import { migrateStore } from '../../../src/store/migration.ts';
+import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
+import { type ReadableStore, readSnapshot, Store } from '../../../src/store/store.ts';
+import { filesOf } from '../../support/catalog.ts';
+import { findingsOf, openStore, storeDirectory } from '../../support/checked.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { quickDisk } from '../../support/disk.ts';
+import { type Refusal, RefusingDisk, type Step } from '../../support/refusing-disk.ts';
+import { temporariesBelow } from '../../support/small-disk.ts';
+import { until } from '../../support/until.ts';
+import { fixture } from '../../support/paths.ts';
+
+const FIXTURE = fixture(1);
+
+/** Where a migration keeps it. */
+const KEPT = 'migrated-from-1';
+
+/** Small change sets that are together no more than a checkpoint waits for. */
+const BEFORE_CHECKPOINT = 3;
+
+/** In bytes; a small change set counts as a block of 4 KiB. */
+const SMALLEST_CHECKPOINT = BEFORE_CHECKPOINT * 4096;
+
+interface Opened {
+  readonly store: Store;
+  readonly disk: RefusingDisk;
+  readonly directory: string;
+  readonly failures: readonly Error[];
+  readonly fatalities: readonly Error[];
+}
+
+/** A store that check judges after the test, and that is held against its files. */
+async function open(directory = storeDirectory()): Promise<Opened> {
+  return openWith(directory, new RefusingDisk(), openStore);
+}
+
+/** A store whose memory and disk may differ in the end. */
+async function openUnjudged(
+  directory = temporaryDirectory(),
+  disk = new RefusingDisk(),
+): Promise<Opened> {
+  return openWith(directory, disk, (_, options) => Store.open(options));
+}
+
+type Options = Parameters<typeof Store.open>[0];
+
+async function openWith(
+  directory: string,
+  disk: RefusingDisk,
+  openIn: (directory: string, options: Options) => Promise<Store>,
+): Promise<Opened> {
+  const failures: Error[] = [];
+  const fatalities: Error[] = [];
+  const store = await openIn(directory, {
+    directory,
+    command: 'test',
+    create: true,
+    disk,
+    smallestCheckpoint: SMALLEST_CHECKPOINT,
+    onError: (error) => failures.push(error as Error),
+    onFatal: (error) => fatalities.push(error as Error),
+  });
+  return { store, disk, directory, failures, fatalities };
+}
+
+const addBrand =
+  (name: string) =>
+  (transaction: Transaction): number => {
+    const id = transaction.nextId('brands');
+    transaction.put('brands', { id, name, logo: '', first_letter: '' });
+    return id;
+  };
+
+async function addBrands(store: Store, count: number): Promise<void> {
+  for (let nth = 1; nth <= count; nth += 1) await store.transact(addBrand(`Brand ${nth}`));
+}
+
+async function codeOf(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+    return 'done';
+  } catch (error) {
+    return error instanceof CatalogError ? error.code : String(error);
+  }
+}
+
+const codesOf = (errors: readonly Error[]) =>
+  errors.map((error) => (error instanceof CatalogError ? error.code : error.message));
+
+const stateOf = (store: ReadableStore) =>
+  KIND_NAMES.map((kind) => ({
+    rows: [...store.ids(kind)].map((id) => store.get(kind, id)),
+    lastId: store.lastId(kind),
+  }));
+
+const stateOfDocument = ({ rows, lastIds, sequence, previous }: StoreState) => ({
+  rows: KIND_NAMES.map((kind) => [...rows[kind].values()]),
+  lastIds,
+  sequence,
+  previous,
+});
+
+const brandsOf = (store: ReadableStore) =>
+  [...store.ids('brands')].map((id) => store.get('brands', id)?.['name']);
+
+const changeSetsOf = (directory: string) => listChanges(machineDisk, directory).sequences;
+
+function baseOf(directory: string): StoreState {
+  const path = join(directory, BASE);
+  return decodeBase(path, readFileSync(path)).document;
+}
+
+/** Refuses a step on the files in `changes/`; the directory itself is what is synced. */
+const ofChangeSet = (directory: string, refused: Step, code: string): Refusal => {
+  const changes = join(directory, CHANGES);
+  return (step, path) =>
+    step === refused && (step === 'fsync' ? path : dirname(path)) === changes ? code : null;
+};
+
+/** Refuses a step on the files in the data directory itself, of which a checkpoint writes the base. */
+const ofBase = (directory: string, refused: Step, code: string): Refusal => {
+  return (step, path) =>
+    step === refused && (step === 'fsync' ? path : dirname(path)) === directory ? code : null;
+};
+
+/** A step of a commit, and how a disk may refuse it: full, over quota, broken, read-only, no room for descriptors. */
+const COMMIT_REFUSALS: readonly (readonly [Step, readonly string[]])[] = [
+  ['create', ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EMFILE', 'ENFILE', 'EACCES']],
+  ['write', ['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG']],
+  ['fdatasync', ['ENOSPC', 'EDQUOT', 'EIO']],
+  ['close', ['ENOSPC', 'EDQUOT', 'EIO']],
+  ['rename', ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS']],
+];
+
+for (const [step, code] of COMMIT_REFUSALS.flatMap(([s, codes]) =>
+  codes.map((c) => [s, c] as const),
+)) {
+  test(`${code} at the ${step} refuses the write and keeps the state from before`, async () => {
+    const { store, disk, directory, failures, fatalities } = await open();
+    await store.transact(addBrand('First'));
+    const before = stateOf(store);
+    const files = filesOf(directory);
+    const held = disk.descriptors;
+
+    disk.refusal = ofChangeSet(directory, step, code);
+    const both = [store.transact(addBrand('Second')), store.transact(addBrand('Third'))];
+    assert.equal(await Promise.all(both.map(codeOf)), ['write_refused', 'write_refused']);
+    const change = store.transact((transaction) => {
+      transaction.put('brands', { id: 1, name: 'Changed', logo: '', first_letter: '' });
+    });
+    assert.is(await codeOf(change), 'write_refused');
+    const removal = store.transact((transaction) => transaction.delete('brands', 1));
+    assert.is(await codeOf(removal), 'write_refused');
+    assert.is(disk.refused.length, 3);
+
+    assert.equal(stateOf(store), before);
+    assert.is(store.select('brands', ALL).total, 1);
+    assert.equal(filesOf(directory), files);
+    assert.equal(temporariesBelow(directory), []);
+    assert.equal(findingsOf(directory), []);
+    assert.equal(disk.descriptors, held);
+
+    disk.refusal = null;
+    assert.is(await store.transact(addBrand('Fourth')), 2);
+    await store.close();
+    assert.equal(disk.descriptors, []);
+    assert.equal(brandsOf(readSnapshot(directory)), ['First', 'Fourth']);
+    assert.equal([failures, fatalities], [[], []]);
+  });
+}
+
+const ALL = {
+  filters: [],
+  sortby: 'name',
+  order: 'asc',
+  offset: 0,
+  limit: Number.POSITIVE_INFINITY,
+} as const;
+
+/** How a checkpoint that failed is told of. */
+const RETRIED = 'a checkpoint failed and is tried again';
+
+test('the refusal says what the disk said', async () => {
+  const { store, disk, directory } = await open();
+  disk.refusal = ofChangeSet(directory, 'write', 'EDQUOT');
+  try {
+    await store.transact(addBrand('First'));
+    assert.unreachable();
+  } catch (error) {
+    assert.match((error as Error).message, /^the disk refused the write \(EDQUOT: .+\); nothing/);
+  }
+  await store.close();
+});
+
+test('what the disk refuses to remove again goes at the next start', async () => {
+  const { store, disk, directory, failures } = await open();
+  await store.transact(addBrand('First'));
+  disk.refusal = (step, path) =>
+    dirname(path) === join(directory, CHANGES) && (step === 'write' || step === 'unlink')
+      ? 'EIO'
+      : null;
+  const refused = await store.transact(addBrand('Second')).catch((error: Error) => error.cause);
+  assert.match(String(refused), /refused, write/, 'the cause is told, not what came of it');
+  assert.is(temporariesBelow(directory).length, 1);
+  assert.equal(findingsOf(directory), []);
+
+  disk.refusal = null;
+  assert.is(await store.transact(addBrand('Third')), 2);
+  await store.close();
+  assert.equal(failures, []);
+  assert.is(temporariesBelow(directory).length, 1);
+  const again = await openStore(directory, { disk: quickDisk });
+  assert.equal(temporariesBelow(directory), []);
+  assert.equal(brandsOf(again), ['First', 'Third']);
+  await again.close();
+});
+
+/** What the disk has when the name that could not be synced survived, or did not. */
+const OUTCOMES = [
+  ['survived', () => {}],
+  ['was lost', (directory: string) => rmSync(join(directory, changeSetName(2)))],
+] as const;
+
+for (const [outcome, befall] of OUTCOMES) {
+  test(`a directory that cannot be synced is fatal; the next start reads what ${outcome}`, async () => {
+    const { store, disk, directory, failures, fatalities } = await openUnjudged();
+    await store.transact(addBrand('First'));
+    disk.refusal = ofChangeSet(directory, 'fsync', 'EIO');
+    const together = [store.transact(addBrand('Second')), store.transact(addBrand('Third'))];
+    assert.equal(await Promise.all(together.map(codeOf)), [
+      'durability_unknown',
+      'durability_unknown',
+    ]);
+    assert.equal([codesOf(failures), codesOf(fatalities)], [[], ['durability_unknown']]);
+    // Nobody knows whether it is on the disk: readers do not see it.
+    assert.equal(brandsOf(store), ['First']);
+    // The head says nothing of it either, or its loss would be damage.
+    assert.is(readHead(machineDisk, join(directory, HEAD))?.sequence, 1);
+    disk.refusal = null;
+    await store.close();
+
+    befall(directory);
+    assert.equal(findingsOf(directory), []);
+    const again = await openStore(directory, { disk: quickDisk });
+    const whole = ['First', 'Second', 'Third'];
+    assert.equal(brandsOf(again), outcome === 'survived' ? whole : ['First']);
+    await again.transact(addBrand('Last'));
+    await again.close();
+  });
+}
+
+test('what waits behind a sync that failed is not called done', async () => {
+  const { store, disk, directory, fatalities } = await openUnjudged();
+  disk.refusal = ofChangeSet(directory, 'fsync', 'EIO');
+  const first = codeOf(store.transact(addBrand('First')));
+  const second = codeOf(first.then(() => store.transact(addBrand('Second'))));
+  assert.equal(await Promise.all([first, second]), ['durability_unknown', 'durability_unknown']);
+  assert.ok(fatalities.length > 0);
+  await store.close();
+});
+
+const headOf = (directory: string) => readHead(machineDisk, join(directory, HEAD))?.sequence;
+
+test('a head that cannot be written holds up nothing, is told once, and catches up', async () => {
+  const { store, disk, directory, failures, fatalities } = await open();
+  await store.transact(addBrand('First'));
+  const refusal: Refusal = (step, path) =>
+    step === 'record' && path === join(directory, HEAD) ? 'EIO' : null;
+  disk.refusal = refusal;
+  for (let nth = 2; nth <= 4; nth += 1) {
+    assert.is(await store.transact(addBrand(`Brand ${nth}`)), nth);
+  }
+  assert.is(disk.refused.length, 3, 'every commit tries');
+  assert.equal(codesOf(failures), [
+    `${HEAD} could not be written: EIO: refused, record '${join(directory, HEAD)}'`,
+  ]);
+  assert.is(headOf(directory), 1);
+  // An old head is no harm: who starts now finds everything.
+  assert.equal(findingsOf(directory), []);
+  assert.is(readSnapshot(directory).count('brands'), 4);
+
+  disk.refusal = null;
+  await store.transact(addBrand('Brand 5'));
+  assert.is(headOf(directory), 5);
+  assert.is(failures.length, 1);
+  // A new failure is news.
+  disk.refusal = refusal;
+  await store.transact(addBrand('Brand 6'));
+  assert.is(failures.length, 2);
+  assert.is(headOf(directory), 5);
+  await store.close();
+  assert.equal(fatalities, []);
+
+  const again = await openStore(directory, { disk: quickDisk });
+  assert.is(again.count('brands'), 6);
+  await again.transact(addBrand('Brand 7'));
+  await again.close();
+  assert.is(headOf(directory), 7);
+});
+
+test('a store with an old head makes its checkpoint as any other', async () => {
+  const opened = await open();
+  const { store, disk, directory, failures } = opened;
+  disk.refusal = (step) => (step === 'record' ? 'EIO' : null);
+  await beginCheckpoint(opened);
+  await store.close();
+  assert.is(headOf(directory), 0);
+  assert.is(baseOf(directory).sequence, 4);
+  assert.is(failures.length, 1);
+});
+
+test('a head that cannot be synced at the end is told, and all is closed', async () => {
+  const { store, disk, directory, failures } = await open();
+  await store.transact(addBrand('First'));
+  disk.refusal = (step, path) => (step === 'fdatasync' && path.endsWith(HEAD) ? 'EIO' : null);
+  await store.close();
+  assert.equal(codesOf(failures), [
+    `${HEAD} could not be synced: EIO: refused, fdatasync '${join(directory, HEAD)}'`,
+  ]);
+  assert.equal(disk.descriptors, []);
+  const again = await openStore(directory, { disk: quickDisk });
+  assert.equal(brandsOf(again), ['First']);
+  await again.close();
+});
+
+/** Makes a checkpoint due, and begins it with one commit more, which it does not contain. */
+async function beginCheckpoint({ store }: Opened): Promise<void> {
+  await addBrands(store, BEFORE_CHECKPOINT + 2);
+}
+
+/**
+ * Watches the disk while it refuses.
+ *
+ * @returns how many rows there were each time a checkpoint began.
+ */
+function countCheckpoints({ store, disk, directory }: Opened, refusal: Refusal) {
+  const begun: { counts: number[]; refusal: Refusal | null } = { counts: [], refusal };
+  disk.refusal = (step, path) => {
+    if (step === 'create' && dirname(path) === directory) begun.counts.push(store.count('brands'));
+    return begun.refusal?.(step, path) ?? null;
+  };
+  return begun;
+}
+
+/** Commits small changes while something goes on in the background. */
+async function commitUntil(store: Store, holds: () => boolean): Promise<void> {
+  await until('the background is done', async () => {
+    await store.transact(addBrand('Meanwhile'));
+    return holds();
+  });
+}
+
+for (const [step, code] of [
+  ['create', 'EMFILE'],
+  ['write', 'ENOSPC'],
+  ['fdatasync', 'EIO'],
+  ['close', 'EDQUOT'],
+  ['rename', 'EROFS'],
+] as const) {
+  test(`a checkpoint with ${code} at the ${step} is told once, loses nothing, and comes later`, async () => {
+    const opened = await open();
+    const { store, disk, directory, failures, fatalities } = opened;
+    const base = readFileSync(join(directory, BASE));
+    const begun = countCheckpoints(opened, ofBase(directory, step, code));
+    await beginCheckpoint(opened);
+    await commitUntil(store, () => failures.length > 0);
+
+    assert.is(disk.refused.length, 1);
+    assert.match(failures[0]?.message ?? '', new RegExp(`^${RETRIED}: ${code}: refused, ${step} `));
+    assert.equal(readFileSync(join(directory, BASE)), base);
+    assert.is(changeSetsOf(directory).length, store.count('brands'));
+    assert.equal(temporariesBelow(directory), []);
+    assert.equal(findingsOf(directory), []);
+
+    begun.refusal = null;
+    await commitUntil(store, () => begun.counts.length > 1);
+    const before = stateOf(store);
+    await store.close();
+    assert.equal([failures.length, fatalities], [1, []]);
+    assert.equal(stateOf(readSnapshot(directory)), before);
+    // It was tried again when the change sets had grown as much again, not before.
+    const [first = 0, second = 0] = begun.counts;
+    assert.is(first, BEFORE_CHECKPOINT + 1);
+    assert.ok(second >= first + BEFORE_CHECKPOINT + 1, `${second} change sets`);
+    // What the refused one would have removed, this one has.
+    assert.is(baseOf(directory).sequence, second);
+    assert.is(changeSetsOf(directory)[0], second + 1);
+    assert.equal(disk.descriptors, []);
+  });
+}
+
+test('a checkpoint that fails again and again is told each time, and loses nothing', async () => {
+  const opened = await open();
+  const { store, directory, failures } = opened;
+  const begun = countCheckpoints(opened, ofBase(directory, 'write', 'ENOSPC'));
+  for (let nth = 1; nth <= 4; nth += 1) {
+    await commitUntil(store, () => failures.length === nth);
+    assert.is(begun.counts.length, nth);
+    const before = begun.counts.at(-2) ?? 0;
+    assert.ok((begun.counts.at(-1) ?? 0) > before + BEFORE_CHECKPOINT, begun.counts.join());
+    assert.is(changeSetsOf(directory).length, store.count('brands'));
+    assert.equal(findingsOf(directory), []);
+  }
+  await store.close();
+  assert.is(failures.length, 4);
+});
+
+test('a base that a checkpoint cannot remove again goes at the next start', async () => {
+  const opened = await open();
+  const { store, disk, directory, failures } = opened;
+  disk.refusal = (step, path) =>
+    ofBase(directory, 'write', 'ENOSPC')(step, path) ??
+    ofBase(directory, 'unlink', 'EIO')(step, path);
+  await beginCheckpoint(opened);
+  await store.close();
+  assert.is(failures.length, 1);
+  assert.match(failures[0]?.message ?? '', new RegExp(`^${RETRIED}: ENOSPC: refused, write `));
+  assert.is(temporariesBelow(directory).length, 1);
+  const again = await openStore(directory, { disk: quickDisk });
+  assert.is(again.count('brands'), 5);
+  assert.equal(temporariesBelow(directory), []);
+  await again.close();
+});
+
+test('a checkpoint whose directory cannot be synced is fatal, with either base a store', async () => {
+  const opened = await openUnjudged();
+  const { store, disk, directory, failures, fatalities } = opened;
+  const old = readFileSync(join(directory, BASE));
+  disk.refusal = ofBase(directory, 'fsync', 'EIO');
+  await beginCheckpoint(opened);
+  await store.close();
+  assert.equal([codesOf(failures), codesOf(fatalities)], [[], ['durability_unknown']]);
+  // The new base may not survive, so every change set has to.
+  assert.is(baseOf(directory).sequence, 4);
+  assert.equal(changeSetsOf(directory), [1, 2, 3, 4, 5]);
+  assert.equal(findingsOf(directory), []);
+  const before = stateOf(store);
+  assert.equal(stateOf(readSnapshot(directory)), before);
+  writeFileSync(join(directory, BASE), old);
+  assert.equal(findingsOf(directory), []);
+  assert.equal(stateOf(readSnapshot(directory)), before);
+});
+
+for (const nth of [1, 2, 4]) {
+  test(`change sets that cannot be removed from number ${nth} on go with the next checkpoint`, async () => {
+    const opened = await open();
+    const { store, directory, disk, failures, fatalities } = opened;
+    const path = join(directory, changeSetName(nth));
+    disk.refusal = (step, of) => (step === 'unlink' && of === path ? 'EIO' : null);
+    await beginCheckpoint(opened);
+    await commitUntil(store, () => failures.length > 0);
+    assert.equal(codesOf(failures), [`${RETRIED}: EIO: refused, unlink '${path}'`]);
+    assert.is(baseOf(directory).sequence, 4);
+    assert.is(changeSetsOf(directory)[0], nth);
+    assert.equal(findingsOf(directory), []);
+    assert.equal(stateOf(readSnapshot(directory)), stateOf(store));
+
+    disk.refusal = null;
+    await commitUntil(store, () => baseOf(directory).sequence > 4);
+    await store.close();
+    const { sequence } = baseOf(directory);
+    assert.is(changeSetsOf(directory)[0], sequence + 1);
+    assert.equal([failures.length, fatalities], [1, []]);
+  });
+}
+
+/** How the operations of a disk fail: the n-th alone, or all from there on. */
+const MODES = ['alone', 'and all that follow'] as const;
+type Mode = (typeof MODES)[number];
+
+/**
+ * Carries `attempt` out on disks that refuse the first operation, the second, and so on, until one
+ * has nothing left to refuse.
+ *
+ * @returns how many operations there were.
+ */
+async function refuseEach(
+  mode: Mode,
+  attempt: (disk: RefusingDisk, nth: number) => Promise<void>,
+): Promise<number> {
+  for (let nth = 1; ; nth += 1) {
+    const disk = new RefusingDisk();
+    let operations = 0;
+    disk.refusal = () => {
+      operations += 1;
+      return operations === nth || (operations > nth && mode !== 'alone') ? 'EIO' : null;
+    };
+    await attempt(disk, nth);
+    if (disk.refused.length === 0) return nth - 1;
+  }
+}
+
+/** What `action` fails with, which has to be what the disk said; null where it does not. */
+async function failureOf(action: Promise<unknown>): Promise<Error | null> {
+  try {
+    await action;
+    return null;
+  } catch (error) {
+    assert.match((error as Error).message, /EIO: refused, \w+ '.+'/);
+    return error as Error;
+  }
+}
+
+/** A copy of the stored directory of schema version 1. */
+function earlierStore(): string {
+  const directory = temporaryDirectory();
+  cpSync(FIXTURE, directory, { recursive: true });
+  return directory;
+}
+
+/** The directory is a store, in which all goes on. */
+async function assertServes(directory: string, expected: StoreState, what: string): Promise<void> {
+  assert.equal(findingsOf(directory), [], what);
+  const loaded = load(machineDisk, directory);
+  assert.ok(loaded, what);
+  assert.equal(stateOfDocument(loaded.document), stateOfDocument(expected), what);
+  const unwanted = (error: unknown) => {
+    throw error;
+  };
+  const store = await Store.open({
+    directory,
+    command: 'test',
+    create: false,
+    disk: quickDisk,
+    onError: unwanted,
+    onFatal: unwanted,
+  });
+  assert.is(await store.transact(addBrand('After')), expected.lastIds.brands + 1, what);
+  await store.close();
+  assert.equal(temporariesBelow(directory), [], what);
+  assert.equal(findingsOf(directory), [], what);
+}
+
+for (const mode of MODES) {
+  test(`the removal of what a migration kept fails at any operation (${mode}), and comes later`, async () => {
+    const template = earlierStore();
+    await migrateStore(template, 'test', quickDisk);
+    assert.ok(existsSync(join(template, KEPT, BASE)));
+    const operations = await refuseEach(mode, async (disk, nth) => {
+      const directory = temporaryDirectory();
+      cpSync(template, directory, { recursive: true });
+      const refusal = disk.refusal;
+      disk.refusal = null;
+      const opened = await openUnjudged(directory, disk);
+      const { store, failures, fatalities } = opened;
+      disk.refusal = (step, path) => {
+        const removes = path.includes(KEPT) || (step === 'list' && path === directory);
+        return removes ? (refusal?.(step, path) ?? null) : null;
+      };
+      await commitUntil(store, () => changeSetsOf(directory)[0] !== 9);
+      // What waits for the checkpoint waits for the removal too.
+      await commitUntil(store, () => failures.length > 0 || !existsSync(join(directory, KEPT)));
+      const what = `operation ${nth}, ${disk.refused.join()}`;
+      assert.is(failures.length, Math.min(disk.refused.length, 1), what);
+      assert.equal(findingsOf(directory), [], what);
+
+      disk.refusal = null;
+      const { sequence } = baseOf(directory);
+      await commitUntil(store, () => baseOf(directory).sequence > sequence);
+      const before = stateOf(store);
+      await store.close();
+      assert.is(failures.length, Math.min(disk.refused.length, 1), what);
+      assert.equal([fatalities, disk.descriptors], [[], []], what);
+      assert.not.ok(existsSync(join(directory, KEPT)), what);
+      assert.equal(findingsOf(directory), [], what);
+      assert.equal(stateOf(readSnapshot(directory)), before, what);
+    });
+    assert.ok(operations >= 10, `${operations} operations`);
+  });
+
+  test(`a new store whose creation fails at any operation (${mode}) is there whole or not at all`, async () => {
+    const operations = await refuseEach(mode, async (disk, nth) => {
+      const directory = temporaryDirectory();
+      const failures: unknown[] = [];
+      const opening = Store.open({
+        directory,
+        command: 'test',
+        create: true,
+        disk,
+        onError: (error) => failures.push(error),
+        onFatal: (error) => failures.push(error),
+      });
+      const failure = await failureOf(opening);
+      if (failure === null) await (await opening).close();
+      const what = `operation ${nth}, ${disk.refused.join()}`;
+      assert.equal(disk.descriptors, [], what);
+      assert.equal(findingsOf(directory), [], what);
+      const found = load(machineDisk, directory)?.document;
+      // The lock is free again, and what is left is in nobody's way.
+      const again = await openStore(directory, { disk: quickDisk });
+      assert.is(again.created, found === undefined, what);
+      assert.is(await again.transact(addBrand('First')), 1, what);
+      await again.close();
+      assert.equal(temporariesBelow(directory), [], what);
+      if (found !== undefined) assert.is(found.sequence, 0, what);
+    });
+    assert.ok(operations > 20, `${operations} operations`);
+  });
+
+  test(`a start that fails at any operation (${mode}) harms nothing, and works later`, async () => {
+    // What a crash leaves: change sets that the base contains, and half-written files.
+    const template = temporaryDirectory();
+    const whole = await openUnjudged(template);
+    whole.disk.refusal = ofChangeSet(template, 'unlink', 'EIO');
+    await beginCheckpoint(whole);
+    await whole.store.close();
+    assert.equal(changeSetsOf(template), [1, 2, 3, 4, 5]);
+    writeFileSync(join(template, '.0123456789abcdef.tmp'), 'half');
+    writeFileSync(join(template, CHANGES, '.0123456789abcdef.tmp'), 'half');
+    const expected = load(machineDisk, template)?.document;
+    assert.ok(expected);
+
+    const operations = await refuseEach(mode, async (disk, nth) => {
+      const directory = temporaryDirectory();
+      cpSync(template, directory, { recursive: true });
+      const opening = Store.open({
+        directory,
+        command: 'test',
+        create: true,
+        disk,
+        onError: () => {},
+        onFatal: () => {},
+      });
+      const failure = await failureOf(opening);
+      const what = `operation ${nth}, ${disk.refused.join()}`;
+      if (failure === null) {
+        const store = await opening;
+        assert.is(store.created, false, what);
+        assert.equal(stateOf(store), stateOf(readSnapshot(directory)), what);
+        await store.close();
+      }
+      assert.equal(disk.descriptors, [], what);
+      await assertServes(directory, expected, what);
+      assert.equal(changeSetsOf(directory), [5, 6], what);
+    });
+    assert.ok(operations > 20, `${operations} operations`);
+  });
+
+  test(`a migration that fails at any operation (${mode}) leaves either version whole`, async () => {
+    const expected = load(machineDisk, FIXTURE, 'older')?.document;
+    assert.ok(expected);
+    const original = filesOf(FIXTURE);
+    const versions = new Set<number>();
+    const operations = await refuseEach(mode, async (disk, nth) => {
+      const directory = earlierStore();
+      const failure = await failureOf(migrateStore(directory, 'test', disk));
+      const what = `operation ${nth}, ${disk.refused.join()}: ${failure?.message}`;
+      assert.equal(disk.descriptors, [], what);
+
+      const loaded = load(machineDisk, directory, 'older');
+      assert.ok(loaded, what);
+      assert.equal(stateOfDocument(loaded.document), stateOfDocument(expected), what);
+      versions.add(loaded.schema);
+      if (loaded.schema === 1) {
+        assert.ok(failure, what);
+        for (const [name, content] of Object.entries(original)) {
+          assert.is(filesOf(directory)[name], content, `${what}: ${name}`);
+        }
+      }
+
+      await migrateStore(directory, 'test', quickDisk);
+      // What was kept is the earlier store, whole.
+      assert.equal(filesOf(join(directory, KEPT)), original, what);
+      await assertServes(directory, expected, what);
+    });
+    assert.ok(operations > 30, `${operations} operations`);
+    assert.equal(versions, new Set([1, SCHEMA_VERSION]), 'both versions are met');
+  });
+
+  test(`a restore that fails at any operation (${mode}) leaves nothing or the whole store`, async () => {
+    const document = load(machineDisk, FIXTURE, 'older')?.document;
+    assert.ok(document);
+    const outcomes = new Set<string>();
+    const operations = await refuseEach(mode, async (disk, nth) => {
+      const directory = temporaryDirectory();
+      const failure = await failureOf(restoreBackup(disk, document, directory, 'test'));
+      const what = `operation ${nth}, ${disk.refused.join()}: ${failure?.message}`;
+      assert.equal(disk.descriptors, [], what);
+      const there = existsSync(join(directory, BASE));
+      outcomes.add(there ? 'whole' : 'nothing');
+      const again = codeOf(restoreBackup(quickDisk, document, directory, 'test'));
+      assert.is(await again, there ? 'store_not_empty' : 'done', what);
+      if (!there) assert.equal(temporariesBelow(directory), [], what);
+      await assertServes(directory, document, what);
+    });
+    assert.ok(operations > 20, `${operations} operations`);
+    assert.equal(outcomes, new Set(['nothing', 'whole']));
+  });
+
+  test(`a backup that fails at any operation (${mode}) keeps the file from before, or is whole`, async () => {
+    const document = load(machineDisk, FIXTURE, 'older')?.document;
+    assert.ok(document);
+    const operations = await refuseEach(mode, async (disk, nth) => {
+      const into = temporaryDirectory();
+      const path = join(into, 'catalog.json');
+      writeFileSync(path, 'the backup of yesterday');
+      const failure = await failureOf(writeBackup(disk, document, path));
+      const what = `operation ${nth}, ${disk.refused.join()}: ${failure?.message}`;
+      assert.equal(disk.descriptors, [], what);
+      const bytes = readFileSync(path);
+      if (failure === null || bytes.toString() !== 'the backup of yesterday') {
+        const found = verifyBackup(path, bytes);
+        assert.equal(stateOfDocument(found), stateOfDocument(document), what);
+      }
+      // A disk that refuses everything refuses the removal as well.
+      if (mode === 'alone') assert.equal(temporariesBelow(into), [], what);
+      await writeBackup(quickDisk, document, path);
+      const found = verifyBackup(path, readFileSync(path));
+      assert.equal(stateOfDocument(found), stateOfDocument(document), what);
+    });
+    assert.ok(operations > 8, `${operations} operations`);
+  });
+}
+
+/** Steps of commits and checkpoints after which the store goes on. */
+const HARMLESS: readonly Step[] = [
+  'create',
+  'write',
+  'fdatasync',
+  'close',
+  'rename',
+  'unlink',
+  'record',
+  'list',
+  'rmdir',
+];
+
+const action = fc.record({
+  /** The step that fails during the action, and how many times it passes before. */
+  refuse: fc.option(
+    fc.record({ step: fc.constantFrom(...HARMLESS), after: fc.nat(3), times: fc.nat(4) }),
+  ),
+  what: fc.constantFrom('add', 'change', 'delete'),
+  which: fc.nat(20),
+  /** Transactions at once. */
+  together: fc.integer({ min: 1, max: 3 }),
+});
+
+test('whatever a disk refuses, memory and disk hold what was answered', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { maxLength: 25 }), async (actions) => {
+      const { store, disk, directory, fatalities } = await openUnjudged();
+      const expected = new Map<number, string>();
+      let names = 0;
+      for (const { refuse, what, which, together } of actions) {
+        let passed = 0;
+        disk.refusal = (step) => {
+          if (step !== refuse?.step) return null;
+          passed += 1;
+          return passed > refuse.after && passed <= refuse.after + refuse.times + 1 ? 'EIO' : null;
+        };
+        const transactions = Array.from({ length: together }, async (_, index) => {
+          const ids = [...expected.keys()];
+          const id = ids[(which + index) % (ids.length || 1)];
+          names += 1;
+          const name = `Brand ${names}`;
+          if (what === 'add' || id === undefined) {
+            expected.set(await store.transact(addBrand(name)), name);
+          } else if (what === 'change') {
+            await store.transact((transaction) => {
+              if (transaction.get('brands', id) === undefined) return;
+              transaction.put('brands', { id, name, logo: '', first_letter: '' });
+            });
+            if (store.get('brands', id) !== undefined) expected.set(id, name);
+          } else {
+            await store.transact((transaction) => transaction.delete('brands', id));
+            expected.delete(id);
+          }
+        });
+        for (const code of await Promise.all(transactions.map(codeOf))) {
+          assert.ok(code === 'done' || code === 'write_refused', code);
+        }
+        assert.equal(namesOf(store), expected);
+        assert.equal(namesOf(readSnapshot(directory)), expected);
+      }
+      disk.refusal = null;
+      await store.close();
+      assert.equal([fatalities, disk.descriptors], [[], []]);
+      assert.equal(findingsOf(directory), []);
+      const again = await openUnjudged(directory);
+      assert.equal(namesOf(again.store), expected);
+      assert.equal(temporariesBelow(directory), []);
+      await again.store.close();
+    }),
+    { numRuns: 40 },
+  );
+});
+
+const namesOf = (store: ReadableStore) =>
+  new Map([...store.ids('brands')].map((id) => [id, store.get('brands', id)?.['name']]));
+
+test.run();

@@ -1,0 +1,252 @@
+/** The log of a server, as whoever reads its standard error sees it. */
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { send, tokenFor } from '../../support/client.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { exchangeRaw } from '../../support/raw.ts';
+import {
+  killServers,
+  runCommand,
+  SECRET,
+  type ServerOptions,
+  serving,
+  startServer,
+  type TestServer,
+} from '../../support/server.ts';
+import { ROOT } from '../../support/paths.ts';
+
+test.after(killServers);
+
+const BOOK = { name: 'Emma', pub_date: '1815-12-23' };
+const INFO = ['--log-level', 'info'];
+
+type Event = Readonly<Record<string, unknown>>;
+
+/** What a server logs while `act` runs. */
+async function logged(
+  options: ServerOptions,
+  act: (server: TestServer) => Promise<void>,
+): Promise<{ readonly events: readonly Event[]; readonly text: string }> {
+  const server = await startServer(options);
+  await act(server);
+  const { status, stderr } = await server.stop();
+  assert.is(status, 0, stderr);
+  const lines = stderr.split('\n').filter((line) => line !== '');
+  const isJson = !options.args?.includes('text');
+  return { text: stderr, events: isJson ? lines.map((line) => JSON.parse(line) as Event) : [] };
+}
+
+/** Without those by which the client looks up the description. */
+const requestsIn = (events: readonly Event[]) =>
+  events.filter(({ msg, path }) => msg === 'request' && path !== '/openapi.json');
+
+test('by default nothing is said of requests that are answered, or refused', async () => {
+  const { text } = await logged({}, async (server) => {
+    await send(server, 'GET', '/books/');
+    await send(server, 'GET', '/nowhere/');
+    await send(server, 'POST', '/books/', { body: '{' });
+    await send(server, 'GET', '/admin/skus/', { token: null });
+  });
+  assert.is(text, '');
+});
+
+test('at info every answer has a line of JSON: who, what, how long, how much', async () => {
+  const { events } = await logged({ args: INFO }, async (server) => {
+    await send(server, 'POST', '/books/', { body: BOOK, token: null });
+    await send(server, 'GET', '/books/1/', { token: null });
+    const token = await tokenFor('viewer', { sub: 'ann' });
+    await send(server, 'GET', '/admin/skus/', { token });
+    await send(server, 'POST', '/admin/brands/', { token, body: { name: 'x' } });
+    await send(server, 'GET', '/nowhere/', { token: null });
+  });
+  const requests = requestsIn(events);
+  assert.equal(
+    requests.map(({ level, method, path, status, subject }) => [
+      level,
+      method,
+      path,
+      status,
+      subject,
+    ]),
+    [
+      ['info', 'POST', '/books/', 201, undefined],
+      ['info', 'GET', '/books/1/', 200, undefined],
+      ['info', 'GET', '/admin/skus/', 200, 'ann'],
+      ['info', 'POST', '/admin/brands/', 403, undefined],
+      ['info', 'GET', '/nowhere/', 404, undefined],
+    ],
+  );
+  for (const { request_id, ms, bytes, address, time } of requests) {
+    assert.match(String(request_id), /^[\da-f-]{36}$/);
+    assert.ok(typeof ms === 'number' && ms > 0 && ms < 60_000, String(ms));
+    assert.ok(typeof bytes === 'number' && bytes > 0, String(bytes));
+    assert.is(address, '127.0.0.1');
+    assert.match(String(time), /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+  }
+  assert.is(new Set(requests.map(({ request_id }) => request_id)).size, requests.length);
+});
+
+test('what monitors ask is logged at debug alone', async () => {
+  const ask = async (server: TestServer) => {
+    await send(server, 'GET', '/healthz');
+    await send(server, 'GET', '/readyz');
+  };
+  assert.equal(requestsIn((await logged({ args: INFO }, ask)).events), []);
+  const { events } = await logged({ args: ['--log-level', 'debug'] }, ask);
+  assert.equal(
+    requestsIn(events).map(({ level, path }) => [level, path]),
+    [
+      ['debug', '/healthz'],
+      ['debug', '/readyz'],
+    ],
+  );
+});
+
+test('no token, no query and no body is ever logged', async () => {
+  const token = await tokenFor('admin');
+  const secrets = [token, SECRET, 'in-the-query', 'in-the-body', 'in-a-header', 'in-the-key'];
+  const { text } = await logged({ args: ['--log-level', 'debug', '--verbose'] }, async (server) => {
+    const sent = { token, headers: { 'X-Api-Key': 'in-a-header' } };
+    await send(server, 'GET', '/admin/skus/?keyword=in-the-query', sent);
+    await send(server, 'GET', `/admin/skus/?page=${token}`, sent);
+    await send(server, 'POST', '/books/', { ...sent, body: { name: 'in-the-body' } });
+    await send(server, 'POST', '/books/', { ...sent, body: '{"name": in-the-body' });
+    const headers = { authorization: `Basic in-a-header`, 'idempotency-key': 'in-the-key' };
+    await send(server, 'GET', '/admin/skus/', { token: null, headers });
+    await send(server, 'GET', '/admin/skus/', { token: `${token}x` });
+    await send(server, 'POST', '/books/', { body: BOOK, headers });
+  });
+  assert.match(text, '"path":"/admin/skus/"');
+  for (const secret of secrets) assert.not.ok(text.includes(secret), secret);
+});
+
+test('a path cannot forge a line, in JSON or in text', async () => {
+  const targets = ['/a\u001b[2J', '/a\u0085b', '/\u202egnp', `/${'%0a'.repeat(3)}`];
+  for (const format of ['json', 'text']) {
+    const args = [...INFO, '--log-format', format];
+    const { text } = await logged({ args }, async (server) => {
+      for (const target of targets) {
+        const bytes = Buffer.from(`GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+        await exchangeRaw(server, [bytes], 5000);
+      }
+    });
+    assert.not.match(text.replaceAll('\n', ''), /[\p{Cc}\u2028\u2029]/u, format);
+    const lines = text.split('\n').filter((line) => line !== '');
+    const begins = format === 'json' ? /^\{"level":/ : /^\d\d:\d\d:\d\d\.\d{3} [A-Z]{4,5} +\w/;
+    for (const line of lines) assert.match(line, begins);
+    assert.ok(lines.length >= targets.length, `${lines.length} lines`);
+  }
+});
+
+test('a path of many bytes is cut', async () => {
+  const { events } = await logged({ args: INFO }, async (server) => {
+    await send(server, 'GET', `/${'a'.repeat(5000)}/`);
+  });
+  assert.is(String(requestsIn(events)[0]?.['path']).length, 1025);
+});
+
+test('what is refused before it is a request has a line too', async () => {
+  const { events } = await logged({ args: INFO }, async (server) => {
+    await exchangeRaw(server, ['hello there\r\n\r\n'], 5000);
+  });
+  const [refused] = requestsIn(events);
+  assert.is(refused?.['status'], 400);
+  assert.is(refused?.['address'], '127.0.0.1');
+});
+
+test('silent says nothing, and CATALOG_LOG_LEVEL and CATALOG_LOG_FORMAT are taken', async () => {
+  const get = async (server: TestServer) => void (await send(server, 'GET', '/books/'));
+  assert.is((await logged({ args: ['--log-level', 'silent'] }, get)).text, '');
+  const env = { CATALOG_LOG_LEVEL: 'info', CATALOG_LOG_FORMAT: 'text' };
+  const server = await startServer({ env });
+  await get(server);
+  assert.match((await server.stop()).stderr, /^\d\d:\d\d:\d\d\.\d{3} INFO {2}request .*path=/m);
+});
+
+for (const [flag, variable] of [
+  ['--log-level', 'CATALOG_LOG_LEVEL'],
+  ['--log-format', 'CATALOG_LOG_FORMAT'],
+] as const) {
+  test(`an unknown ${flag} exits 2 with one line that names the choices`, async () => {
+    const env = { CATALOG_JWT_SECRET: 'short' };
+    for (const [args, more, choice] of [
+      [[flag, 'loud'], {}, flag],
+      [[], { [variable]: 'loud' }, variable],
+    ] as const) {
+      const { status, stderr } = await runCommand(['serve', '--port', '0', ...args], {
+        cwd: temporaryDirectory(),
+        env: { ...env, ...more },
+      });
+      assert.is(status, 2, stderr);
+      assert.match(stderr, /^catalog-server: [^\n]+\n$/);
+      assert.ok(stderr.includes(choice), stderr);
+    }
+  });
+}
+
+test('what keeps the server from starting is a plain line, whatever the format', async () => {
+  const args = ['serve', '--data', temporaryDirectory(), '--port', '0', '--log-format', 'json'];
+  const { status, stderr } = await runCommand([...args, '--host', '203.0.113.1']);
+  assert.is(status, 1);
+  assert.match(stderr, /^catalog-server: 203\.0\.113\.1 [^\n]+\n$/);
+});
+
+/** A server whose standard error is a pipe that nobody reads. */
+async function unread(): Promise<{ readonly server: Awaited<ReturnType<typeof serving>> }> {
+  const fifo = join(temporaryDirectory(), 'unread');
+  assert.is(spawnSync('mkfifo', [fifo]).status, 0);
+  const entry = join(ROOT, 'bin', 'catalog-server.ts');
+  const serve = ['serve', '--data', temporaryDirectory(), '--port', '0', '--log-level', 'info'];
+  // Opened for reading and writing, it never blocks the opening, and nobody takes what is written.
+  const script = 'exec 2<>"$0" && exec "$@"';
+  const child = spawn('sh', ['-c', script, fifo, process.execPath, entry, ...serve], {
+    env: { PATH: process.env['PATH'] ?? '' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return { server: await serving(child) };
+}
+
+test('a log that nobody reads holds up neither requests nor the end', async () => {
+  const { server } = await unread();
+  const path = `/${'a'.repeat(900)}/`;
+  // Some 3 MB of lines: the pipe takes 64 KiB, and 1 MiB may wait.
+  for (let round = 0; round < 30; round += 1) {
+    const statuses = await Promise.all(
+      Array.from({ length: 100 }, async () => (await fetch(`${server.url}${path}`)).status),
+    );
+    assert.ok(statuses.every((status) => status === 404));
+  }
+  const begun = performance.now();
+  assert.is((await server.stop()).status, 0);
+  assert.ok(performance.now() - begun < 8000, `${performance.now() - begun} ms`);
+});
+
+test('a data directory that others may enter is taken from them, and the log says so', async () => {
+  const data = temporaryDirectory();
+  chmodSync(data, 0o755);
+  const { events } = await logged({ data, args: INFO }, async () => {});
+  assert.ok(events.some(({ msg }) => String(msg).includes(`${data} was open to other users`)));
+  assert.is(spawnSync('stat', ['-c', '%a', data], { encoding: 'utf8' }).stdout, '700\n');
+  const { text } = await logged({ data }, async () => {});
+  assert.is(text, '');
+});
+
+const isRoot = process.geteuid?.() === 0;
+
+(isRoot ? test : test.skip)('root is told to give the server a user of its own', async () => {
+  const told = /runs as root; give it a user of its own/;
+  const env = { JOURNAL_STREAM: '8:1' };
+  assert.match((await logged({ env }, async () => {})).text, told);
+  assert.match((await logged({ args: INFO }, async () => {})).text, told);
+});
+
+test('every line of the source goes through the log while it serves', () => {
+  const text = readFileSync(join(ROOT, 'src', 'app', 'serve.ts'), 'utf8');
+  assert.match(text, 'new Operation(');
+  assert.not.match(text, /context\.warn|process\.stderr\.write/);
+});
+
+test.run();
