@@ -1,24 +1,10 @@
-/** `serve`: the composition root, from start to the last answer. */
-import { LiveCredentials } from '../auth/credentials.ts';
-import { TokenVerifier } from '../auth/tokens.ts';
-import { FileLock } from '../disk/lock.ts';
-import { messageOf } from '../errors.ts';
-import { createApplication } from '../http/router.ts';
+/** `serve`: a catalog on a port, from start to the last response. */
 import { startServer } from '../http/wire/server.ts';
-import { PageFiles } from '../pages/refresh/files.ts';
-import { PageBuilds } from '../pages/refresh/page-builds.ts';
-import { PageQueue, pagesLockPath } from '../pages/refresh/queue.ts';
-import { keepSettings } from '../pages/shop/settings.ts';
-import { Site } from '../pages/shop/site.ts';
-import { Templates } from '../pages/shop/templates.ts';
-import { Records } from '../resources/records.ts';
-import { Store } from '../store/store.ts';
+import { trustIn } from '../http/wire/client-address.ts';
+import { openCatalog } from './catalog.ts';
 import type { Context } from './context.ts';
 import { Operation } from './operation.ts';
 import type { ServeOptions } from './server-options.ts';
-import { trustIn } from '../http/wire/client-address.ts';
-import { takePrecautions } from './precautions.ts';
-import { createTokenService } from './token-service.ts';
 
 /** Milliseconds that requests under way have to be answered once a signal has come. */
 const SHUTDOWN_GRACE_MS = 10_000;
@@ -28,53 +14,13 @@ const REPEATED_SIGNAL_MS = 20;
 
 /** Serves until a signal comes, and returns when everything is written. */
 export async function serve(options: ServeOptions, context: Context): Promise<void> {
-  const { data, host, port, basePath, corsOrigins, auditSize } = options;
   const stop = firstSignal();
-  const site = new Site(new Templates(context.disk, options.pages.templates), options.pages);
   const operation = new Operation(options, context.version);
-  const { log, readiness } = operation;
-  const store = await Store.open({
-    directory: data,
-    command: 'serve',
-    create: true,
-    disk: context.disk,
-    onError: operation.failed('the store goes on, but'),
-    onFatal: operation.fatal,
-    observer: operation.observer,
-  });
-  takePrecautions(data, log);
-  const credentials = await LiveCredentials.open(data, context.env['CATALOG_JWT_SECRET']);
-  const files = new PageFiles(context.disk, data);
-  files.prepare();
-  await keepSettings(context.disk, data, options.pages).catch(
-    operation.failed('rebuild-pages will not know the settings of pages'),
-  );
-  const pages = new PageQueue(
-    store,
-    site,
-    files,
-    new FileLock(pagesLockPath(data)),
-    operation.failed('a page could not be written and is tried again'),
-  );
-  const application = createApplication({
-    records: new Records(store, Date.now, auditSize),
-    tokens: new TokenVerifier(credentials),
-    tokenService: await createTokenService(credentials, data, context.disk),
-    page: (name) => files.read(name),
-    pageBuilds: new PageBuilds(pages, (id) => store.get('skus', id) !== undefined),
-    basePath,
-    corsOrigins,
-    version: context.version,
-    protectBooks: options.protectBooks === true,
-    jsonLimits: { depth: options.maxJsonDepth, elements: options.maxJsonElements },
-    readiness: readiness.reason,
-    onFault: (requestId, error) =>
-      log.failure(`request ${requestId} failed: ${messageOf(error)}`, error),
-  });
+  const { application, store, pages, close } = await openCatalog(options, context, operation);
   const server = await startServer({
     application,
-    host,
-    port,
+    host: options.host,
+    port: options.port,
     onError: operation.failed('an answer could not be sent'),
     watcher: operation.watcher,
     trusts: trustIn(options.trustProxy ?? []),
@@ -84,10 +30,9 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
   pages.build({ stale: true, skus: null });
   context.print(`listening on ${server.url}`);
   await stop;
-  readiness.closing = true;
+  operation.readiness.closing = true;
   await server.close(SHUTDOWN_GRACE_MS);
-  await pages.drain(SHUTDOWN_GRACE_MS);
-  await store.close();
+  await close(SHUTDOWN_GRACE_MS);
   await operation.close();
 }
 

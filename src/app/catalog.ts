@@ -1,0 +1,130 @@
+/** A catalog without sockets and signals: what `serve` puts on a port, and tests call directly. */
+import { FailedAttempts } from '../auth/attempts.ts';
+import { LiveCredentials } from '../auth/credentials.ts';
+import { TokenVerifier } from '../auth/tokens.ts';
+import { FileLock } from '../disk/lock.ts';
+import { messageOf } from '../errors.ts';
+import { type Application, createApplication } from '../http/router.ts';
+import { PageFiles } from '../pages/refresh/files.ts';
+import { PageBuilds } from '../pages/refresh/page-builds.ts';
+import { PageQueue, pagesLockPath } from '../pages/refresh/queue.ts';
+import { keepSettings } from '../pages/shop/settings.ts';
+import { Site } from '../pages/shop/site.ts';
+import { Templates } from '../pages/shop/templates.ts';
+import { Records } from '../resources/records.ts';
+import type { StoreObserver } from '../store/observer.ts';
+import { Store } from '../store/store.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Context } from './context.ts';
+import { takePrecautions } from './precautions.ts';
+import type { Readiness } from './readiness.ts';
+import type { ServeOptions } from './server-options.ts';
+import { createTokenService } from './token-service.ts';
+
+export type CatalogOptions = Pick<
+  ServeOptions,
+  | 'data'
+  | 'basePath'
+  | 'corsOrigins'
+  | 'pages'
+  | 'auditSize'
+  | 'protectBooks'
+  | 'maxJsonDepth'
+  | 'maxJsonElements'
+>;
+
+/** Where a catalog reports its work and its failures. */
+export interface Monitor {
+  readonly log: Pick<Log, 'info' | 'warn' | 'failure'>;
+  readonly readiness: Pick<Readiness, 'reason'>;
+  readonly observer: StoreObserver;
+  /** @returns a callback for failures of this kind that the catalog survives. */
+  failed(what: string): (error: unknown) => void;
+  /** Called if memory or disk can no longer be known; the process has to end. */
+  readonly fatal: (error: unknown) => void;
+}
+
+/** The time, for a test that moves it. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+/** An open catalog; it owns its data directory. */
+export interface Catalog {
+  readonly application: Application;
+  readonly store: Store;
+  readonly pages: PageQueue;
+  /** Writes the pages that wait, for at most `grace` milliseconds, and closes the store. */
+  close(grace: number): Promise<void>;
+}
+
+/**
+ * Opens the store, or creates it, and everything that answers requests from it.
+ *
+ * @param clock of stored times, tokens and failed logins; the machine's own if left out.
+ * @throws CatalogError `store_locked`, `store_damaged`, `store_unreadable`,
+ *   `schema_version`, `write_refused`, `key_file`, `access_file`, `page_failed`.
+ */
+export async function openCatalog(
+  options: CatalogOptions,
+  { disk, env, version }: Context,
+  monitor: Monitor,
+  clock?: Clock,
+): Promise<Catalog> {
+  const { data } = options;
+  const site = new Site(new Templates(disk, options.pages.templates), options.pages);
+  const store = await Store.open({
+    directory: data,
+    command: 'serve',
+    create: true,
+    disk,
+    onError: monitor.failed('the store goes on, but'),
+    onFatal: monitor.fatal,
+    observer: monitor.observer,
+  });
+  try {
+    takePrecautions(data, monitor.log);
+    const credentials = await LiveCredentials.open(data, env['CATALOG_JWT_SECRET']);
+    const files = new PageFiles(disk, data);
+    files.prepare();
+    await keepSettings(disk, data, options.pages).catch(
+      monitor.failed('rebuild-pages will not know the settings of pages'),
+    );
+    const pages = new PageQueue(
+      store,
+      site,
+      files,
+      new FileLock(pagesLockPath(data)),
+      monitor.failed('a page could not be written and is tried again'),
+    );
+    const attempts = new FailedAttempts(undefined, clock);
+    const application = createApplication({
+      records: new Records(store, clock?.now, options.auditSize),
+      tokens: new TokenVerifier(credentials, clock?.now),
+      tokenService: await createTokenService(credentials, attempts, data, disk),
+      page: (name) => files.read(name),
+      pageBuilds: new PageBuilds(pages, (id) => store.get('skus', id) !== undefined),
+      basePath: options.basePath,
+      corsOrigins: options.corsOrigins,
+      version,
+      protectBooks: options.protectBooks === true,
+      jsonLimits: { depth: options.maxJsonDepth, elements: options.maxJsonElements },
+      readiness: monitor.readiness.reason,
+      onFault: (requestId, error) =>
+        monitor.log.failure(`request ${requestId} failed: ${messageOf(error)}`, error),
+    });
+    return {
+      application,
+      store,
+      pages,
+      async close(grace) {
+        await pages.drain(grace);
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
