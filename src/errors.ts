@@ -1,6 +1,6 @@
 /**
- * Every failure that the program names. `status` is what an HTTP client gets (SPEC 7,
- * DECISIONS 3), `exit` what a shell gets (DECISIONS 8). docs/errors.md lists the same table.
+ * Every failure that the program names (spec 3.15). `status` is what an HTTP client gets, `exit`
+ * what a shell gets (spec 8.8). docs/errors.md lists the same table.
  */
 export const CODES = {
   malformed_query: { status: 400, exit: 1, meaning: 'a query parameter is malformed or repeated' },

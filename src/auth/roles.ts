@@ -1,4 +1,4 @@
-/** Who may do what (DECISIONS 6). */
+/** Who may do what (spec 6.5). */
 
 export const ROLES = ['viewer', 'editor', 'admin'] as const;
 

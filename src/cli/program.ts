@@ -1,4 +1,4 @@
-/** The command line (DECISIONS 8): commands, flags, environment variables, exit statuses. */
+/** The command line (spec 8.2): commands, flags, environment variables, exit statuses. */
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { ROLES, type Role } from '../auth/roles.ts';
 import { type Disk, machineDisk } from '../disk/disk.ts';

@@ -1,4 +1,4 @@
-/** Every path, and the order of the checks (DECISIONS 3), on one screen each. */
+/** Every path, and the order of the checks (spec 3.11), on one screen each. */
 import { Router } from 'itty-router';
 import type { TokenVerifier } from '../auth/tokens.ts';
 import { CatalogError } from '../errors.ts';
@@ -265,7 +265,7 @@ function requireMethod(endpoint: Endpoint, method: string): void {
   });
 }
 
-/** Writes answer JSON whatever was asked for (DECISIONS 3). */
+/** Writes answer JSON whatever was asked for (spec 3.14). */
 function chooseMediaType(request: HttpRequest, reads: boolean): MediaType {
   const accept = header(request, 'accept');
   if (reads) return negotiate(accept);

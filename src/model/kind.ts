@@ -34,7 +34,7 @@ export interface InputAttribute {
   readonly schema: ValueSchema;
   /** What POST and PUT store when the client leaves it out; without it the attribute is required. */
   readonly default?: Scalar;
-  /** The request's word where it is not the response's (SPEC 2.3: spu_id for goods_id). */
+  /** The request's word where it is not the response's (spec 1.9: spu_id for goods_id). */
   readonly request?: string;
   /** The kind whose id it holds. */
   readonly references?: KindName;
@@ -114,7 +114,7 @@ export interface Nesting {
   readonly parent: KindName;
   readonly segment: string;
   readonly foreignKey: string;
-  /** Takes POST, and DELETE of its items (DECISIONS 1: the specification records of a SKU). */
+  /** Takes POST, and DELETE of its items (spec 1.4: the specification records of a SKU). */
   readonly writable: boolean;
 }
 
@@ -136,7 +136,7 @@ export interface Kind {
   readonly plural: string;
   /** `/admin/skus/`; null where rows are reached through their owner alone. */
   readonly path: string | null;
-  /** No token asked (SPEC 5, rule 2). */
+  /** No token asked (spec 6.1). */
   readonly public: boolean;
   /** Only the role `admin` may read it. */
   readonly adminOnly: boolean;
@@ -156,11 +156,11 @@ export interface Kind {
   readonly constrains: readonly string[];
   readonly rules: readonly Rule[];
   readonly nestings: readonly Nesting[];
-  /** A 404 is `{}` (SPEC 7, rule 2), and a deleted item is a 404 like any other. */
+  /** A 404 is `{}` (spec 3.6), and a deleted item is a 404 like any other. */
   readonly emptyNotFound: boolean;
-  /** Without a paging parameter the whole collection (SPEC 4.1). */
+  /** Without a paging parameter the whole collection (spec 4.2). */
   readonly unpaged: boolean;
-  /** A write that the disk refuses is a validation error (SPEC 7, rule 3). */
+  /** A write that the disk refuses is a validation error (spec 3.9). */
   readonly refusalIsValidation: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The collections (SPEC 2, DECISIONS 1 and 2), one declaration each, attributes in the order in
+ * The collections (spec 1.5 to 1.8), one declaration each, attributes in the order in
  * which objects show them. What one collection needs stands here and nowhere else.
  */
 import { serverSet, DEFAULTS, id, lookup, reference, input } from './declare.ts';

@@ -1,4 +1,4 @@
-/** The rules of DECISIONS 2 that reach over several rows. Pure: state comes in as a lookup. */
+/** The rules of spec 2.9 that reach over several rows. Pure: state comes in as a lookup. */
 import type {
   LookupAttribute,
   Kind,

@@ -1,5 +1,5 @@
 /**
- * The value schemas of DECISIONS 2, one for each sort of attribute. Each carries the JSON Schema
+ * The value schemas (spec 2.2 to 2.4), one for each sort of attribute. Each carries the JSON Schema
  * keywords that valibot's own actions cannot express, for `/openapi.json` and OPTIONS.
  */
 import * as v from 'valibot';

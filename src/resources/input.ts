@@ -1,4 +1,4 @@
-/** A request's object, checked as a whole (DECISIONS 2): every problem is reported at once. */
+/** A request's object, checked as a whole (spec 2.1): every problem is reported at once. */
 import * as v from 'valibot';
 import { CatalogError } from '../errors.ts';
 import type { Kind, KindName, Scalar, InputAttribute } from '../model/kind.ts';

@@ -1,4 +1,4 @@
-/** The query of a collection (SPEC 8, DECISIONS 4) as a selection of the store. */
+/** The query of a collection (spec 4.2 to 4.6) as a selection of the store. */
 import { CatalogError } from '../errors.ts';
 import type { Kind, Scalar } from '../model/kind.ts';
 import type { Direction } from '../store/memory/ordering.ts';
@@ -77,7 +77,7 @@ function parseFilters(
     const text = sent.get(parameter);
     if (text === undefined) continue;
     if (parameter === 'keyword') {
-      // SPEC 4.3: an empty keyword is an absent one.
+      // spec 4.5: an empty keyword is an absent one.
       if (text !== '') filters.push([attribute, text]);
     } else {
       filters.push([attribute, parseFilter(kind, parameter, attribute, text)]);

@@ -166,7 +166,7 @@ export class Records {
 
   /**
    * Writes the attributes of a request over those of the row; what the row owns is added to
-   * (SPEC 4.3, rule 2).
+   * (spec 2.8).
    *
    * @param mode `whole` for PUT, `partial` for PATCH.
    * @param body parsed JSON.
@@ -225,7 +225,7 @@ export class Records {
     } catch (error) {
       if (!(error instanceof CatalogError)) throw error;
       if (error.code === 'write_refused' && kind.refusalIsValidation) {
-        // SPEC 7, rule 3: to the client of an SKU write it is a validation error.
+        // spec 3.9: to the client of an SKU write it is a validation error.
         throw new CatalogError('integrity', `database error: ${error.message}`, { cause: error });
       }
       throw error.part === undefined ? error : atElement(error, error.part);

@@ -1,4 +1,4 @@
-/** A row as clients see it (SPEC 2): its attributes in order, those not its own filled in. */
+/** A row as clients see it (spec 1.5 to 1.8): its attributes in order, those not its own filled in. */
 import type { Attribute, Kind, KindName, ChildrenAttribute, Row, Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { joinOf } from '../model/rules.ts';

@@ -1,5 +1,5 @@
 /**
- * DECISIONS 6, for every path and method of the description: what no bad token opens, and what
+ * spec 6.1 to 6.5, for every path and method of the description: what no bad token opens, and what
  * each role may. The paths are those of /openapi.json, so a new one is covered by itself.
  */
 import { writeFileSync } from 'node:fs';

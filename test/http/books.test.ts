@@ -1,4 +1,4 @@
-/** SPEC 4.1: the book endpoints. */
+/** spec 1.5 and 3.6: the book endpoints. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Sent, send, tokenFor } from '../support/client.ts';

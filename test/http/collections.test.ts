@@ -1,4 +1,4 @@
-/** DECISIONS 4: paging, sorting and filters of the collections. */
+/** spec 4.1 to 4.6: paging, sorting and filters of the collections. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, makeChain, skuFields, spuFields } from '../support/catalog.ts';
@@ -8,7 +8,7 @@ import { startServer, type TestServer } from '../support/server.ts';
 type Scalar = string | number | boolean | null;
 type Row = Readonly<Record<string, Scalar>> & { readonly id: number };
 
-/** Every scalar attribute of every collection, from SPEC 2 and DECISIONS 1. */
+/** Every scalar attribute of every collection, from spec 1.5 to 1.8. */
 const SCALARS: Readonly<Record<string, readonly string[]>> = {
   '/books/': ['id', 'name', 'pub_date', 'commentcount', 'readcount', 'image'],
   '/admin/goods/': [
@@ -99,7 +99,7 @@ function compare(a: Scalar, b: Scalar): number {
   return Number(a) - Number(b);
 }
 
-/** The order that DECISIONS 4 asks for, told without the server's help. */
+/** The order that spec 4.3 asks for, told without the server's help. */
 function sorted(list: readonly Row[], attribute: string, order: 'asc' | 'desc'): Row[] {
   const sign = order === 'asc' ? 1 : -1;
   return list.toSorted(

@@ -1,4 +1,4 @@
-/** DECISIONS 3 to 5, line by line, on every collection: what no other file asks of each. */
+/** spec 3.5 to 5.5, line by line, on every collection: what no other file asks of each. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -145,7 +145,7 @@ const isAdmin = (path: string) => path.startsWith('/admin/');
 
 const etagOf = ({ headers }: Received) => headers.get('etag') ?? '';
 
-/** SPEC 7, rule 1. */
+/** spec 3.1. */
 function assertProblem(answer: Received, status: number, what: string): void {
   assert.is(answer.status, status, `${what}: ${answer.text}`);
   assert.is(answer.headers.get('content-type'), 'application/json', what);

@@ -1,4 +1,4 @@
-/** SPEC 2.2 and 4.2: the SPU endpoints. */
+/** spec 1.6: the SPU endpoints. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {

@@ -1,4 +1,4 @@
-/** DECISIONS 2: what must hold between items, and what happens to those that are deleted. */
+/** spec 2.9 and 2.10: what must hold between items, and what happens to those that are deleted. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {

@@ -1,4 +1,4 @@
-/** DECISIONS 1: nested collections and items, each with the meaning of the filter beside it. */
+/** spec 1.3 and 1.4: nested collections and items, each with the meaning of the filter beside it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCatalog, make, makeChain, spuFields } from '../support/catalog.ts';
@@ -259,7 +259,7 @@ test('POST adds one specification record, DELETE removes it, and the SKU shows b
   assert.equal(item.json, added.json);
   assert.is(item.headers.get('etag'), added.headers.get('etag'));
 
-  // The same pair may be recorded again: this is how updates pile records up (SPEC 4.3).
+  // The same pair may be recorded again: this is how updates pile records up (spec 1.4).
   const again = await send(server, 'POST', path, { body: silver });
   assert.is(again.status, 201);
   assert.ok(again.json.id > added.json.id);

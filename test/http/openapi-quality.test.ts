@@ -16,7 +16,7 @@ type Json = Readonly<Record<string, unknown>>;
 const TEXT = JSON.stringify(openApiDocument('/api', '1.2.3'));
 const DOCUMENT = JSON.parse(TEXT) as Json;
 
-/** Every rule that redocly recommends, warnings as errors, but for the one that SPEC 4 forbids. */
+/** Every rule that redocly recommends, warnings as errors, but for the one that spec 3.7 forbids. */
 const RULES = `
 extends: [recommended-strict]
 rules:

@@ -1,4 +1,4 @@
-/** DECISIONS 5: the API description says what a real server does, and no more. */
+/** spec 5.7: the API description says what a real server does, and no more. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send, tokenFor } from '../support/client.ts';

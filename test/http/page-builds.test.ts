@@ -1,4 +1,4 @@
-/** `/admin/page-builds/`: pages made anew on demand, and how far that is (SPEC 7: 202). */
+/** `/admin/page-builds/`: pages made anew on demand, and how far that is (spec 7.6). */
 import {
   existsSync,
   mkdirSync,

@@ -1,4 +1,4 @@
-/** DECISIONS 4: the `Link` values of a page, as tables and as a walk. */
+/** spec 4.1: the `Link` values of a page, as tables and as a walk. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

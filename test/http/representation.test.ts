@@ -1,4 +1,4 @@
-/** DECISIONS 5: versions, media types, entity tags, links and the documents. */
+/** spec 5.1 to 5.8: versions, media types, entity tags, links and the documents. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCatalog, make, pageWith } from '../support/catalog.ts';

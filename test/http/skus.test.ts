@@ -1,4 +1,4 @@
-/** SPEC 2.3 and 4.3: the SKU endpoints and the specification records of a SKU. */
+/** spec 1.7, 1.4 and 2.8: the SKU endpoints and the specification records of a SKU. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {

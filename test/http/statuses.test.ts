@@ -1,4 +1,4 @@
-/** DECISIONS 3: which status answers what, and which check comes before which. */
+/** spec 3.2 to 3.11: which status answers what, and which check comes before which. */
 import { createHmac } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -33,7 +33,7 @@ test.after(async () => {
   await server.stop();
 });
 
-/** SPEC 7, rule 1; and what a client is not to see. */
+/** spec 3.1 and 3.10; what a client is not to see. */
 function assertProblem(answer: Received, status: number, what: string): void {
   assert.is(answer.status, status, `${what}: ${answer.text}`);
   assert.is(answer.headers.get('content-type'), 'application/json', what);

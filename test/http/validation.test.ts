@@ -1,4 +1,4 @@
-/** DECISIONS 2: what a body may say, field by field. */
+/** spec 2.1 to 2.5: what a body may say, field by field. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {

@@ -71,7 +71,7 @@ export async function makePair(server: Server, spec: number, value: string): Pro
   return { spec_id: spec, option_id: option.id };
 }
 
-/** Every field of an SPU request (SPEC 2.2). */
+/** Every field of an SPU request (spec 1.6). */
 export function spuFields(
   { brand, chain }: Pick<Catalog, 'brand' | 'chain'>,
   changes: Fields = {},
@@ -89,7 +89,7 @@ export function spuFields(
   };
 }
 
-/** Every field of a SKU request (SPEC 2.3) but `specs`. */
+/** Every field of a SKU request (spec 1.7) but `specs`. */
 export function skuFields(
   { spu, chain }: Pick<Catalog, 'spu' | 'chain'>,
   changes: Fields = {},

@@ -1,4 +1,4 @@
-/** `/admin/page-builds/`: pages made anew on demand (SPEC 7: 202), and how far that is. */
+/** `/admin/page-builds/`: pages made anew on demand (spec 7.6), and how far that is. */
 import type { Role } from '../../auth/roles.ts';
 import { CatalogError } from '../../errors.ts';
 import { Problems, requireObject } from '../../resources/input.ts';
@@ -46,7 +46,7 @@ export class PageBuildsEndpoint implements Endpoint {
     this.#service = service;
   }
 
-  /** The role admin also rebuilds pages (DECISIONS 6). */
+  /** The role admin also rebuilds pages (spec 6.5). */
   access(method: string): Role {
     return method === 'POST' ? 'admin' : 'viewer';
   }

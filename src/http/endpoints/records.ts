@@ -1,4 +1,4 @@
-/** Collections and items as endpoints: SPEC 4 over the use cases of src/resources. */
+/** Collections and items as endpoints: spec 1.2 over the use cases of src/resources. */
 import type { Role } from '../../auth/roles.ts';
 import { isWritable, type Row } from '../../model/kind.ts';
 import type { Address } from '../../resources/address.ts';

@@ -1,4 +1,4 @@
-/** `GET /openapi.json`: OpenAPI 3.1 from the declarations that validate (DECISIONS 5). */
+/** `GET /openapi.json`: OpenAPI 3.1 from the declarations that validate (spec 5.7). */
 import type { Kind } from '../../model/kind.ts';
 import { ALL_KINDS, COLLECTIONS, KINDS } from '../../model/kinds.ts';
 import { Examples } from '../../resources/examples.ts';

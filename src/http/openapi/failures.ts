@@ -122,7 +122,7 @@ const FAILURES = {
 
 export type FailureStatus = keyof typeof FAILURES;
 
-/** SPEC 7, rule 2. */
+/** spec 3.6. */
 const NOTHING_FOUND: Failure = {
   name: 'NothingFound',
   description: 'There is no such item.',

@@ -128,7 +128,7 @@ function sortName(kind: Kind): string {
   return `${componentName(kind)}Sortby`;
 }
 
-/** The filters but `keyword`; the documents name the request's word alone (DECISIONS 1). */
+/** The filters but `keyword`; the documents name the request's word alone (spec 1.9). */
 function filtersOf(kind: Kind): (readonly [name: string, attribute: string])[] {
   const byAttribute = new Map<string, string>();
   for (const [name, attribute] of filterParameters(kind)) {

@@ -1,4 +1,4 @@
-/** Who may do what (DECISIONS 6). */
+/** Who may do what (spec 6.5). */
 import { mayActAs, type Role } from '../../auth/roles.ts';
 import type { TokenVerifier, Verified } from '../../auth/tokens.ts';
 import { CatalogError } from '../../errors.ts';
@@ -9,7 +9,7 @@ import { header, type HttpRequest, whenReady } from '../message.ts';
 /**
  * The role that a method on rows of a kind asks for; null where it asks for no token.
  *
- * @param protectsOpen whether writing what anybody may read takes a token (SPEC 5.2 asks for none).
+ * @param protectsOpen whether writing what anybody may read takes a token (spec 6.1 asks for none).
  */
 export function accessTo(
   { public: isPublic, adminOnly }: Pick<Kind, 'public' | 'adminOnly'>,

@@ -1,4 +1,4 @@
-/** From bytes to a JSON value, strictly: nothing is repaired or guessed (DECISIONS 3). */
+/** From bytes to a JSON value, strictly: nothing is repaired or guessed (spec 3.3). */
 import { CatalogError, messageOf } from '../../errors.ts';
 import { header, type HttpRequest } from '../message.ts';
 import { type JsonLimits, requireShallow, requireShort } from './json-limits.ts';

@@ -1,4 +1,4 @@
-/** Which representation an `Accept` header asks for (RFC 9110, section 12.5.1; DECISIONS 5). */
+/** Which representation an `Accept` header asks for (RFC 9110, section 12.5.1; spec 5.2). */
 import { CatalogError } from '../../errors.ts';
 
 export const VERSION = '1.0';

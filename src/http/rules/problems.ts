@@ -1,4 +1,4 @@
-/** Failures as answers (SPEC 7): one table of statuses, one shape of body. */
+/** Failures as answers (spec 3.1): one table of statuses, one shape of body. */
 import { CatalogError } from '../../errors.ts';
 import type { HttpResponse, HttpRequest } from '../message.ts';
 import { JSON_TYPE } from './negotiation.ts';
@@ -7,7 +7,7 @@ import { JSON_TYPE } from './negotiation.ts';
 export type FaultReporter = (requestId: string, error: unknown) => void;
 
 /**
- * @param emptyNotFound whether a 404 has an empty object for a body (SPEC 7, rule 2).
+ * @param emptyNotFound whether a 404 has an empty object for a body (spec 3.6).
  */
 export function problem(
   error: unknown,

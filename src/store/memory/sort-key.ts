@@ -1,4 +1,4 @@
-/** The order of attribute values (DECISIONS 4): null, false, true, numbers, strings by code point. */
+/** The order of attribute values (spec 4.3): null, false, true, numbers, strings by code point. */
 import type { Scalar } from '../../model/kind.ts';
 
 const ABOVE_SURROGATES = /[\ud800-\uffff]/;

@@ -1,4 +1,4 @@
-/** DECISIONS 6 and 8: `issue-token`, and the keys behind it. */
+/** spec 6.4 and 8.6: `issue-token`, and the keys behind it. */
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

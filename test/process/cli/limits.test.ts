@@ -1,4 +1,4 @@
-/** DECISIONS 8: the flags of `serve` that say how much is taken, and from which pages. */
+/** spec 11.3 to 11.5: the flags of `serve` that say how much is taken, and from which pages. */
 import { readdirSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { test } from 'uvu';

@@ -1,4 +1,4 @@
-/** DECISIONS 8: `migrate`, from nothing and from an earlier schema version, and the demo catalog. */
+/** spec 8.4 and 8.5: `migrate`, from nothing and from an earlier schema version, and the demo catalog. */
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
@@ -169,7 +169,7 @@ test('the demo catalog is served with as much of everything as is promised, ids 
   await server.stop();
 });
 
-/** DECISIONS 8. */
+/** spec 8.5. */
 const PROMISED = {
   '/admin/brands/': 3,
   '/admin/categories/': 3,
@@ -597,7 +597,7 @@ test('a migrated store is served: every row as before, and new rows get new ids'
     assert.equal(shown, same, table);
   }
   await assertRecords(server, tables['sku_specs'] ?? []);
-  // DECISIONS 3: what was deleted is gone; of a book nobody knows that it was there.
+  // spec 3.5 and 3.6: what was deleted is gone; of a book nobody knows that it was there.
   for (const [path, status] of [
     ['/books/13/', 404],
     ['/admin/skus/2/', 410],

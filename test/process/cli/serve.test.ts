@@ -1,4 +1,4 @@
-/** DECISIONS 8: `serve` as a process: its line, its lock, its signals. */
+/** spec 8.3, 8.9 and 8.10: `serve` as a process: its line, its lock, its signals. */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';

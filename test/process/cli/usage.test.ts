@@ -1,4 +1,4 @@
-/** DECISIONS 8: flags, environment variables, exit statuses and messages, as a shell sees them. */
+/** spec 8.2 and 8.8: flags, environment variables, exit statuses and messages, as a shell sees them. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -39,7 +39,7 @@ const NESTED: Readonly<Record<string, readonly string[]>> = {
   'keys list': ['--data'],
 };
 
-/** Flags by command, as DECISIONS 8 lists them. */
+/** Flags by command (spec 8.3 to 8.7). */
 const FLAGS: Readonly<Record<(typeof COMMANDS)[number], readonly string[]>> = {
   serve: ['--data', '--host', '--port', '--base-path', '--max-body', '--cors-origin'],
   migrate: ['--data', '--demo', '--dry-run'],

@@ -56,7 +56,7 @@ async function withServer(
   assert.is(stderr, '', 'a limit that holds is no fault');
 }
 
-/** A refusal in the shape of every other (SPEC 7, rule 1), after which the connection ends. */
+/** A refusal in the shape of every other (spec 3.1), after which the connection ends. */
 function assertRefused(text: string, status: number): void {
   assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `), text.slice(0, 300));
   assert.match(text, /\r\nconnection: close\r\n/i);

@@ -33,7 +33,7 @@ async function converse(chunks: readonly string[], heads: readonly number[] = []
 
 const statuses = (answers: readonly Answered[]) => answers.map(({ status }) => status);
 
-/** A refusal in the shape of every other (SPEC 7, rule 1), after which the connection ends. */
+/** A refusal in the shape of every other (spec 3.1), after which the connection ends. */
 function assertRefused(answers: readonly Answered[], status: number, what: string): void {
   assert.equal(statuses(answers), [status], what);
   const [answer] = answers;

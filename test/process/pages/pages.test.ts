@@ -1,4 +1,4 @@
-/** DECISIONS 7: pages of a running server, from the commit to the page. */
+/** spec 7.3: pages of a running server, from the commit to the page. */
 import { existsSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';

@@ -1,4 +1,4 @@
-/** DECISIONS 6: the signing keys, from the environment or from a file of their owner alone. */
+/** spec 6.4: the signing keys, from the environment or from a file of their owner alone. */
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** DECISIONS 6: what makes a token valid, under a clock that stands still. */
+/** spec 6.3: what makes a token valid, under a clock that stands still. */
 import { decodeJwt, decodeProtectedHeader, SignJWT, UnsecuredJWT } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

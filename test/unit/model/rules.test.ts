@@ -1,4 +1,4 @@
-/** The rules of DECISIONS 2 that reach over several rows, as tables. */
+/** The rules of spec 2.9 that reach over several rows, as tables. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { KindName, Lookup, Row, Scalar } from '../../../src/model/kind.ts';
@@ -261,7 +261,7 @@ test('two categories below each other are wrong, and judging them ends', () => {
   }
 });
 
-test('the references are those that DECISIONS 2 names, and only a SKU takes its records along', () => {
+test('the references are those that spec 2.9 names, and only a SKU takes its records along', () => {
   const found = ALL_KINDS.flatMap((kind) =>
     referencesOf(kind).map(
       ({ attribute, to, cascade }) => `${kind.name}.${attribute} ${to}${cascade ? ' cascade' : ''}`,

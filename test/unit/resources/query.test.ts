@@ -1,4 +1,4 @@
-/** SPEC 8 and DECISIONS 4: the query of a collection as a selection of rows. */
+/** spec 4.2 to 4.6: the query of a collection as a selection of rows. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

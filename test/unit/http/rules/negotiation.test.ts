@@ -1,4 +1,4 @@
-/** DECISIONS 5 and RFC 9110, section 12.5.1: `Accept` as a table. */
+/** spec 5.2 and RFC 9110, section 12.5.1: `Accept` as a table. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,4 +1,4 @@
-/** DECISIONS 7 and 8: `rebuild-pages`, alone and beside a running server. */
+/** spec 7.4 and 8.7: `rebuild-pages`, alone and beside a running server. */
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';

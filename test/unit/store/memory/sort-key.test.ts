@@ -1,4 +1,4 @@
-/** DECISIONS 4: strings compare by code point, null comes first, false before true. */
+/** spec 4.3: strings compare by code point, null comes first, false before true. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
