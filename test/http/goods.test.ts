@@ -13,17 +13,17 @@ import {
   without,
 } from '../support/catalog.ts';
 import { send } from '../support/client.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { openService, type Service } from '../support/service.ts';
 
 const GOODS = '/admin/goods/';
 const DESCRIPTIONS = ['desc_detail', 'desc_pack', 'desc_service'] as const;
 
-let server: TestServer;
+let server: Service;
 let catalog: Catalog;
 let other: Catalog;
 
 test.before(async () => {
-  server = await startServer();
+  server = await openService();
   catalog = await createCatalog(server);
   other = await createCatalog(server, 'Lamp');
 });

@@ -14,16 +14,16 @@ import {
   spuFields,
 } from '../support/catalog.ts';
 import { type Received, send } from '../support/client.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { openService, type Service } from '../support/service.ts';
 
 const UNKNOWN = 99999;
 
-let server: TestServer;
+let server: Service;
 let catalog: Catalog;
 let other: Catalog;
 
 test.before(async () => {
-  server = await startServer();
+  server = await openService();
   catalog = await createCatalog(server);
   other = await createCatalog(server, 'Lamp');
   const specs = [catalog.silver, catalog.large];
@@ -355,7 +355,7 @@ test('what was deleted is gone after a restart too', async () => {
   await send(server, 'DELETE', `/admin/brands/${id}/`);
   const objects = await everything();
   await server.stop();
-  server = await startServer({ data: server.data });
+  server = await openService({ data: server.data });
   assert.equal(await everything(), objects);
   assert.is((await send(server, 'GET', `/admin/brands/${id}/`)).status, 410);
   assert.is((await send(server, 'PUT', `/admin/brands/${id}/`, { body: {} })).status, 404);

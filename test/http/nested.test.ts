@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCatalog, make, makeChain, spuFields } from '../support/catalog.ts';
 import { linksOf, type Received, send, tokenFor } from '../support/client.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { openService, type Service } from '../support/service.ts';
 
 /** Nested collection, the filter beside it, and an item of parent 1 in the demo catalog. */
 interface Form {
@@ -26,10 +26,10 @@ const FORMS: readonly Form[] = [
   { parents: '/admin/brands/', segment: 'goods', flat: '/admin/goods/', filter: 'brand_id' },
 ];
 
-let server: TestServer;
+let server: Service;
 
 test.before(async () => {
-  server = await startServer({ demo: true });
+  server = await openService({ demo: true });
 });
 
 test.after(async () => {

@@ -13,17 +13,17 @@ import {
   without,
 } from '../support/catalog.ts';
 import { send } from '../support/client.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { openService, type Service } from '../support/service.ts';
 
 const SKUS = '/admin/skus/';
 const UNKNOWN = 99999;
 
-let server: TestServer;
+let server: Service;
 let catalog: Catalog;
 let other: Catalog;
 
 test.before(async () => {
-  server = await startServer();
+  server = await openService();
   catalog = await createCatalog(server);
   other = await createCatalog(server, 'Lamp');
 });

@@ -11,16 +11,16 @@ import {
   without,
 } from '../support/catalog.ts';
 import { type Received, send } from '../support/client.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { openService, type Service } from '../support/service.ts';
 
 const MOON = '\u{1f315}';
 const CAFE = 'Cafe\u0301';
 
-let server: TestServer;
+let server: Service;
 let catalog: Catalog;
 
 test.before(async () => {
-  server = await startServer();
+  server = await openService();
   catalog = await createCatalog(server);
 });
 

@@ -1,22 +1,24 @@
 /** A small catalog made over HTTP, for tests that need one of everything. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { type Received, send } from './client.ts';
-import type { TestServer } from './server.ts';
+import { type Reachable, type Received, send } from './client.ts';
 import { until } from './until.ts';
 
-type Server = Pick<TestServer, 'url'>;
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** Creates one item. @returns the created object. @throws where the answer is not 201. */
-export async function make(server: Server, path: string, body: Fields): Promise<Received['json']> {
+export async function make(
+  server: Reachable,
+  path: string,
+  body: Fields,
+): Promise<Received['json']> {
   const created = await send(server, 'POST', path, { body });
   if (created.status !== 201) throw new Error(`POST ${path}: ${created.status} ${created.text}`);
   return created.json;
 }
 
 /** Reads what must be there. @throws where the answer is not 200. */
-export async function read(server: Server, path: string): Promise<Received['json']> {
+export async function read(server: Reachable, path: string): Promise<Received['json']> {
   const answer = await send(server, 'GET', path);
   if (answer.status !== 200) throw new Error(`GET ${path}: ${answer.status} ${answer.text}`);
   return answer.json;
@@ -25,7 +27,7 @@ export async function read(server: Server, path: string): Promise<Received['json
 /** Ids of a chain of categories from the first level to the third. */
 export type Chain = readonly [number, number, number];
 
-export async function makeChain(server: Server, name: string): Promise<Chain> {
+export async function makeChain(server: Reachable, name: string): Promise<Chain> {
   const path = '/admin/categories/';
   const first = await make(server, path, { name: `${name} 1` });
   const second = await make(server, path, { name: `${name} 2`, parent_id: first.id });
@@ -53,7 +55,7 @@ export interface Catalog {
 }
 
 /** One brand, one chain of categories, one SPU with two specifications, one SKU. */
-export async function createCatalog(server: Server, name = 'Phone'): Promise<Catalog> {
+export async function createCatalog(server: Reachable, name = 'Phone'): Promise<Catalog> {
   const brand = (await make(server, '/admin/brands/', { name: `${name} Works` })).id;
   const chain = await makeChain(server, name);
   const spu = (await make(server, '/admin/goods/', spuFields({ brand, chain }, { name }))).id;
@@ -66,7 +68,7 @@ export async function createCatalog(server: Server, name = 'Phone'): Promise<Cat
   return { brand, chain, spu, silver, black, large, sku };
 }
 
-export async function makePair(server: Server, spec: number, value: string): Promise<Pair> {
+export async function makePair(server: Reachable, spec: number, value: string): Promise<Pair> {
   const option = await make(server, '/admin/options/', { value, spec_id: spec });
   return { spec_id: spec, option_id: option.id };
 }
@@ -134,7 +136,7 @@ export function storeFilesOf(directory: string): Readonly<Record<string, string>
 }
 
 /** Asks for a SKU's detail page until the background task has made it say `text`. */
-export async function pageWith(server: Server, sku: number, text: string): Promise<string> {
+export async function pageWith(server: Reachable, sku: number, text: string): Promise<string> {
   let page = '';
   await until(`page ${sku} says ${text}`, async () => {
     const answer = await send(server, 'GET', `/pages/skus/${sku}.html`, { token: null });

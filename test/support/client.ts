@@ -1,13 +1,21 @@
 /** A plain HTTP client: a request in, status, headers and body out. */
 import { SignJWT } from 'jose';
 import { requireDescribed } from './contract.ts';
-import { SECRET, type TestServer } from './server.ts';
+import { SECRET } from './secret.ts';
+
+/** A server, by its origin; a service in process is called by a `fetch` of its own. */
+export interface Reachable {
+  readonly url: string;
+  readonly fetch?: (url: string, init?: RequestInit, address?: string) => Promise<Response>;
+}
 
 export interface Sent {
-  /** Sent as JSON text, unless it is a string or bytes already. */
+  /** Sent as JSON text, unless it is a string, bytes or a stream already. */
   readonly body?: unknown;
   readonly token?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of the client, for a service in process. */
+  readonly address?: string;
   /** Why the answer need not be what the server's own description says; not for convenience. */
   readonly undescribed?: string;
 }
@@ -56,16 +64,15 @@ export function linksOf({ headers }: Received): [string, string][] {
  * @throws AssertionError where the answer is not as `/openapi.json` of the server says.
  */
 export async function send(
-  server: Pick<TestServer, 'url'>,
+  server: Reachable,
   method: string,
   path: string,
-  { body, token, headers = {}, undescribed }: Sent = {},
+  { body, token, headers = {}, address, undescribed }: Sent = {},
 ): Promise<Received> {
   const authorization =
     token === null ? {} : { authorization: `Bearer ${token ?? (await editor)}` };
-  const raw = typeof body === 'string' || body instanceof Uint8Array;
   const url = `${server.url}${path}`;
-  const response = await fetch(url, {
+  const init: RequestInit = {
     method,
     redirect: 'manual',
     headers: {
@@ -73,8 +80,9 @@ export async function send(
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body !== undefined && { body: raw ? (body as string) : JSON.stringify(body) }),
-  });
+    ...(body !== undefined && { body: isSentAsIs(body) ? body : JSON.stringify(body) }),
+  };
+  const response = await (server.fetch ?? fetch)(url, init, address);
   const text = await response.text();
   let json: unknown;
   try {
@@ -83,6 +91,10 @@ export async function send(
     json = undefined;
   }
   const received = { status: response.status, headers: response.headers, text, json };
-  if (undescribed === undefined) await requireDescribed(method, url, received);
+  if (undescribed === undefined) await requireDescribed(server, method, path, received);
   return received;
+}
+
+function isSentAsIs(body: unknown): body is string | Uint8Array<ArrayBuffer> | ReadableStream {
+  return typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream;
 }

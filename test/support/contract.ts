@@ -7,6 +7,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import * as assert from 'uvu/assert';
+import type { Reachable } from './client.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -42,28 +43,41 @@ interface Description extends Json {
   readonly 'x-unlisted': { readonly path: unknown; readonly method: unknown };
 }
 
-/** Descriptions by where they are. */
-const contracts = new Map<string, Promise<Contract>>();
+/** By the address of the description. */
+const fetched = new Map<string, Promise<Contract>>();
+
+/** By the text of the description: most servers have the same, and it takes long to prepare. */
+const contracts = new Map<string, Contract>();
 
 /**
  * Holds one answer of a server against the description that the answer itself links to.
  *
- * @param url as asked for, not normalised.
+ * @param target path and query as sent.
  * @throws AssertionError naming everything that is not as described.
  */
-export async function requireDescribed(method: string, url: string, answer: Answer): Promise<void> {
-  const [origin = ''] = /^http:[/][/][^/]+/.exec(url) ?? [];
-  const target = url.slice(origin.length);
+export async function requireDescribed(
+  server: Reachable,
+  method: string,
+  target: string,
+  answer: Answer,
+): Promise<void> {
   const [, path] = /<([^>]*)>; rel="service-desc"/.exec(answer.headers.get('link') ?? '') ?? [];
   assert.ok(path, `the answer to ${method} ${target} links to no description`);
-  const description = `${origin}${path}`;
-  let contract = contracts.get(description);
+  const address = `${server.url}${path}`;
+  let contract = fetched.get(address);
   if (contract === undefined) {
-    contract = fetch(description).then(async (found) => new Contract(await found.text()));
-    contracts.set(description, contract);
+    contract = describedAt(server, address);
+    fetched.set(address, contract);
   }
   const faults = (await contract).faults(method, target, answer);
   assert.equal(faults, [], `${method} ${target} is not as ${path} says`);
+}
+
+async function describedAt(server: Reachable, address: string): Promise<Contract> {
+  const text = await (await (server.fetch ?? fetch)(address)).text();
+  const contract = contracts.get(text) ?? new Contract(text);
+  contracts.set(text, contract);
+  return contract;
 }
 
 export class Contract {

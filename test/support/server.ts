@@ -3,11 +3,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { temporaryDirectory } from './directory.ts';
 import { ROOT } from './paths.ts';
+import { SECRET } from './secret.ts';
 
 const ENTRY = join(ROOT, 'bin', 'catalog-server.ts');
 
-/** A secret for tests that sign tokens of their own. */
-export const SECRET = 'a secret for tests alone, 32 bytes or more';
+export { SECRET };
 
 export interface Finished {
   readonly status: number | null;

@@ -137,7 +137,7 @@ async function ask(method: string, target: string, headers: readonly string[]): 
   else {
     const json: unknown = body === '' ? undefined : JSON.parse(body);
     const described = { status, headers: new Headers(fields), text: body, json };
-    await requireDescribed(method, `${server.url}${target}`, described);
+    await requireDescribed(server, method, target, described);
   }
   return answer;
 }

@@ -1,0 +1,169 @@
+/**
+ * A catalog called in process, without a socket: what the tests of test/http are about. It answers
+ * to the same client as a server does (client.ts). Its store is on a real directory, and a write
+ * waits for no device.
+ */
+import { type CatalogOptions, type Clock, openCatalog } from '../../src/app/catalog.ts';
+import type { Context } from '../../src/app/context.ts';
+import { Readiness } from '../../src/app/readiness.ts';
+import { migrate } from '../../src/cli/commands/migrate.ts';
+import type { Disk } from '../../src/disk/disk.ts';
+import { CatalogError, messageOf } from '../../src/errors.ts';
+import type { HttpRequest, HttpResponse } from '../../src/http/message.ts';
+import type { Application } from '../../src/http/router.ts';
+import { LIMITS } from '../../src/http/wire/limits.ts';
+import { REQUEST_ID, Trace } from '../../src/http/wire/trace.ts';
+import { DEFAULT_SETTINGS, type PageSettings } from '../../src/pages/shop/settings.ts';
+import { DEFAULT_AUDIT_BYTES } from '../../src/resources/audit.ts';
+import { temporaryDirectory } from './directory.ts';
+import { quickDisk } from './disk.ts';
+import { SECRET } from './secret.ts';
+
+export interface ServiceOptions extends Omit<Partial<CatalogOptions>, 'pages'> {
+  /** Fills a new directory with the demo catalog. */
+  readonly demo?: boolean;
+  readonly pages?: Partial<PageSettings>;
+  /** Keys from the file of the directory, in the place of {@link SECRET}. */
+  readonly ownKeys?: true;
+  /** The largest body, in bytes. */
+  readonly maxBody?: number;
+  readonly disk?: Disk;
+  /** Stored times, tokens and failed logins go by it. */
+  readonly clock?: Clock;
+}
+
+export interface Service {
+  /** An origin of its own, under which {@link fetch} finds it. */
+  readonly url: string;
+  readonly data: string;
+  /** Messages of the log so far, at the levels info to error. */
+  readonly log: readonly string[];
+  /** Calls the application as the client at `address`; 127.0.0.1 if left out. */
+  fetch(url: string, init?: RequestInit, address?: string): Promise<Response>;
+  /** Waits for the pages and closes the store. */
+  stop(): Promise<void>;
+}
+
+const open = new Set<Service>();
+let opened = 0;
+
+/** Closes every service that a failed test left open. */
+export async function closeServices(): Promise<void> {
+  for (const service of open) await service.stop();
+}
+
+/** Milliseconds that {@link Service.stop} waits for pages: longer than any test makes. */
+const GRACE_MS = 600_000;
+
+export async function openService(options: ServiceOptions = {}): Promise<Service> {
+  const { disk = quickDisk, data = temporaryDirectory(), clock } = options;
+  const context = contextOf(disk, options.ownKeys === true ? {} : { CATALOG_JWT_SECRET: SECRET });
+  if (options.demo === true) await migrate({ data, demo: true, dryRun: false }, context);
+  const log: string[] = [];
+  const catalog = await openCatalog(optionsOf(options, data), context, monitor(log), clock);
+  catalog.pages.build({ stale: true, skus: null });
+  opened += 1;
+  const url = `http://service-${opened}`;
+  const limit = options.maxBody ?? LIMITS.body;
+  const service: Service = {
+    url,
+    data,
+    log,
+    fetch: (target, init = {}, address = '127.0.0.1') =>
+      call(catalog.application, target.slice(url.length), init, address, limit),
+    async stop() {
+      if (!open.delete(service)) return;
+      await catalog.close(GRACE_MS);
+    },
+  };
+  open.add(service);
+  return service;
+}
+
+function contextOf(disk: Disk, env: Context['env']): Context {
+  return {
+    env,
+    version: 'test',
+    disk,
+    input: () => process.stdin,
+    print() {},
+    write: () => Promise.resolve(),
+    warn: (line) => {
+      throw new Error(line);
+    },
+  };
+}
+
+function optionsOf(options: ServiceOptions, data: string): CatalogOptions {
+  return {
+    basePath: '',
+    corsOrigins: [],
+    auditSize: DEFAULT_AUDIT_BYTES,
+    maxJsonDepth: 64,
+    maxJsonElements: 1_000_000,
+    ...options,
+    data,
+    pages: { ...DEFAULT_SETTINGS, ...options.pages },
+  };
+}
+
+/** Keeps what is logged, as `Operation` words it. */
+function monitor(log: string[]): Parameters<typeof openCatalog>[2] {
+  const readiness = new Readiness();
+  const add = (message: string) => void log.push(message);
+  const failed = (what: string) => (error: unknown) => add(`${what}: ${messageOf(error)}`);
+  return {
+    log: { info: add, warn: add, failure: add },
+    readiness,
+    observer: { committed: readiness.committed, checkpointed() {} },
+    failed,
+    fatal: failed('the store cannot go on'),
+  };
+}
+
+/** @param target path and query, as a client would send them: nothing is normalised. */
+async function call(
+  application: Application,
+  target: string,
+  { method = 'GET', headers, body }: RequestInit,
+  address: string,
+  limit: number,
+): Promise<Response> {
+  const [path = '', ...queries] = target.split('?');
+  const stream = new Response(body).body ?? new ReadableStream({ start: (end) => end.close() });
+  const request: HttpRequest = {
+    method,
+    path,
+    search: queries.join('?'),
+    headers: Object.fromEntries(new Headers(headers)),
+    address,
+    trace: new Trace(),
+    body: bodyOf(stream, limit),
+  };
+  return responseTo(request, await application(request));
+}
+
+/** A body that is read when the application asks for it, and no earlier. */
+function bodyOf(sent: ReadableStream<Uint8Array>, most: number) {
+  async function* stream(limit: number): AsyncGenerator<Uint8Array> {
+    let size = 0;
+    for await (const chunk of sent) {
+      size += chunk.length;
+      if (size > limit) {
+        throw new CatalogError('body_too_large', `the body is larger than ${limit} bytes`);
+      }
+      yield chunk;
+    }
+  }
+  const bytes = async () => Buffer.concat(await Array.fromAsync(stream(most)));
+  return Object.assign(bytes, { bytes, stream });
+}
+
+/** What the server adds to a response that is seen by its receiver as well. */
+async function responseTo(
+  { method, headers: asked, trace }: HttpRequest,
+  { status, headers, body }: HttpResponse,
+): Promise<Response> {
+  if (asked[REQUEST_ID] !== undefined || status >= 500) headers['X-Request-Id'] = trace.id;
+  return new Response(method === 'HEAD' ? null : body, { status, headers });
+}
