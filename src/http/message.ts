@@ -1,5 +1,29 @@
-/** A request and its answer as plain values: what the rest of src/http works with. */
+/** A request and its response as plain values: what the rest of src/http works with. */
 import type { Trace } from './wire/trace.ts';
+
+/** The body of a request. It is read once: either whole, or as a stream. */
+export interface RequestBody {
+  /**
+   * Reads the whole body into memory, up to the limit of the server (`--max-body`).
+   *
+   * @throws CatalogError `body_too_large`, `malformed_request` if the client stops half-way.
+   */
+  bytes(): Promise<Uint8Array>;
+  /**
+   * Reads the body in pieces. The connection is paused while the caller works on a piece, so at most
+   * a few pieces are in memory. A caller that stops early need not read the rest.
+   *
+   * @param limit bytes of the whole body.
+   * @throws CatalogError `body_too_large`, `malformed_request` if the client stops half-way.
+   */
+  stream(limit: number): AsyncIterable<Uint8Array>;
+}
+
+/** The body of a request that has none. */
+export const NO_BODY: RequestBody = {
+  bytes: () => Promise.resolve(new Uint8Array()),
+  stream: async function* () {},
+};
 
 export interface HttpRequest {
   readonly method: string;
@@ -9,28 +33,41 @@ export interface HttpRequest {
   readonly search: string;
   /** By lower-case name; repeated ones joined or first-wins as RFC 9110, section 5.3 allows. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Of the client, as far as proxies are trusted. */
+  /** Address of the client, as far as proxies are trusted. */
   readonly address: string;
-  /** What the log tells of it. */
+  /** What the log says about the request. */
   readonly trace: Trace;
-  /** Reads the whole body. @throws CatalogError `body_too_large`, `malformed_request`. */
-  readonly body: () => Promise<Uint8Array>;
+  /** Empty if the request has none. */
+  readonly body: RequestBody;
 }
+
+/**
+ * A body that is made while it is sent, in pieces of at most 64 KiB.
+ *
+ * The next piece is asked for when the client has taken the ones before it. `return()` is called
+ * when the client is gone before the end. If a piece fails, the connection is cut, because the
+ * status has been sent: check what can be checked before returning the response. HEAD does not
+ * iterate, so nothing may be opened before the first call of `next()`.
+ */
+export type BodyStream = AsyncIterable<string | Uint8Array>;
 
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Record<string, string>;
-  /** Null where the status has none (204, 304). A HEAD answer keeps it, for its length. */
-  readonly body: string | Uint8Array | null;
+  /**
+   * Null if the status has no body (204, 304). The response to HEAD has the same body as the one to
+   * GET, so that its length is known; only the headers are sent.
+   */
+  readonly body: string | Uint8Array | BodyStream | null;
 }
 
-/** One header as text; undefined where it was not sent. */
+/** The value of a header as one string; undefined if it was not sent. */
 export function header(request: HttpRequest, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-/** Goes on at once with a value that is there, later with one that is promised. */
+/** Calls `next` at once if the value is available, and when the promise resolves otherwise. */
 export function whenReady<T, R>(
   value: T | Promise<T>,
   next: (value: T) => R | Promise<R>,

@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Readiness } from '../../src/app/readiness.ts';
 import { operatorApplication } from '../../src/app/operator.ts';
+import { NO_BODY } from '../../src/http/message.ts';
 import { Trace } from '../../src/http/wire/trace.ts';
 import { send } from '../support/client.ts';
 import { exchangeRaw } from '../support/raw.ts';
@@ -223,7 +224,7 @@ test('what fails to be measured is a failure, not an empty answer', async () => 
     headers: {},
     address: '',
     trace: new Trace(),
-    body: () => Promise.resolve(new Uint8Array()),
+    body: NO_BODY,
   });
   const { status, body } = await application(request('/readyz'));
   assert.equal([status, body], [503, '{"error":"not ready: the disk refused a write"}']);

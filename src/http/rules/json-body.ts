@@ -9,7 +9,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export async function readJson(request: HttpRequest, limits: JsonLimits): Promise<unknown> {
   requireJson(header(request, 'content-type'));
   requirePlain(header(request, 'content-encoding'));
-  const text = decode(await request.body());
+  const text = decode(await request.body.bytes());
   requireShallow(limits, text);
   const value = parseJson(text);
   requireShort(limits, value);

@@ -6,17 +6,16 @@ import { Trace } from './trace.ts';
 
 /**
  * @param bytes of the body that was sent.
- * @param begun when the request's headers were read, on the clock of `performance.now`.
- * @param aborted whether the client had gone.
+ * @param milliseconds from the request's headers to those of the response.
+ * @param aborted whether the client was gone before it had the response.
  */
 export function accessRecord(
   { method, path, address, trace }: HttpRequest,
   { status }: HttpResponse,
   bytes: number,
-  begun: number,
+  milliseconds: number,
   aborted: boolean,
 ): AccessRecord {
-  const milliseconds = performance.now() - begun;
   const { id, route, subject } = trace;
   return { id, method, path, route, status, milliseconds, bytes, subject, address, aborted };
 }

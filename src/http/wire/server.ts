@@ -11,12 +11,13 @@ import type { AccessRecord } from '../../telemetry/requests.ts';
 import { accessRecord, refusalRecord } from './access-record.ts';
 import { clientAddress, peerAddress, type Trust, TRUST_NOBODY } from './client-address.ts';
 import { Connections } from './connections.ts';
-import type { HttpResponse, HttpRequest } from '../message.ts';
+import { type HttpResponse, type HttpRequest, NO_BODY } from '../message.ts';
 import { Pipeline } from './pipeline.ts';
 import { LIMITS, type Limits } from './limits.ts';
 import { faultOf, targetOf } from './malformed.ts';
 import { type Refusal, refused } from './refusals.ts';
-import { RequestBody, hasBody } from './request-body.ts';
+import { hasBody, IncomingBody } from './request-body.ts';
+import { sendResponse, waitFor } from './response-body.ts';
 import type { Application } from '../router.ts';
 import { givenId, REQUEST_ID, Trace } from './trace.ts';
 import { Unreadable } from './unreadable.ts';
@@ -128,7 +129,7 @@ async function handleRequest(
   if (connections.refused(connection)) return;
   const begun = performance.now();
   const body = hasBody(incoming)
-    ? new RequestBody(incoming, limits.body, continues ? outgoing : null)
+    ? new IncomingBody(incoming, limits.body, continues ? outgoing : null)
     : null;
   if (body !== null) unreadable.expect(connection, body);
   const turn = exchanges.enter(connection);
@@ -159,11 +160,17 @@ async function handleRequest(
     if (request.headers[REQUEST_ID] !== undefined || answer.status >= 500) {
       answer.headers['X-Request-Id'] = request.trace.id;
     }
-    const bytes = send(outgoing, answer, request.method === 'HEAD', keep);
+    if (!keep) answer.headers['Connection'] = 'close';
+    const milliseconds = performance.now() - begun;
+    const delivery = { outgoing, connection, timeout: limits.sendTimeout, onError: failed };
+    const sending = sendResponse(delivery, answer, request.method === 'HEAD');
+    const bytes = sending instanceof Promise ? await sending : sending;
     if (watcher?.wants(answer.status) === true) {
-      watcher.answered(accessRecord(request, answer, bytes, begun, connection.destroyed));
+      watcher.answered(accessRecord(request, answer, bytes, milliseconds, connection.destroyed));
     }
-    if (!outgoing.writableFinished) await taken(outgoing, connection, limits.sendTimeout);
+    // Until the client has taken the response, no other request of its connection is carried out:
+    // the responses to a client that does not read would be kept here.
+    if (!outgoing.writableFinished) await waitFor(delivery, 'finish');
   } catch (error) {
     failed(error);
     incoming.destroy();
@@ -190,7 +197,7 @@ function answerTo(
 function requestOf(
   { trusts }: Service,
   incoming: IncomingMessage,
-  body: RequestBody | null,
+  body: IncomingBody | null,
 ): HttpRequest {
   const target = targetOf(incoming);
   const query = target.indexOf('?');
@@ -204,42 +211,8 @@ function requestOf(
       return clientAddress(incoming, trusts);
     },
     trace: new Trace(proxied ? givenId(incoming.headers) : null),
-    body: () => (body === null ? Promise.resolve(new Uint8Array()) : body.read()),
+    body: body ?? NO_BODY,
   };
-}
-
-/** @returns the bytes of the body that is sent. */
-function send(
-  outgoing: ServerResponse,
-  answer: HttpResponse,
-  head: boolean,
-  keep: boolean,
-): number {
-  const { status, headers, body } = answer;
-  const bytes = body === null ? 0 : Buffer.byteLength(body);
-  if (body !== null) headers['Content-Length'] = String(bytes);
-  if (!keep) headers['Connection'] = 'close';
-  outgoing.writeHead(status, headers);
-  outgoing.end(head || body === null ? undefined : body);
-  return head ? 0 : bytes;
-}
-
-/**
- * Waits until the client has taken the answer. Until then no other request of its connection is
- * carried out: whoever asks and does not read would have its answers kept here.
- */
-function taken(outgoing: ServerResponse, connection: Socket, longest: number): Promise<void> {
-  if (connection.destroyed) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => connection.destroy(), longest);
-    const settle = () => {
-      clearTimeout(timer);
-      connection.off('close', settle);
-      resolve();
-    };
-    outgoing.once('finish', settle);
-    connection.once('close', settle);
-  });
 }
 
 function listen(server: Server, options: ServerOptions): Promise<void> {

@@ -7,7 +7,7 @@
 import type { Socket } from 'node:net';
 import type { Pipeline } from './pipeline.ts';
 import { type Refusal, refuse, REFUSALS, refuseWith } from './refusals.ts';
-import type { RequestBody } from './request-body.ts';
+import type { IncomingBody } from './request-body.ts';
 
 /** Told of a refusal that was sent. */
 export type Tell = (refusal: Refusal | null, socket: Socket) => void;
@@ -16,7 +16,7 @@ export class Unreadable {
   readonly #exchanges: Pipeline;
   readonly #tell: Tell;
   /** The latest body of a connection: what cannot be read may be the rest of it. */
-  readonly #bodies = new WeakMap<object, RequestBody>();
+  readonly #bodies = new WeakMap<object, IncomingBody>();
 
   constructor(exchanges: Pipeline, tell: Tell) {
     this.#exchanges = exchanges;
@@ -24,7 +24,7 @@ export class Unreadable {
   }
 
   /** A request with a body has begun. */
-  expect(connection: object, body: RequestBody): void {
+  expect(connection: object, body: IncomingBody): void {
     this.#bodies.set(connection, body);
   }
 

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
-import type { HttpRequest } from '../../../../src/http/message.ts';
+import { type HttpRequest, NO_BODY } from '../../../../src/http/message.ts';
 import {
   conditionsOf,
   namesCurrent,
@@ -15,12 +15,10 @@ import { Trace } from '../../../../src/http/wire/trace.ts';
 
 const CURRENT = '"current"';
 
-const noBody = () => Promise.resolve(new Uint8Array());
-
 function requestWith(headers: HttpRequest['headers']): HttpRequest {
   const address = '127.0.0.1';
   const trace = new Trace();
-  return { method: 'PUT', path: '/books/1/', search: '', headers, address, trace, body: noBody };
+  return { method: 'PUT', path: '/books/1/', search: '', headers, address, trace, body: NO_BODY };
 }
 
 function conditions(headers: HttpRequest['headers']) {

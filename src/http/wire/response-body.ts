@@ -1,0 +1,169 @@
+/**
+ * Response bodies on their way to the client.
+ *
+ * Invariant: one response keeps at most two pieces in memory, however slow its client is. A body
+ * that was not sent completely never looks complete: its connection is cut.
+ */
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { BodyStream, HttpResponse } from '../message.ts';
+
+/** Bytes that are handed to the socket at once; larger bodies are cut. */
+const PIECE_BYTES = 64 * 1024;
+
+/** A response, and the connection that it is sent over. */
+export interface Delivery {
+  readonly outgoing: ServerResponse;
+  readonly connection: Socket;
+  /** Milliseconds for the client to take one piece. */
+  readonly timeout: number;
+  /** Called if making or closing a stream fails. */
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Sends headers and body. Returns at once if the body is small, which is the common case.
+ *
+ * @param head whether the body is left out, as in the response to HEAD.
+ * @returns bytes of the body that were sent.
+ */
+export function sendResponse(
+  delivery: Delivery,
+  response: HttpResponse,
+  head: boolean,
+): number | Promise<number> {
+  const { outgoing } = delivery;
+  const { status, headers, body } = response;
+  if (body === null) {
+    outgoing.writeHead(status, headers);
+    outgoing.end();
+    return 0;
+  }
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    outgoing.writeHead(status, headers);
+    if (!head) return sendStream(delivery, body);
+    outgoing.end();
+    return 0;
+  }
+  const bytes = Buffer.byteLength(body);
+  headers['Content-Length'] = String(bytes);
+  outgoing.writeHead(status, headers);
+  if (!head && bytes > PIECE_BYTES) return sendPieces(delivery, body);
+  outgoing.end(head ? undefined : body);
+  return head ? 0 : bytes;
+}
+
+/** Sends a large body piece by piece, so that only the unsent text itself stays in memory. */
+async function sendPieces(delivery: Delivery, body: string | Uint8Array): Promise<number> {
+  let bytes = 0;
+  for (const piece of piecesOf(body)) {
+    if (!(await sendPiece(delivery, piece))) return bytes;
+    bytes += piece.length;
+  }
+  delivery.outgoing.end();
+  return bytes;
+}
+
+function* piecesOf(body: string | Uint8Array): Generator<Uint8Array> {
+  if (typeof body !== 'string') {
+    for (let at = 0; at < body.length; at += PIECE_BYTES) {
+      yield body.subarray(at, at + PIECE_BYTES);
+    }
+    return;
+  }
+  // A UTF-16 unit takes at most three bytes of UTF-8.
+  const units = Math.floor(PIECE_BYTES / 3);
+  for (let at = 0; at < body.length; ) {
+    let end = at + units;
+    // The two halves of a surrogate pair are encoded together.
+    if (isHighSurrogate(body.charCodeAt(end - 1))) end -= 1;
+    yield Buffer.from(body.slice(at, end));
+    at = end;
+  }
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+async function sendStream(delivery: Delivery, body: BodyStream): Promise<number> {
+  const { outgoing, connection, onError } = delivery;
+  let bytes = 0;
+  // A client that waits for the first event of a stream has the status already.
+  outgoing.flushHeaders();
+  const iterator = body[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await nextPiece(iterator, connection);
+      if (next === null) break;
+      if (next.done === true) {
+        outgoing.end();
+        return bytes;
+      }
+      const piece = typeof next.value === 'string' ? Buffer.from(next.value) : next.value;
+      // A chunk without bytes would end a chunked body.
+      if (piece.length === 0) continue;
+      if (!(await sendPiece(delivery, piece))) break;
+      bytes += piece.length;
+    }
+  } catch (error) {
+    onError(error);
+    connection.destroy();
+    return bytes;
+  }
+  closeIterator(iterator, onError);
+  return bytes;
+}
+
+/** @returns the next piece; null as soon as the client is gone. */
+function nextPiece<T>(
+  iterator: AsyncIterator<T>,
+  connection: Socket,
+): Promise<IteratorResult<T> | null> {
+  if (connection.destroyed) return Promise.resolve(null);
+  return new Promise((resolve, reject) => {
+    const onClose = () => resolve(null);
+    connection.once('close', onClose);
+    iterator
+      .next()
+      .then(resolve, reject)
+      .finally(() => connection.off('close', onClose));
+  });
+}
+
+/** Does not wait: a generator that is busy with a piece is closed when the piece is made. */
+function closeIterator(iterator: AsyncIterator<unknown>, onError: (error: unknown) => void): void {
+  iterator.return?.().then(undefined, onError);
+}
+
+/** @returns whether the client is still there and has taken enough for the next piece. */
+async function sendPiece(delivery: Delivery, piece: Uint8Array): Promise<boolean> {
+  if (delivery.connection.destroyed) return false;
+  return delivery.outgoing.write(piece) || (await waitFor(delivery, 'drain'));
+}
+
+/**
+ * Waits until the client has taken what was written (`drain`) or the whole response (`finish`).
+ * Cuts the connection after the timeout.
+ *
+ * @returns whether the client took it.
+ */
+export function waitFor(
+  { outgoing, connection, timeout }: Delivery,
+  event: 'drain' | 'finish',
+): Promise<boolean> {
+  if (connection.destroyed) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => connection.destroy(), timeout);
+    const settle = (taken: boolean) => {
+      clearTimeout(timer);
+      outgoing.off(event, onTaken);
+      connection.off('close', onClose);
+      resolve(taken);
+    };
+    const onTaken = () => settle(true);
+    const onClose = () => settle(false);
+    outgoing.once(event, onTaken);
+    connection.once('close', onClose);
+  });
+}

@@ -1,0 +1,431 @@
+/** Bodies as streams, over a real connection: bounded, with back-pressure, and never torn silently. */
+import { connect, type Socket } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../../src/errors.ts';
+import type { HttpRequest, HttpResponse } from '../../../../src/http/message.ts';
+import type { Limits } from '../../../../src/http/wire/limits.ts';
+import { type HttpServer, startServer } from '../../../../src/http/wire/server.ts';
+import type { AccessRecord } from '../../../../src/telemetry/requests.ts';
+import { until } from '../../../support/until.ts';
+
+const PIECE = 'x'.repeat(64 * 1024);
+const LAST = 'Connection: close';
+
+/** A server in this process, what it reports, and its clients. */
+class Stage {
+  readonly records: AccessRecord[] = [];
+  readonly errors: unknown[] = [];
+  readonly clients: Socket[] = [];
+  #server: HttpServer | null = null;
+
+  async start(
+    application: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
+    limits: Partial<Limits> = {},
+  ): Promise<void> {
+    this.#server = await startServer({
+      application,
+      host: '127.0.0.1',
+      port: 0,
+      onError: (error) => this.errors.push(error),
+      watcher: { wants: () => true, answered: (record) => this.records.push(record) },
+      limits,
+    });
+  }
+
+  connect(): Client {
+    const client = new Client(Number(new URL(this.#server?.url ?? '').port));
+    this.clients.push(client.socket);
+    return client;
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.clients) socket.destroy();
+    await this.#server?.close(1000);
+  }
+}
+
+class Client {
+  readonly socket: Socket;
+  readonly #chunks: Buffer[] = [];
+  received = 0;
+  closed = false;
+
+  constructor(port: number) {
+    this.socket = connect(port, '127.0.0.1');
+    this.socket.on('data', (chunk: Buffer) => {
+      this.#chunks.push(chunk);
+      this.received += chunk.length;
+    });
+    this.socket.on('error', () => {});
+    this.socket.on('close', () => {
+      this.closed = true;
+    });
+  }
+
+  get text(): string {
+    return Buffer.concat(this.#chunks).toString('latin1');
+  }
+
+  send(line: string, headers: readonly string[] = [], body: string | Uint8Array = ''): void {
+    this.socket.write([`${line} HTTP/1.1`, 'Host: catalog', ...headers, '', ''].join('\r\n'));
+    if (body.length > 0) this.socket.write(body);
+  }
+
+  async end(): Promise<string> {
+    await until('the connection is closed', () => this.closed);
+    return this.text;
+  }
+}
+
+async function staged(
+  application: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
+  run: (stage: Stage) => Promise<void>,
+  limits?: Partial<Limits>,
+): Promise<void> {
+  const stage = new Stage();
+  await stage.start(application, limits);
+  try {
+    await run(stage);
+  } finally {
+    await stage.stop();
+  }
+}
+
+/** A body of `pieces` pieces that says how far it was read and whether it was closed. */
+class Source implements AsyncIterable<string> {
+  made = 0;
+  closed = false;
+  readonly #pieces: number;
+
+  constructor(pieces: number) {
+    this.#pieces = pieces;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<string> {
+    try {
+      for (; this.made < this.#pieces; this.made += 1) yield PIECE;
+    } finally {
+      this.closed = true;
+    }
+  }
+}
+
+const streamed = (body: AsyncIterable<string | Uint8Array>): HttpResponse => ({
+  status: 200,
+  headers: { 'Content-Type': 'text/plain' },
+  body,
+});
+
+/** The body of a chunked response; null if it is not complete. */
+function unchunked(text: string): string | null {
+  const head = text.slice(0, text.indexOf('\r\n\r\n'));
+  assert.match(head, /^HTTP\/1\.1 200 /);
+  assert.match(head, /\r\nTransfer-Encoding: chunked/i);
+  assert.not.match(head, /\r\nContent-Length/i);
+  let body = '';
+  for (let at = head.length + 4; ; ) {
+    const end = text.indexOf('\r\n', at);
+    const size = Number.parseInt(text.slice(at, end), 16);
+    if (end < 0 || Number.isNaN(size)) return null;
+    if (size === 0) return body;
+    body += text.slice(end + 2, end + 2 + size);
+    at = end + 2 + size + 2;
+  }
+}
+
+test('a response stream is sent in chunks, without a length, and its bytes are counted', () =>
+  staged(
+    () =>
+      streamed(
+        (async function* () {
+          yield 'caf\u00e9 ';
+          yield '';
+          yield Buffer.from('bytes');
+        })(),
+      ),
+    async (stage) => {
+      const client = stage.connect();
+      client.send('GET /');
+      client.send('GET /', [LAST]);
+      const text = await client.end();
+      const second = text.indexOf('HTTP/1.1', 1);
+      for (const answer of [text.slice(0, second), text.slice(second)]) {
+        assert.is(Buffer.from(unchunked(answer) ?? '', 'latin1').toString(), 'caf\u00e9 bytes');
+      }
+      assert.equal(
+        stage.records.map(({ bytes, aborted }) => ({ bytes, aborted })),
+        [
+          { bytes: 11, aborted: false },
+          { bytes: 11, aborted: false },
+        ],
+      );
+    },
+  ));
+
+test('the headers of a stream are sent before its first piece', () => {
+  let release = () => {};
+  const first = new Promise<void>((resolve) => (release = resolve));
+  return staged(
+    () =>
+      streamed(
+        (async function* () {
+          await first;
+          yield 'event';
+        })(),
+      ),
+    async (stage) => {
+      const client = stage.connect();
+      client.send('GET /', [LAST]);
+      await until('the headers are there', () => client.text.includes('\r\n\r\n'));
+      release();
+      assert.is(unchunked(await client.end()), 'event');
+    },
+  );
+});
+
+test('a stream waits for a client that does not read, and closes when the client leaves', () => {
+  const source = new Source(10_000);
+  return staged(
+    () => streamed(source),
+    async (stage) => {
+      const client = stage.connect();
+      client.socket.pause();
+      client.send('GET /');
+      let before = -1;
+      await until('no more pieces are made', async () => {
+        const same = source.made > 0 && source.made === before;
+        before = source.made;
+        await Bun.sleep(50);
+        return same;
+      });
+      assert.ok(source.made < 500, `${source.made} pieces are in memory or in the sockets`);
+      assert.not.ok(source.closed);
+      client.socket.resetAndDestroy();
+      await until('the stream is closed', () => source.closed);
+      await until('the response is recorded', () => stage.records.length === 1);
+      assert.is(stage.records[0]?.aborted, true);
+      assert.equal(stage.errors, []);
+    },
+  );
+});
+
+test('a stream that waits for its next piece is closed when the client leaves', () => {
+  let closed = false;
+  const endless: AsyncIterable<string> = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => new Promise(() => {}),
+      return: () => {
+        closed = true;
+        return Promise.resolve({ done: true, value: undefined });
+      },
+    }),
+  };
+  return staged(
+    () => streamed(endless),
+    async (stage) => {
+      const client = stage.connect();
+      client.send('GET /');
+      await until('the headers are there', () => client.received > 0);
+      client.socket.resetAndDestroy();
+      await until('the stream is closed', () => closed);
+    },
+  );
+});
+
+test('the send timeout counts from one piece to the next, not for the whole response', () =>
+  staged(
+    () => streamed(new Source(200)),
+    async (stage) => {
+      const slow = stage.connect();
+      slow.socket.pause();
+      slow.send('GET /', [LAST]);
+      // Reads in bursts for longer than the timeout.
+      for (let step = 0; !slow.closed; step += 1) {
+        assert.ok(step < 200, 'the response ends');
+        slow.socket.resume();
+        await Bun.sleep(5);
+        slow.socket.pause();
+        await Bun.sleep(step < 20 ? 50 : 0);
+      }
+      assert.is(unchunked(slow.text)?.length, 200 * PIECE.length);
+      const stuck = stage.connect();
+      stuck.socket.pause();
+      stuck.send('GET /');
+      await until('the stuck connection is cut', () => stage.records.length === 2);
+      assert.is(stage.records[1]?.aborted, true);
+    },
+    { sendTimeout: 500 },
+  ));
+
+test('a stream that fails half-way cuts the connection, and the error is reported', () => {
+  const failure = new Error('the disk is gone');
+  return staged(
+    () =>
+      streamed(
+        (async function* () {
+          yield 'the beginning';
+          throw failure;
+        })(),
+      ),
+    async (stage) => {
+      const client = stage.connect();
+      client.send('GET /');
+      client.send('GET /');
+      const text = await client.end();
+      assert.is(unchunked(text), null);
+      assert.match(text, 'the beginning');
+      assert.equal(stage.errors, [failure]);
+      assert.is(stage.records.length, 1, 'nothing is carried out on a connection that is cut');
+      assert.is(stage.records[0]?.aborted, true);
+    },
+  );
+});
+
+test('HEAD does not iterate a stream', () => {
+  let iterated = false;
+  const body: AsyncIterable<string> = {
+    [Symbol.asyncIterator]() {
+      iterated = true;
+      return (async function* () {})();
+    },
+  };
+  return staged(
+    () => streamed(body),
+    async (stage) => {
+      const client = stage.connect();
+      client.send('HEAD /', [LAST]);
+      assert.match(await client.end(), /^HTTP\/1\.1 200 [^]*\r\n\r\n$/);
+      assert.not.ok(iterated);
+      assert.is(stage.records[0]?.bytes, 0);
+    },
+  );
+});
+
+for (const [what, body] of [
+  ['text', `${'\u{1f600}'.repeat(100_000)}\u00e9${'x'.repeat(100_000)}`],
+  ['bytes', Buffer.from(PIECE.repeat(20))],
+] as const) {
+  test(`a large whole body of ${what} has its length and is sent as it is`, () =>
+    staged(
+      () => ({ status: 200, headers: {}, body }),
+      async (stage) => {
+        const client = stage.connect();
+        client.send('GET /', [LAST]);
+        const text = await client.end();
+        const bytes = Buffer.from(body);
+        assert.match(text, new RegExp(`\r\nContent-Length: ${bytes.length}\r\n`, 'i'));
+        const sent = Buffer.from(text.slice(text.indexOf('\r\n\r\n') + 4), 'latin1');
+        assert.ok(sent.equals(bytes));
+        assert.is(stage.records[0]?.bytes, bytes.length);
+      },
+    ));
+}
+
+const counted = async ({ body }: HttpRequest, limit: number) => {
+  let bytes = 0;
+  try {
+    for await (const chunk of body.stream(limit)) bytes += chunk.length;
+  } catch (error) {
+    assert.instance(error, CatalogError);
+    return { status: (error as CatalogError).status, headers: {}, body: String(error) };
+  }
+  return { status: 200, headers: {}, body: `${bytes} bytes` };
+};
+
+test('a request stream is read beyond the limit of whole bodies, up to a limit of its own', () =>
+  staged(
+    (request) => counted(request, 3_000_000),
+    async (stage) => {
+      const cases = [
+        [3_000_000, 200],
+        [3_000_001, 413],
+      ] as const;
+      for (const [size, status] of cases) {
+        const body = 'x'.repeat(size);
+        const chunks = `${size.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+        for (const [framing, sent] of [
+          [`Content-Length: ${size}`, body],
+          ['Transfer-Encoding: chunked', chunks],
+        ] as const) {
+          const client = stage.connect();
+          client.send('POST /', [framing], sent);
+          client.send('GET /', [LAST]);
+          const text = await client.end();
+          assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `), `${size} ${framing}`);
+          assert.match(text, /HTTP\/1\.1 200 [^]*0 bytes$/, 'the next request is read');
+        }
+      }
+    },
+    { body: 1000 },
+  ));
+
+test('a request stream pauses its connection while nobody reads', () => {
+  const size = 50_000_000;
+  let proceed = () => {};
+  const pause = new Promise<void>((resolve) => (proceed = resolve));
+  return staged(
+    async ({ body }) => {
+      let bytes = 0;
+      for await (const chunk of body.stream(size)) {
+        if (bytes === 0) await pause;
+        bytes += chunk.length;
+      }
+      return { status: 200, headers: {}, body: `${bytes} bytes` };
+    },
+    async (stage) => {
+      const client = stage.connect();
+      client.send('POST /', [`Content-Length: ${size}`, LAST], 'x'.repeat(size));
+      let before = -1;
+      await until('the client can send no more', async () => {
+        const same = client.socket.bytesWritten > 0 && client.socket.writableLength === before;
+        before = client.socket.writableLength;
+        await Bun.sleep(100);
+        return same;
+      });
+      assert.ok(client.socket.writableLength > size / 2, 'most of the body is still at the client');
+      proceed();
+      assert.match(await client.end(), new RegExp(`${size} bytes$`));
+    },
+  );
+});
+
+test('a handler may stop reading a stream: the rest is not taken for the next request', () =>
+  staged(
+    async ({ body, method }) => {
+      if (method === 'GET') return { status: 200, headers: {}, body: 'next' };
+      for await (const chunk of body.stream(1e9)) {
+        return { status: 422, headers: {}, body: `${chunk.length > 0}` };
+      }
+      return { status: 200, headers: {}, body: '' };
+    },
+    async (stage) => {
+      const client = stage.connect();
+      client.send('POST /', ['Content-Length: 2000000'], 'GET / HTTP/1.1\r\n\r\n'.padEnd(2e6));
+      client.send('GET /', [LAST]);
+      const text = await client.end();
+      assert.match(text, /^HTTP\/1\.1 422 [^]*true(HTTP\/1\.1 200 [^]*next)$/);
+    },
+  ));
+
+test('a request stream that the client cuts off is malformed_request', async () => {
+  const seen: string[] = [];
+  await staged(
+    async (request) => {
+      const response = await counted(request, 1e9);
+      seen.push(response.body);
+      return response;
+    },
+    async (stage) => {
+      const client = stage.connect();
+      client.send('POST /', ['Content-Length: 1000'], 'half');
+      await Bun.sleep(50);
+      client.socket.resetAndDestroy();
+      await until('the handler knows', () => seen.length === 1);
+      assert.match(seen[0] ?? '', /cut off/);
+      assert.equal(stage.errors, []);
+    },
+  );
+});
+
+test.run();
