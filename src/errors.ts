@@ -32,6 +32,7 @@ export const CODES = {
     exit: 1,
     meaning: 'a directory fsync failed; the server stops',
   },
+  busy: { status: 503, exit: 1, meaning: 'the server has too much to do; try again' },
   store_closed: { status: 503, exit: 1, meaning: 'the server is shutting down' },
   store_locked: { status: 500, exit: 1, meaning: 'another process owns the data directory' },
   store_damaged: { status: 500, exit: 1, meaning: 'a file of the store is not what was written' },

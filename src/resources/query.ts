@@ -1,7 +1,7 @@
 /** The query of a collection (spec 4.2 to 4.6) as a selection of the store. */
 import { CatalogError } from '../errors.ts';
 import type { Kind, Scalar } from '../model/kind.ts';
-import type { Direction } from '../store/memory/ordering.ts';
+import type { Direction } from '../store/memory/sorting.ts';
 import type { Selection } from '../store/memory/tables.ts';
 import { scalarAttributes, visibleAttributes } from './representation.ts';
 

@@ -1,18 +1,29 @@
-/** Ids in a sort order, in chunks: insert, remove and "from the n-th on" without moving them all. */
+/**
+ * Ids in a sort order, in chunks: inserting, removing and reading from the n-th on do not move all
+ * of them. A snapshot shares the chunks; a write to a shared chunk copies it first.
+ */
 
+/** Ids of one chunk at most. */
 const CHUNK_SIZE = 1024;
 
 /** Whether another id stands before the one that is looked for. */
 export type Before = (other: number) => boolean;
 
+interface Chunk {
+  /** The number of snapshots taken when the chunk was made: none of them shares it. */
+  since: number;
+  ids: number[];
+}
+
 export class OrderedIds {
-  readonly #chunks: number[][] = [];
+  readonly #chunks: Chunk[] = [];
   #length = 0;
+  #snapshots = 0;
 
   /** @param ids in their order already. */
   constructor(ids: readonly number[] = []) {
     for (let start = 0; start < ids.length; start += CHUNK_SIZE / 2) {
-      this.#chunks.push(ids.slice(start, start + CHUNK_SIZE / 2));
+      this.#chunks.push({ since: 0, ids: ids.slice(start, start + CHUNK_SIZE / 2) });
     }
     this.#length = ids.length;
   }
@@ -23,25 +34,28 @@ export class OrderedIds {
 
   insert(id: number, before: Before): void {
     this.#length += 1;
-    // The last chunk takes what stands behind everything.
+    // The last chunk takes what stands after everything.
     const at = Math.min(this.#chunkOf(before), this.#chunks.length - 1);
-    const chunk = this.#chunks[at];
-    if (chunk === undefined) {
-      this.#chunks.push([id]);
+    const ids = this.#writableIds(at);
+    if (ids === undefined) {
+      this.#chunks.push({ since: this.#snapshots, ids: [id] });
       return;
     }
-    chunk.splice(positionIn(chunk, before), 0, id);
-    if (chunk.length > CHUNK_SIZE) this.#chunks.splice(at + 1, 0, chunk.splice(CHUNK_SIZE / 2));
+    ids.splice(positionIn(ids, before), 0, id);
+    if (ids.length > CHUNK_SIZE) {
+      const second = { since: this.#snapshots, ids: ids.splice(CHUNK_SIZE / 2) };
+      this.#chunks.splice(at + 1, 0, second);
+    }
   }
 
-  /** @throws Error where the id does not stand at the place that `before` gives. */
+  /** @throws Error if the id does not stand at the place that `before` gives. */
   remove(id: number, before: Before): void {
     const at = this.#chunkOf(before);
-    const chunk = this.#chunks[at];
-    const position = chunk === undefined ? 0 : positionIn(chunk, before);
-    if (chunk?.[position] !== id) throw new Error(`the index has lost row ${id}`);
-    chunk.splice(position, 1);
-    if (chunk.length === 0) this.#chunks.splice(at, 1);
+    const found = this.#chunks[at]?.ids ?? [];
+    const position = positionIn(found, before);
+    if (found[position] !== id) throw new Error(`the index has lost row ${id}`);
+    if (found.length === 1) this.#chunks.splice(at, 1);
+    else this.#writableIds(at)?.splice(position, 1);
     this.#length -= 1;
   }
 
@@ -49,31 +63,42 @@ export class OrderedIds {
   rank(before: Before): number {
     const at = this.#chunkOf(before);
     let rank = 0;
-    for (let chunk = 0; chunk < at; chunk += 1) rank += this.#chunks[chunk]?.length ?? 0;
-    return rank + positionIn(this.#chunks[at] ?? [], before);
+    for (let chunk = 0; chunk < at; chunk += 1) rank += this.#chunks[chunk]?.ids.length ?? 0;
+    return rank + positionIn(this.#chunks[at]?.ids ?? [], before);
   }
 
   /** The ids from the `offset`-th on, at most `count`. */
   slice(offset: number, count: number): number[] {
-    const ids: number[] = [];
+    const found: number[] = [];
     let skip = offset;
-    for (const chunk of this.#chunks) {
-      if (ids.length >= count) break;
-      if (skip >= chunk.length) {
-        skip -= chunk.length;
+    for (const { ids } of this.#chunks) {
+      if (found.length >= count) break;
+      if (skip >= ids.length) {
+        skip -= ids.length;
         continue;
       }
-      const part = chunk.slice(skip, skip + count - ids.length);
-      for (const id of part) ids.push(id);
+      for (const id of ids.slice(skip, skip + count - found.length)) found.push(id);
       skip = 0;
     }
-    return ids;
+    return found;
   }
 
-  /** Every id in order; for reading until the next change. */
+  /** Every id in order; valid until the next change. */
   values(): readonly number[] {
     const [only, ...more] = this.#chunks;
-    return more.length === 0 ? (only ?? []) : this.#chunks.flat();
+    return more.length === 0 ? (only?.ids ?? []) : this.#chunks.flatMap(({ ids }) => ids);
+  }
+
+  /** @returns the ids as they are now, in order or backwards; later changes do not show in it. */
+  snapshot(backwards = false): Iterable<number> {
+    this.#snapshots += 1;
+    const shared = this.#chunks.map(({ ids }) => ids);
+    if (backwards) shared.reverse();
+    return {
+      *[Symbol.iterator]() {
+        for (const ids of shared) yield* backwards ? ids.toReversed() : ids;
+      },
+    };
   }
 
   [Symbol.iterator](): Iterator<number> {
@@ -86,20 +111,32 @@ export class OrderedIds {
     let high = this.#chunks.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      const last = this.#chunks[middle]?.at(-1);
+      const last = this.#chunks[middle]?.ids.at(-1);
       if (last !== undefined && before(last)) low = middle + 1;
       else high = middle;
     }
     return low;
   }
+
+  /** The ids of a chunk, not shared with any snapshot; undefined if there is no such chunk. */
+  #writableIds(at: number): number[] | undefined {
+    const chunk = this.#chunks[at];
+    if (chunk !== undefined && chunk.since < this.#snapshots) {
+      chunk.ids = chunk.ids.slice();
+      chunk.since = this.#snapshots;
+    }
+    return chunk?.ids;
+  }
 }
 
-function positionIn(chunk: readonly number[], before: Before): number {
+/** How many ids of a chunk stand before. */
+function positionIn(ids: readonly number[], before: Before): number {
   let low = 0;
-  let high = chunk.length;
+  let high = ids.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (before(chunk[middle] as number)) low = middle + 1;
+    const id = ids[middle];
+    if (id !== undefined && before(id)) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -1,47 +1,34 @@
 /**
- * A sort order of a table, whole or partitioned by the values of one attribute, kept in place as
- * rows change.
+ * A sort order of a table, whole or divided by the values of one attribute, kept in place as rows
+ * change.
  */
 import type { Kind, Lookup, Row, Scalar } from '../../model/kind.ts';
 import { valueOf } from '../../model/rules.ts';
 import { OrderedIds } from './ordered-ids.ts';
 import type { RowTable } from './row-table.ts';
-import { sortKey } from './sort-key.ts';
-
-export type Direction = 'asc' | 'desc';
-
-export interface Order {
-  /** The attribute whose values divide the table into lists; null for one list of all. */
-  readonly partition: string | null;
-  readonly sortby: string;
-  readonly order: Direction;
-}
+import { precedes, type SortKey } from './sort-key.ts';
+import { keyOf, type Lists, type Order, partitionOf } from './sorting.ts';
 
 const NONE = new OrderedIds();
 
 export class Ordering {
   readonly kind: Kind;
-  readonly partition: string | null;
-  readonly sortby: string;
-  readonly #order: Direction;
-  readonly #lookup: Lookup;
-  /** By value of the partition; an id by itself where it is the only one, as it mostly is. */
-  readonly #lists = new Map<Scalar, number | OrderedIds>();
+  readonly order: Order;
+  readonly #lists: Lists;
+  #lookup: Lookup;
 
   /**
-   * @param rows by ascending id.
-   * @param lookup reads the committed state.
+   * @param lists as `sortedLists` makes them.
+   * @param lookup reads the state that they are sorted by.
    */
-  constructor(kind: Kind, order: Order, rows: Iterable<Row>, lookup: Lookup) {
+  constructor(kind: Kind, order: Order, lists: Lists, lookup: Lookup) {
     this.kind = kind;
-    this.partition = order.partition;
-    this.sortby = order.sortby;
-    this.#order = order.order;
+    this.order = order;
+    this.#lists = lists;
     this.#lookup = lookup;
-    this.#build(rows);
   }
 
-  /** The ids of the rows with a value in the partition; for reading until the next change. */
+  /** The ids of the rows with a value in the partition; valid until the next change. */
   list(value: Scalar): OrderedIds {
     const list = this.#lists.get(value);
     if (list === undefined) return NONE;
@@ -50,51 +37,76 @@ export class Ordering {
 
   /** Whether a row keeps its place. @param next reads the state with the change. */
   stays(before: Row, after: Row, next: Lookup): boolean {
-    if (this.#partitionOf(before) !== this.#partitionOf(after)) return false;
-    const was = valueOf(this.kind, this.sortby, before, this.#lookup);
-    return was === valueOf(this.kind, this.sortby, after, next);
+    if (partitionOf(this.order, before) !== partitionOf(this.order, after)) return false;
+    const { sortby } = this.order;
+    const value = valueOf(this.kind, sortby, before, this.#lookup);
+    return value === valueOf(this.kind, sortby, after, next);
   }
 
-  /** @throws Error where the row does not stand at the place that its values give. */
+  /** @throws Error if the row does not stand at the place that its values give. */
   leave(row: Row): void {
-    const key = this.#partitionOf(row);
-    const list = this.#lists.get(key);
+    const value = partitionOf(this.order, row);
+    const list = this.#lists.get(value);
     if (list === row.id) {
-      this.#lists.delete(key);
+      this.#lists.delete(value);
       return;
     }
     if (!(list instanceof OrderedIds)) throw new Error(`the index has lost row ${row.id}`);
     list.remove(row.id, this.#before(row));
-    if (list.length === 0) this.#lists.delete(key);
+    if (list.length === 0) this.#lists.delete(value);
   }
 
   enter(row: Row): void {
-    const key = this.#partitionOf(row);
-    const list = this.#lists.get(key);
+    const value = partitionOf(this.order, row);
+    const list = this.#lists.get(value);
     if (list === undefined) {
-      this.#lists.set(key, row.id);
+      this.#lists.set(value, row.id);
       return;
     }
     const ids = typeof list === 'number' ? new OrderedIds([list]) : list;
     ids.insert(row.id, this.#before(row));
-    if (ids !== list) this.#lists.set(key, ids);
+    if (ids !== list) this.#lists.set(value, ids);
+  }
+
+  /**
+   * Brings an ordering of an earlier state to the present one.
+   *
+   * @param ids of the rows whose place may differ between the two.
+   * @param before the row in the earlier state.
+   * @param now reads the present state.
+   * @throws Error if the ordering does not fit the earlier state.
+   */
+  catchUp(ids: Iterable<number>, before: (id: number) => Row | undefined, now: Lookup): void {
+    const moved = [...ids];
+    // All rows leave by the old values before the first enters by the new ones: the comparisons
+    // within a list then always agree with the places.
+    for (const id of moved) {
+      const row = before(id);
+      if (row !== undefined) this.leave(row);
+    }
+    this.#lookup = now;
+    for (const id of moved) {
+      const row = now(this.kind.name, id);
+      if (row !== undefined) this.enter(row);
+    }
   }
 
   /** What contradicts the table, a sentence each. */
   faults(rows: RowTable): string[] {
     const faults: string[] = [];
-    const by = this.partition === null ? this.sortby : `${this.partition} and ${this.sortby}`;
+    const { partition, sortby } = this.order;
+    const by = partition === null ? sortby : `${partition} and ${sortby}`;
     const name = `the index of ${this.kind.name} by ${by}`;
     let count = 0;
-    for (const [key, list] of this.#lists) {
+    for (const [value, list] of this.#lists) {
       let last: Row | undefined;
       for (const id of typeof list === 'number' ? [list] : list.values()) {
         count += 1;
         const row = rows.get(id);
-        if (row === undefined || this.#partitionOf(row) !== key) {
-          faults.push(`${name} has ${id} under ${key}, where it does not belong`);
+        if (row === undefined || partitionOf(this.order, row) !== value) {
+          faults.push(`${name} has ${id} under ${value}, where it does not belong`);
         } else if (last !== undefined && !this.#before(row)(last.id)) {
-          faults.push(`${name} has ${id} behind ${last.id}`);
+          faults.push(`${name} has ${id} after ${last.id}`);
         }
         last = row;
       }
@@ -103,51 +115,25 @@ export class Ordering {
     return faults;
   }
 
-  #build(rows: Iterable<Row>): void {
-    const members = new Map<Scalar, number | number[]>();
-    for (const row of rows) {
-      const key = this.#partitionOf(row);
-      const list = members.get(key);
-      if (list === undefined) members.set(key, row.id);
-      else if (typeof list === 'number') members.set(key, [list, row.id]);
-      else list.push(row.id);
-    }
-    for (const [key, ids] of members) {
-      this.#lists.set(key, typeof ids === 'number' ? ids : new OrderedIds(this.#sorted(ids)));
-    }
-  }
-
-  /** @param ids ascending. */
-  #sorted(ids: readonly number[]): readonly number[] {
-    if (this.sortby === 'id') return ids;
-    const sign = this.#order === 'asc' ? 1 : -1;
-    // The sort is stable, so that equal values keep the ascending id.
-    return ids
-      .map((id) => ({ id, key: this.#keyOf(id) }))
-      .sort((a, b) => (a.key === b.key ? 0 : a.key < b.key ? -sign : sign))
-      .map(({ id }) => id);
-  }
-
   /** Whether another id stands before a row. */
   #before(row: Row): (other: number) => boolean {
-    if (this.sortby === 'id') return (other) => other < row.id;
+    const { sortby, order } = this.order;
+    if (sortby === 'id') return (other) => other < row.id;
     const own = this.#key(row);
     return (other) => {
-      const key = this.#keyOf(other);
+      const key = this.#keyOfId(other);
       if (key === own) return other < row.id;
-      return this.#order === 'asc' ? key < own : key > own;
+      return order === 'asc' ? precedes(key, own) : precedes(own, key);
     };
   }
 
-  #keyOf(id: number): string | number {
-    return this.#key(this.#lookup(this.kind.name, id) as Row);
+  #keyOfId(id: number): SortKey {
+    const row = this.#lookup(this.kind.name, id);
+    if (row === undefined) throw new Error(`the index has ${this.kind.label} ${id}, and no row`);
+    return this.#key(row);
   }
 
-  #key(row: Row): string | number {
-    return sortKey(valueOf(this.kind, this.sortby, row, this.#lookup));
-  }
-
-  #partitionOf(row: Row): Scalar {
-    return this.partition === null ? null : (row[this.partition] ?? null);
+  #key(row: Row): SortKey {
+    return keyOf(this.kind, this.order.sortby, row, this.#lookup);
   }
 }

@@ -1,16 +1,18 @@
 /** The order of attribute values (spec 4.3): null, false, true, numbers, strings by code point. */
 import type { Scalar } from '../../model/kind.ts';
 
+/** What {@link precedes} compares; only for comparing. */
+export type SortKey = string | number;
+
 const ABOVE_SURROGATES = /[\ud800-\uffff]/;
 
 /**
- * A value that `<` orders as the attribute is to be ordered.
+ * The key of a value; the values of one attribute are all of one type, or null.
  *
- * `<` compares UTF-16 code units, where the surrogates of the supplementary planes stand below
- * U+E000 to U+FFFF: exchanging the two ranges gives the order of code points. The exchanged string
- * is for comparing alone.
+ * `<` compares UTF-16 code units, in which the surrogates of the supplementary planes stand below
+ * U+E000 to U+FFFF: exchanging the two ranges gives the order of code points.
  */
-export function sortKey(value: Scalar): string | number {
+export function sortKey(value: Scalar): SortKey {
   if (value === null) return -1;
   if (typeof value === 'boolean') return value ? 1 : 0;
   if (typeof value === 'number' || !ABOVE_SURROGATES.test(value)) return value;
@@ -21,4 +23,10 @@ export function sortKey(value: Scalar): string | number {
     else key += String.fromCharCode(unit < 0xe000 ? unit + 0x2000 : unit - 0x800);
   }
   return key;
+}
+
+/** Whether one value of an attribute comes before another in ascending order. */
+export function precedes(a: SortKey, b: SortKey): boolean {
+  // Between a text and null only: `<` would compare them as numbers.
+  return typeof a === typeof b ? a < b : typeof a === 'number';
 }

@@ -8,10 +8,12 @@ import { ALL_KINDS, KINDS } from '../../model/kinds.ts';
 import { dependentKinds, referrersOf } from '../../model/relations.ts';
 import type { Kind, KindName, Lookup, Row, Scalar } from '../../model/kind.ts';
 import { referencesOf } from '../../model/rules.ts';
-import type { OrderedIds } from './ordered-ids.ts';
-import { type Direction, Ordering } from './ordering.ts';
 import { perKind } from '../../model/per-kind.ts';
+import type { OrderedIds } from './ordered-ids.ts';
+import type { Ordering } from './ordering.ts';
+import { Orderings } from './orderings.ts';
 import type { RowTable } from './row-table.ts';
+import type { Direction, Order } from './sorting.ts';
 
 /** What a page of a collection asks for. */
 export interface Selection {
@@ -26,8 +28,9 @@ export interface Selection {
 }
 
 export interface Page {
+  /** In their order. */
   readonly rows: readonly Row[];
-  /** Rows that the filters let through. */
+  /** Rows that match the filters, on all pages together. */
   readonly total: number;
 }
 
@@ -41,23 +44,25 @@ export interface Change {
 
 export class Tables {
   readonly #rows: Record<KindName, RowTable>;
-  /** The orderings by id of the indexed attributes: where every look-up by value begins. */
+  readonly #orderings: Orderings;
+  /** The orderings by id of the indexed attributes: every look-up by value begins with one. */
   readonly #indexes: Record<KindName, ReadonlyMap<string, Ordering>>;
-  readonly #orderings: Record<KindName, Map<string, Ordering>>;
+  readonly #ids: Record<KindName, Ordering>;
   readonly #dependencyVersions = perKind(() => 0);
 
   constructor(rows: Record<KindName, RowTable>) {
     this.#rows = rows;
-    this.#orderings = perKind(() => new Map());
-    for (const kind of ALL_KINDS) {
-      this.#ordering(kind, null, 'id', 'asc');
-    }
-    this.#indexes = perKind((kind) => {
-      const attributes = indexedAttributes(kind);
-      return new Map(
-        attributes.map((attribute) => [attribute, this.#ordering(kind, attribute, 'id', 'asc')]),
-      );
-    });
+    this.#orderings = new Orderings(rows);
+    this.#ids = perKind((kind) => this.#orderings.addIndex(kind, byId(null)));
+    this.#indexes = perKind(
+      (kind) =>
+        new Map(
+          indexedAttributes(kind).map((attribute) => [
+            attribute,
+            this.#orderings.addIndex(kind, byId(attribute)),
+          ]),
+        ),
+    );
   }
 
   get(kind: KindName, id: Scalar): Row | undefined {
@@ -82,48 +87,64 @@ export class Tables {
 
   /** All ids of a table, ascending. */
   ids(kind: KindName): OrderedIds {
-    return this.#ordering(KINDS[kind], null, 'id', 'asc').list(null);
+    return this.#ids[kind].list(null);
   }
 
-  select(name: KindName, { filters, sortby, order, offset, limit }: Selection): Page {
-    const kind = KINDS[name];
-    const [narrowest, ...others] = filters.toSorted(
-      ([a, x], [b, y]) => this.matching(name, a, x).length - this.matching(name, b, y).length,
-    );
-    // Ids have no equals, so their other direction is the same list read backwards.
-    const backwards = sortby === 'id' && order === 'desc';
-    const ordering = this.#ordering(
-      kind,
-      narrowest?.[0] ?? null,
-      sortby,
-      backwards ? 'asc' : order,
-    );
-    const list = ordering.list(narrowest?.[1] ?? null);
-    const row = (id: number) => this.get(name, id) as Row;
+  /**
+   * Sees to it that {@link Tables.select} holds nobody up.
+   *
+   * @returns what to wait for; undefined if there is nothing. Ask again after waiting.
+   * @throws CatalogError `busy`, as a rejection.
+   */
+  prepare(name: KindName, selection: Selection): Promise<void> | undefined {
+    return this.#orderings.prepare(KINDS[name], this.#orderOf(name, selection).order);
+  }
 
-    if (others.length > 0) {
-      const rows = list
-        .values()
-        .map(row)
-        .filter((candidate) =>
-          others.every(([attribute, value]) => candidate[attribute] === value),
-        );
-      if (backwards) rows.reverse();
-      return { rows: rows.slice(offset, offset + limit), total: rows.length };
-    }
-    if (backwards) {
-      const end = Math.max(list.length - offset, 0);
-      const start = Math.max(end - limit, 0);
-      const ids = list.slice(start, end - start).reverse();
-      return { rows: ids.map(row), total: list.length };
-    }
-    return { rows: list.slice(offset, limit).map(row), total: list.length };
+  /** One page of a collection; an ordering that is not prepared is built at once. */
+  select(name: KindName, selection: Selection): Page {
+    const { offset, limit } = selection;
+    const { order, backwards, value, others } = this.#orderOf(name, selection);
+    const list = this.#orderings.get(KINDS[name], order).list(value);
+    if (others.length > 0) return this.#scan(name, list, others, selection);
+    const total = list.length;
+    if (!backwards) return { rows: this.#rowsOf(name, list.slice(offset, limit)), total };
+    const end = Math.max(total - offset, 0);
+    const start = Math.max(end - limit, 0);
+    return { rows: this.#rowsOf(name, list.slice(start, end - start).reverse()), total };
+  }
+
+  /**
+   * All rows of a selection, whatever its limit, found as they are read: it takes no memory for
+   * them, and later changes do not show in it.
+   */
+  selectAll(
+    name: KindName,
+    selection: Selection,
+  ): { readonly rows: Iterable<Row>; readonly total: number } {
+    const { order, backwards, value, others } = this.#orderOf(name, selection);
+    if (others.length > 0)
+      return this.select(name, { ...selection, limit: Number.POSITIVE_INFINITY });
+    const list = this.#orderings.get(KINDS[name], order).list(value);
+    const ids = list.snapshot(backwards);
+    const rows = this.#rows[name].snapshot();
+    return {
+      total: list.length,
+      rows: {
+        *[Symbol.iterator]() {
+          let skip = selection.offset;
+          for (const id of ids) {
+            if (skip > 0) skip -= 1;
+            else yield found(name, id, rows.get(id));
+          }
+        },
+      },
+    };
   }
 
   /**
    * Makes committed changes visible.
    *
-   * @throws Error where an index contradicts its table. Memory is then no truth any more, and the
+   * @throws Error if an index contradicts its table. Memory can no longer be trusted then, and the
    *   process has to end.
    */
   apply(changes: readonly Change[]): void {
@@ -132,82 +153,137 @@ export class Tables {
       const change = changed.get(`${kind} ${id}`);
       return change === undefined ? this.get(kind, id) : (change.after ?? undefined);
     };
+    this.#announce(changes);
     // A joined value moves rows that did not change themselves; they leave and enter with the rest.
-    for (const carried of this.#movedByJoin(changes)) {
-      const key = `${carried.kind} ${carried.id}`;
-      if (!changed.has(key)) changed.set(key, carried);
+    for (const moved of this.#movedByJoin(changes)) {
+      const key = `${moved.kind} ${moved.id}`;
+      if (!changed.has(key)) changed.set(key, moved);
     }
-    // Out while every value is the old one, in once every value is the new one: within a list the
-    // comparisons then always agree with the places.
+    // All rows leave while every value is the old one, and enter once every value is the new one:
+    // within a list the comparisons then always agree with the places.
     const entering = [...changed.values()].flatMap((move) => this.#leave(move, next));
     for (const { kind, id, after } of changes) {
       if (after === null) this.#rows[kind].delete(id);
       else this.#rows[kind].set(after);
     }
     for (const [ordering, row] of entering) ordering.enter(row);
-    for (const change of changes) this.#countLent(change);
+    for (const { kind, before, after } of changes) {
+      for (const name of dependentKinds(kind, before, after)) this.#dependencyVersions[name] += 1;
+    }
   }
 
-  /** What in the indexes contradicts the rows, a sentence each; empty where all is well. */
+  /** What in the indexes contradicts the rows, a sentence each; empty if all is well. */
   faults(): string[] {
-    return ALL_KINDS.flatMap(({ name }) =>
-      [...this.#orderings[name].values()].flatMap((ordering) => ordering.faults(this.#rows[name])),
-    );
+    return this.#orderings.faults();
   }
 
-  #countLent({ kind, before, after }: Change): void {
-    for (const name of dependentKinds(kind, before, after)) this.#dependencyVersions[name] += 1;
+  /** The ordering that a page is read from, and the filters that remain. */
+  #orderOf(name: KindName, { filters, sortby, order }: Selection) {
+    const [narrowest, ...others] =
+      filters.length < 2
+        ? filters
+        : filters.toSorted(
+            ([a, x], [b, y]) => this.matching(name, a, x).length - this.matching(name, b, y).length,
+          );
+    // No two ids are equal, so their other direction is the same list read backwards.
+    const backwards = sortby === 'id' && order === 'desc';
+    const partition = narrowest?.[0] ?? null;
+    const direction: Direction = backwards ? 'asc' : order;
+    return {
+      order: { partition, sortby, order: direction },
+      backwards,
+      value: narrowest?.[1] ?? null,
+      others,
+    };
+  }
+
+  /** A page by several filters: the shortest of their lists is read from end to end. */
+  #scan(
+    name: KindName,
+    list: OrderedIds,
+    others: Selection['filters'],
+    { sortby, order, offset, limit }: Selection,
+  ): Page {
+    const matches = this.#rowsOf(name, list.values()).filter((row) =>
+      others.every(([attribute, value]) => row[attribute] === value),
+    );
+    if (sortby === 'id' && order === 'desc') matches.reverse();
+    return { rows: matches.slice(offset, offset + limit), total: matches.length };
+  }
+
+  #rowsOf(name: KindName, ids: readonly number[]): Row[] {
+    const table = this.#rows[name];
+    return ids.map((id) => found(name, id, table.get(id)));
+  }
+
+  /** Tells the orderings which rows are about to move in them, by their own or a joined value. */
+  #announce(changes: readonly Change[]): void {
+    for (const { name } of ALL_KINDS) {
+      const moved = changes.flatMap(({ kind, id }) => (kind === name ? [id] : []));
+      if (moved.length > 0) this.#orderings.expect(name, moved, () => true);
+    }
+    for (const { kind, id, before, after } of changes) {
+      if (before === null || after === null) continue;
+      for (const { kind: dependent, attribute } of referrersOf(kind)) {
+        const concerned = (order: Order) => sortsByJoin(dependent, attribute, order, before, after);
+        if (![...this.#orderings.sortedBy(dependent.name)].some(concerned)) continue;
+        const moved = this.matching(dependent.name, attribute, id).values();
+        this.#orderings.expect(dependent.name, moved, concerned);
+      }
+    }
   }
 
   /** Rows that show an attribute of a changed row, by joining it. */
   #movedByJoin(changes: readonly Change[]): Change[] {
-    const carried: Change[] = [];
+    const moved: Change[] = [];
     for (const { kind, id, before, after } of changes) {
       if (before === null || after === null) continue;
-      for (const { kind: shower, attribute } of referrersOf(kind)) {
-        if (!this.#sortsByJoined(shower, attribute, before, after)) continue;
-        for (const other of this.matching(shower.name, attribute, id).values()) {
-          const row = this.get(shower.name, other) as Row;
-          carried.push({ kind: shower.name, id: other, before: row, after: row });
+      for (const { kind: dependent, attribute } of referrersOf(kind)) {
+        const sorts = [...this.#orderings.of(dependent.name)].some(({ order }) =>
+          sortsByJoin(dependent, attribute, order, before, after),
+        );
+        if (!sorts) continue;
+        for (const other of this.matching(dependent.name, attribute, id).values()) {
+          const row = found(dependent.name, other, this.get(dependent.name, other));
+          moved.push({ kind: dependent.name, id: other, before: row, after: row });
         }
       }
     }
-    return carried;
+    return moved;
   }
 
-  /** Whether an ordering that is kept sorts by a joined attribute that differs. */
-  #sortsByJoined(kind: Kind, through: string, before: Row, after: Row): boolean {
-    for (const { sortby } of this.#orderings[kind.name].values()) {
-      const declared = kind.attributes[sortby];
-      if (declared?.role !== 'lookup' || declared.foreignKey !== through) continue;
-      if (before[declared.attribute] !== after[declared.attribute]) return true;
-    }
-    return false;
-  }
-
-  /** Takes a row out of the orderings in which its place changes. @returns where it comes in. */
+  /** Takes a row out of the orderings in which its place changes. @returns where it enters. */
   #leave({ kind, before, after }: Change, next: Lookup): (readonly [Ordering, Row])[] {
     const entering: (readonly [Ordering, Row])[] = [];
-    for (const ordering of this.#orderings[kind].values()) {
+    for (const ordering of this.#orderings.of(kind)) {
       if (before !== null && after !== null && ordering.stays(before, after, next)) continue;
       if (before !== null) ordering.leave(before);
       if (after !== null) entering.push([ordering, after]);
     }
     return entering;
   }
+}
 
-  /** An ordering, built from the whole table the first time it is asked for and kept from then on. */
-  #ordering(kind: Kind, partition: string | null, sortby: string, order: Direction): Ordering {
-    const name = `${partition ?? ''} ${sortby} ${order}`;
-    let ordering = this.#orderings[kind.name].get(name);
-    if (ordering === undefined) {
-      const lookup: Lookup = (other, id) => this.get(other, id);
-      const rows = this.#rows[kind.name].values();
-      ordering = new Ordering(kind, { partition, sortby, order }, rows, lookup);
-      this.#orderings[kind.name].set(name, ordering);
-    }
-    return ordering;
-  }
+function byId(partition: string | null): Order {
+  return { partition, sortby: 'id', order: 'asc' };
+}
+
+/** Whether an order sorts by what a changed row lends through a reference. */
+function sortsByJoin(
+  kind: Kind,
+  foreignKey: string,
+  { sortby }: Order,
+  before: Row,
+  after: Row,
+): boolean {
+  const declared = kind.attributes[sortby];
+  if (declared?.role !== 'lookup' || declared.foreignKey !== foreignKey) return false;
+  return before[declared.attribute] !== after[declared.attribute];
+}
+
+function found(name: KindName, id: number, row: Row | undefined): Row {
+  if (row === undefined) throw new Error(`an index of ${name} has ${id}, and the table has not`);
+  return row;
 }
 
 const indexed = perKind((kind): readonly string[] => {

@@ -4,7 +4,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Lookup, Row, Scalar } from '../../../../src/model/kind.ts';
 import { KINDS } from '../../../../src/model/kinds.ts';
-import { type Order, Ordering } from '../../../../src/store/memory/ordering.ts';
+import { Ordering } from '../../../../src/store/memory/ordering.ts';
+import { type Order, sortedLists } from '../../../../src/store/memory/sorting.ts';
+import { atOnce } from '../../../../src/slices.ts';
 import { RowTable } from '../../../../src/store/memory/row-table.ts';
 import { indexedAttributes } from '../../../../src/store/memory/tables.ts';
 
@@ -17,7 +19,8 @@ class State {
     ({ skus: this.skus, goods: this.goods })[kind as string]?.get(id);
 
   order(order: Order): Ordering {
-    return new Ordering(KINDS.skus, order, this.skus.values(), this.lookup);
+    const lists = atOnce(sortedLists(KINDS.skus, order, this.skus.values(), this.lookup));
+    return new Ordering(KINDS.skus, order, lists, this.lookup);
   }
 
   /** SKUs by id, name and SPU. */
@@ -230,7 +233,7 @@ const CONTRADICTIONS: readonly {
   {
     what: 'a row behind one that should stand behind it',
     make: ({ skus }) => skus.set({ id: 2, name: 'z', goods_id: 2 }),
-    found: ['has 3 behind 2'],
+    found: ['has 3 after 2'],
   },
   {
     what: 'equal values with the ids in the wrong order',
@@ -239,12 +242,12 @@ const CONTRADICTIONS: readonly {
       skus.set({ id: 3, name: 'a', goods_id: 2 });
       skus.set({ id: 4, name: 'a', goods_id: 2 });
     },
-    found: ['has 3 behind 2'],
+    found: ['has 3 after 2'],
   },
   {
     what: 'an id that stands in a list twice',
     make: ({ skus }, ordering) => ordering.enter(skus.get(3) as Row),
-    found: ['has 3 behind 3', 'has 5 of 4 rows'],
+    found: ['has 3 after 3', 'has 5 of 4 rows'],
   },
   {
     what: 'an id that stands in two lists',
@@ -284,10 +287,10 @@ test('faults knows the descending order, and that of joined names', () => {
   );
   assert.equal([...descending.faults(state.skus), ...joined.faults(state.skus)], []);
   state.skus.set({ id: 1, name: 'z', goods_id: 2 });
-  assert.equal(descending.faults(state.skus), ['the index of skus by name has 1 behind 2']);
+  assert.equal(descending.faults(state.skus), ['the index of skus by name has 1 after 2']);
   assert.equal(joined.faults(state.skus), []);
   state.goods.set({ id: 2, name: 'A' });
-  assert.equal(joined.faults(state.skus), ['the index of skus by goods has 1 behind 2']);
+  assert.equal(joined.faults(state.skus), ['the index of skus by goods has 1 after 2']);
 });
 
 test.run();

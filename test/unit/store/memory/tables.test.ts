@@ -276,7 +276,7 @@ test('indexes that contradict the rows are found, and named', () => {
   rows.brands.set({ id: 1, name: 'Brand' });
   assert.equal(tables.faults(), [
     'the index of brands by id has 0 of 1 rows',
-    'the index of categories by name has 1 behind 2',
+    'the index of categories by name has 1 after 2',
     ...(
       [
         ['id', null],

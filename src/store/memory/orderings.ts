@@ -1,0 +1,205 @@
+/**
+ * The sort orders of all tables: the indexes, which are always there, and the orders that clients
+ * ask for.
+ *
+ * Invariants:
+ * 1. An ordering that is kept holds exactly the rows of its table, each in its place, between two
+ *    commits.
+ * 2. A commit moves at most {@link MAX_MOVED_ROWS} rows in an ordering that clients asked for. If it
+ *    would move more, the ordering is dropped, and built again when it is asked for.
+ * 3. An ordering of a large table is built in slices from a snapshot, beside commits; what they
+ *    change meanwhile is noted and moved at the end. One is built at a time.
+ * 4. All orderings that clients asked for hold at most {@link MAX_KEPT_IDS} ids together; the ones
+ *    that have not been used for longest make room.
+ */
+import { CatalogError } from '../../errors.ts';
+import type { Kind, KindName, Lookup, Row } from '../../model/kind.ts';
+import { ALL_KINDS } from '../../model/kinds.ts';
+import { perKind } from '../../model/per-kind.ts';
+import { joinOf } from '../../model/rules.ts';
+import { atOnce, inSlices } from '../../slices.ts';
+import { Ordering } from './ordering.ts';
+import type { RowTable } from './row-table.ts';
+import { type Order, sortedLists } from './sorting.ts';
+
+/** Rows that one commit moves in one ordering, and that a build moves at its end, at most. */
+const MAX_MOVED_ROWS = 1000;
+
+/** Eight bytes each: 128 MiB. */
+const MAX_KEPT_IDS = 16 * 1024 * 1024;
+
+/** A table of so few rows is sorted at once: within a millisecond or two. */
+const SMALL_TABLE_ROWS = 2000;
+
+/** Builds of one ordering that commits may make worthless before the request is refused. */
+const MAX_BUILDS = 5;
+
+interface Build {
+  readonly kind: Kind;
+  readonly order: Order;
+  /** Rows that have changed since the snapshot; null if there are too many. */
+  moved: Set<number> | null;
+}
+
+export class Orderings {
+  readonly #rows: Readonly<Record<KindName, RowTable>>;
+  readonly #lookup: Lookup;
+  readonly #indexes: Record<KindName, Map<string, Ordering>> = perKind(() => new Map());
+  /** Those that clients asked for; the one used last is at the end. */
+  readonly #asked = new Map<string, Ordering>();
+  readonly #builds = new Map<string, { readonly build: Build; readonly ended: Promise<void> }>();
+  /** Ends with the build that was asked for last. */
+  #lastBuild: Promise<void> = Promise.resolve();
+
+  constructor(rows: Readonly<Record<KindName, RowTable>>) {
+    this.#rows = rows;
+    this.#lookup = (kind, id) => rows[kind].get(id);
+  }
+
+  /** Builds an index at once, which is kept for good. */
+  addIndex(kind: Kind, order: Order): Ordering {
+    const index = this.#buildAtOnce(kind, order);
+    this.#indexes[kind.name].set(nameOf(kind, order), index);
+    return index;
+  }
+
+  /** The ordering, if it is there. */
+  find(kind: Kind, order: Order): Ordering | undefined {
+    const name = nameOf(kind, order);
+    const index = this.#indexes[kind.name].get(name);
+    if (index !== undefined) return index;
+    const asked = this.#asked.get(name);
+    if (asked === undefined) return undefined;
+    this.#asked.delete(name);
+    this.#asked.set(name, asked);
+    return asked;
+  }
+
+  /** The ordering, built at once if it is not there. */
+  get(kind: Kind, order: Order): Ordering {
+    const found = this.find(kind, order);
+    if (found !== undefined) return found;
+    const built = this.#buildAtOnce(kind, order);
+    this.#keep(nameOf(kind, order), built);
+    return built;
+  }
+
+  /**
+   * Sees to it that an ordering can be had without holding anybody up.
+   *
+   * @returns what to wait for; undefined if it is there, or quickly built. A commit may drop the
+   *   ordering again before the caller's turn comes: ask until there is nothing to wait for.
+   * @throws CatalogError `busy`, as a rejection, if commits outran every build.
+   */
+  prepare(kind: Kind, order: Order): Promise<void> | undefined {
+    if (this.find(kind, order) !== undefined) return undefined;
+    if (this.#rows[kind.name].size <= SMALL_TABLE_ROWS) return undefined;
+    const name = nameOf(kind, order);
+    const running = this.#builds.get(name);
+    if (running !== undefined) return running.ended;
+    const build: Build = { kind, order, moved: new Set() };
+    const ended = this.#lastBuild.then(() => this.#build(name, build));
+    this.#builds.set(name, { build, ended });
+    // The one after it begins whether this one succeeds or not; the error reaches who asked.
+    this.#lastBuild = ended.catch(() => {});
+    return ended;
+  }
+
+  /** Every ordering of a kind. */
+  *of(kind: KindName): Generator<Ordering> {
+    yield* this.#indexes[kind].values();
+    for (const ordering of this.#asked.values()) if (ordering.kind.name === kind) yield ordering;
+  }
+
+  /** Those that clients asked for of a kind, or that are being built for them. */
+  *sortedBy(kind: KindName): Generator<Order> {
+    for (const { kind: of, order } of this.#asked.values()) if (of.name === kind) yield order;
+    for (const { build } of this.#builds.values()) {
+      if (build.kind.name === kind) yield build.order;
+    }
+  }
+
+  /**
+   * Learns which rows of a kind a commit is about to move, before it does.
+   *
+   * @param moved rows that change themselves, or whose joined value by which `concerns` sorts does.
+   * @param concerns whether an ordering is concerned.
+   */
+  expect(kind: KindName, moved: readonly number[], concerns: (order: Order) => boolean): void {
+    for (const [name, ordering] of this.#asked) {
+      const many = moved.length > MAX_MOVED_ROWS;
+      if (many && ordering.kind.name === kind && concerns(ordering.order)) this.#asked.delete(name);
+    }
+    for (const { build } of this.#builds.values()) {
+      if (build.kind.name !== kind || build.moved === null || !concerns(build.order)) continue;
+      if (build.moved.size + moved.length > MAX_MOVED_ROWS) build.moved = null;
+      else for (const id of moved) build.moved.add(id);
+    }
+  }
+
+  /** What in the orderings contradicts the rows, a sentence each. */
+  faults(): string[] {
+    return ALL_KINDS.flatMap(({ name }) =>
+      [...this.of(name)].flatMap((ordering) => ordering.faults(this.#rows[name])),
+    );
+  }
+
+  async #build(name: string, build: Build): Promise<void> {
+    try {
+      for (let attempt = 1; attempt <= MAX_BUILDS; attempt += 1) {
+        const ordering = await this.#buildInSlices(build);
+        if (ordering !== null) {
+          this.#keep(name, ordering);
+          return;
+        }
+      }
+    } finally {
+      this.#builds.delete(name);
+    }
+    throw new CatalogError(
+      'busy',
+      `the ${build.kind.plural} change faster than they can be sorted by ${build.order.sortby}; try again`,
+      { headers: { 'Retry-After': '5' } },
+    );
+  }
+
+  /** @returns null if commits have moved too many rows meanwhile. */
+  async #buildInSlices(build: Build): Promise<Ordering | null> {
+    const { kind, order } = build;
+    build.moved = new Set();
+    const rows = this.#rows[kind.name].snapshot();
+    const joined = joinedKind(kind, order);
+    const others = joined === null ? rows : this.#rows[joined].snapshot();
+    const lookup: Lookup = (name, id) => (name === kind.name ? rows : others).get(id);
+    const lists = await inSlices(sortedLists(kind, order, rows, lookup));
+    if (build.moved === null) return null;
+    const ordering = new Ordering(kind, order, lists, lookup);
+    ordering.catchUp(build.moved, (id) => rows.get(id), this.#lookup);
+    return ordering;
+  }
+
+  #buildAtOnce(kind: Kind, order: Order): Ordering {
+    const rows: Iterable<Row> = this.#rows[kind.name].values();
+    const lists = atOnce(sortedLists(kind, order, rows, this.#lookup));
+    return new Ordering(kind, order, lists, this.#lookup);
+  }
+
+  #keep(name: string, ordering: Ordering): void {
+    this.#asked.set(name, ordering);
+    let ids = 0;
+    for (const [each, { kind }] of [...this.#asked].reverse()) {
+      ids += this.#rows[kind.name].size;
+      if (ids > MAX_KEPT_IDS && each !== name) this.#asked.delete(each);
+    }
+  }
+}
+
+/** The kind whose rows an order sorts by; null if it sorts by the rows' own attribute. */
+function joinedKind(kind: Kind, { sortby }: Order): KindName | null {
+  const declared = kind.attributes[sortby];
+  return declared?.role === 'lookup' ? joinOf(kind, declared).references : null;
+}
+
+function nameOf(kind: Kind, { partition, sortby, order }: Order): string {
+  return `${kind.name} ${partition ?? ''} ${sortby} ${order}`;
+}

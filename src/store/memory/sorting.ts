@@ -1,0 +1,151 @@
+/** Building a sort order from the rows of a table, in steps between which the work may pause. */
+import type { Kind, Lookup, Row, Scalar } from '../../model/kind.ts';
+import { valueOf } from '../../model/rules.ts';
+import { OrderedIds } from './ordered-ids.ts';
+import { precedes, type SortKey, sortKey } from './sort-key.ts';
+
+export type Direction = 'asc' | 'desc';
+
+export interface Order {
+  /** The attribute whose values divide the table into lists; null for one list of all. */
+  readonly partition: string | null;
+  readonly sortby: string;
+  readonly order: Direction;
+}
+
+/** The ids of each value of the partition; a single id is stored as a number, not as a list. */
+export type Lists = Map<Scalar, number | OrderedIds>;
+
+/** Ids with the keys that they are sorted by, position by position. */
+interface Run {
+  readonly ids: number[];
+  readonly keys: SortKey[];
+}
+
+/** Rows that are read, or merged, between two pauses. */
+const STEP_ROWS = 512;
+
+/** Rows that are sorted at once, before runs of them are merged. */
+const RUN_ROWS = 4096;
+
+/** The value of the partition to which a row belongs. */
+export function partitionOf({ partition }: Pick<Order, 'partition'>, row: Row): Scalar {
+  return partition === null ? null : (row[partition] ?? null);
+}
+
+/** The key of a row in an order: `<` compares keys as the order compares the values. */
+export function keyOf(kind: Kind, sortby: string, row: Row, lookup: Lookup): SortKey {
+  return sortKey(valueOf(kind, sortby, row, lookup));
+}
+
+/**
+ * @param rows by ascending id; they must not change until the generator has ended.
+ * @param lookup reads the state that the rows belong to.
+ * @returns every list in its order; rows with equal values by ascending id, in either direction.
+ */
+export function* sortedLists(
+  kind: Kind,
+  order: Order,
+  rows: Iterable<Row>,
+  lookup: Lookup,
+): Generator<undefined, Lists> {
+  const members = yield* partitioned(order, rows);
+  const lists: Lists = new Map();
+  let read = 0;
+  for (const [value, ids] of members) {
+    const inOrder =
+      typeof ids === 'number' || order.sortby === 'id'
+        ? ids
+        : yield* mergeSorted(kind, order, ids, lookup);
+    lists.set(value, typeof inOrder === 'number' ? inOrder : new OrderedIds(inOrder));
+    read += typeof ids === 'number' ? 1 : ids.length;
+    if (read >= STEP_ROWS) {
+      read = 0;
+      yield;
+    }
+  }
+  return lists;
+}
+
+function* partitioned(
+  order: Order,
+  rows: Iterable<Row>,
+): Generator<undefined, Map<Scalar, number | number[]>> {
+  const members = new Map<Scalar, number | number[]>();
+  let read = 0;
+  for (const row of rows) {
+    const value = partitionOf(order, row);
+    const list = members.get(value);
+    if (list === undefined) members.set(value, row.id);
+    else if (typeof list === 'number') members.set(value, [list, row.id]);
+    else list.push(row.id);
+    read += 1;
+    if (read % STEP_ROWS === 0) yield;
+  }
+  return members;
+}
+
+/** A merge sort from the bottom up. @param ids ascending. */
+function* mergeSorted(
+  kind: Kind,
+  { sortby, order }: Order,
+  ids: readonly number[],
+  lookup: Lookup,
+): Generator<undefined, readonly number[]> {
+  const comesFirst =
+    order === 'asc'
+      ? (a: SortKey, b: SortKey) => !precedes(b, a)
+      : (a: SortKey, b: SortKey) => !precedes(a, b);
+  let runs: Run[] = [];
+  for (let start = 0; start < ids.length; start += RUN_ROWS) {
+    const part = ids.slice(start, start + RUN_ROWS);
+    runs.push(sortedRun(part, order, (id) => rowKey(kind, sortby, id, lookup)));
+    yield;
+  }
+  while (runs.length > 1) {
+    const merged: Run[] = [];
+    for (let at = 0; at < runs.length; at += 2) {
+      const [first, second] = [runs[at], runs[at + 1]];
+      if (first !== undefined) {
+        merged.push(second === undefined ? first : yield* mergedRuns(first, second, comesFirst));
+      }
+    }
+    runs = merged;
+  }
+  return runs[0]?.ids ?? [];
+}
+
+function rowKey(kind: Kind, sortby: string, id: number, lookup: Lookup): SortKey {
+  const row = lookup(kind.name, id);
+  if (row === undefined) throw new Error(`${kind.label} ${id} has left its table`);
+  return keyOf(kind, sortby, row, lookup);
+}
+
+function sortedRun(ids: readonly number[], order: Direction, key: (id: number) => SortKey): Run {
+  const sign = order === 'asc' ? 1 : -1;
+  // The sort is stable, so that equal values keep the ascending id.
+  const entries = ids
+    .map((id) => ({ id, key: key(id) }))
+    .sort((a, b) => (a.key === b.key ? 0 : precedes(a.key, b.key) ? -sign : sign));
+  return { ids: entries.map((entry) => entry.id), keys: entries.map((entry) => entry.key) };
+}
+
+/** @param comesFirst whether an entry of the first run comes before one of the second. */
+function* mergedRuns(
+  first: Run,
+  second: Run,
+  comesFirst: (a: SortKey, b: SortKey) => boolean,
+): Generator<undefined, Run> {
+  const merged: Run = { ids: [], keys: [] };
+  let [a, b] = [0, 0];
+  while (a < first.ids.length || b < second.ids.length) {
+    const [keyA, keyB] = [first.keys[a], second.keys[b]];
+    const fromFirst = keyB === undefined || (keyA !== undefined && comesFirst(keyA, keyB));
+    const from = fromFirst ? first : second;
+    const at = fromFirst ? a++ : b++;
+    merged.ids.push(from.ids[at] as number);
+    merged.keys.push(from.keys[at] as SortKey);
+    if ((a + b) % STEP_ROWS === 0) yield;
+  }
+  return merged;
+}
