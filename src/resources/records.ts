@@ -68,12 +68,20 @@ export class Records {
     requireParent(address, this.#store);
   }
 
-  list({ kind, parent }: Address, selection: Selection): Listing {
+  /**
+   * @returns a promise if the rows have to be sorted first.
+   * @throws CatalogError `busy`, as a rejection.
+   */
+  list(address: Address, selection: Selection): Listing | Promise<Listing> {
+    const { kind, parent } = address;
     const filters =
       parent === null
         ? selection.filters
         : [...selection.filters, [parent.nesting.foreignKey, parent.id] as const];
-    const { rows, total } = this.#store.select(kind.name, { ...selection, filters });
+    const narrowed = { ...selection, filters };
+    const sorting = this.#store.prepare(kind.name, narrowed);
+    if (sorting !== undefined) return sorting.then(() => this.list(address, selection));
+    const { rows, total } = this.#store.select(kind.name, narrowed);
     const texts = rows.map((row) => this.#representations.get(kind, row).text);
     return { text: `[${texts.join(',')}]`, total };
   }

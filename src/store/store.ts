@@ -16,8 +16,20 @@ import { type Page, type Selection, Tables } from './memory/tables.ts';
 
 /** What readers see: durable rows only. */
 export interface ReadableStore extends View {
+  /**
+   * Sees to it that {@link ReadableStore.select} holds nobody up.
+   *
+   * @returns what to wait for, and then to ask again; undefined if there is nothing.
+   * @throws CatalogError `busy`, as a rejection.
+   */
+  prepare(kind: KindName, selection: Selection): Promise<void> | undefined;
   /** One page of a collection. */
   select(kind: KindName, selection: Selection): Page;
+  /** All rows of a selection, found as they are read, as of the time of the call. */
+  selectAll(
+    kind: KindName,
+    selection: Selection,
+  ): { readonly rows: Iterable<Row>; readonly total: number };
   /** How many rows whose indexed attribute has the value have a lower id. */
   rank(kind: KindName, attribute: string, value: Scalar, id: number): number;
   /** All ids of a kind, ascending. */
@@ -65,8 +77,16 @@ class Reader implements ReadableStore {
     return this.tables.matching(kind, attribute, value).values();
   }
 
+  prepare(kind: KindName, selection: Selection): Promise<void> | undefined {
+    return this.tables.prepare(kind, selection);
+  }
+
   select(kind: KindName, selection: Selection): Page {
     return this.tables.select(kind, selection);
+  }
+
+  selectAll(kind: KindName, selection: Selection) {
+    return this.tables.selectAll(kind, selection);
   }
 
   rank(kind: KindName, attribute: string, value: Scalar, id: number): number {

@@ -45,6 +45,14 @@ export class MemoryStore implements ReadableStore {
     return this.#tables.matching(kind, attribute, value).values();
   }
 
+  prepare(kind: KindName, selection: Selection): Promise<void> | undefined {
+    return this.#tables.prepare(kind, selection);
+  }
+
+  selectAll(kind: KindName, selection: Selection) {
+    return this.#tables.selectAll(kind, selection);
+  }
+
   select(kind: KindName, selection: Selection): Page {
     return this.#tables.select(kind, selection);
   }

@@ -3,13 +3,13 @@ import type { Role } from '../../auth/roles.ts';
 import { isWritable, type Row } from '../../model/kind.ts';
 import type { Address } from '../../resources/address.ts';
 import type { Mode } from '../../resources/input.ts';
-import { parseQuery } from '../../resources/query.ts';
-import type { Precondition, Records } from '../../resources/records.ts';
+import { type CollectionQuery, parseQuery } from '../../resources/query.ts';
+import type { Listing, Precondition, Records } from '../../resources/records.ts';
 import type { Representation } from '../../resources/representation.ts';
 import { accessTo } from '../rules/authorization.ts';
 import { describeAttributes } from './description.ts';
 import type { Endpoint, RequestContext, Method } from './endpoint.ts';
-import type { HttpResponse } from '../message.ts';
+import { type HttpResponse, whenReady } from '../message.ts';
 import { idempotencyKey } from '../rules/idempotency-key.ts';
 import { pageLinks } from '../rules/paging.ts';
 import { type Conditions, requireWritable } from '../rules/preconditions.ts';
@@ -51,9 +51,18 @@ export class CollectionEndpoint implements Endpoint {
     return method === 'PATCH' ? this.#updateAll(exchange) : this.#list(exchange);
   }
 
-  #list({ request, mediaType }: RequestContext): HttpResponse {
-    const query = parseQuery(this.#address.kind, request.search);
-    const { text, total } = this.#records.list(this.#address, query.selection);
+  #list(context: RequestContext): HttpResponse | Promise<HttpResponse> {
+    const query = parseQuery(this.#address.kind, context.request.search);
+    return whenReady(this.#records.list(this.#address, query.selection), (listing) =>
+      this.#page(context, query, listing),
+    );
+  }
+
+  #page(
+    { request, mediaType }: RequestContext,
+    query: CollectionQuery,
+    { text, total }: Listing,
+  ): HttpResponse {
     const headers: Record<string, string> = {
       'Content-Type': mediaType,
       'X-Total-Count': String(total),

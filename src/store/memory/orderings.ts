@@ -5,11 +5,11 @@
  * Invariants:
  * 1. An ordering that is kept holds exactly the rows of its table, each in its place, between two
  *    commits.
- * 2. A commit moves at most {@link MAX_MOVED_ROWS} rows in an ordering that clients asked for. If it
+ * 2. A commit moves at most {@link OrderingBounds.movedRows} rows in an ordering that clients asked for. If it
  *    would move more, the ordering is dropped, and built again when it is asked for.
  * 3. An ordering of a large table is built in slices from a snapshot, beside commits; what they
  *    change meanwhile is noted and moved at the end. One is built at a time.
- * 4. All orderings that clients asked for hold at most {@link MAX_KEPT_IDS} ids together; the ones
+ * 4. All orderings that clients asked for hold at most {@link OrderingBounds.keptIds} ids together; the ones
  *    that have not been used for longest make room.
  */
 import { CatalogError } from '../../errors.ts';
@@ -22,14 +22,24 @@ import { Ordering } from './ordering.ts';
 import type { RowTable } from './row-table.ts';
 import { type Order, sortedLists } from './sorting.ts';
 
-/** Rows that one commit moves in one ordering, and that a build moves at its end, at most. */
-const MAX_MOVED_ROWS = 1000;
+export interface OrderingBounds {
+  /** Rows that one commit moves in one ordering, and that a build moves at its end, at most. */
+  readonly movedRows: number;
+  /** Ids in all orderings that clients asked for; eight bytes each. */
+  readonly keptIds: number;
+  /** A table of so few rows is sorted at once. */
+  readonly smallTableRows: number;
+  /** Milliseconds of building between two turns of the event loop. */
+  readonly sliceMs: number;
+}
 
-/** Eight bytes each: 128 MiB. */
-const MAX_KEPT_IDS = 16 * 1024 * 1024;
-
-/** A table of so few rows is sorted at once: within a millisecond or two. */
-const SMALL_TABLE_ROWS = 2000;
+/** Each a matter of one or two milliseconds; the ids take 128 MiB. */
+const BOUNDS: OrderingBounds = {
+  movedRows: 1000,
+  keptIds: 16 * 1024 * 1024,
+  smallTableRows: 2000,
+  sliceMs: 2,
+};
 
 /** Builds of one ordering that commits may make worthless before the request is refused. */
 const MAX_BUILDS = 5;
@@ -44,6 +54,7 @@ interface Build {
 export class Orderings {
   readonly #rows: Readonly<Record<KindName, RowTable>>;
   readonly #lookup: Lookup;
+  readonly #bounds: OrderingBounds;
   readonly #indexes: Record<KindName, Map<string, Ordering>> = perKind(() => new Map());
   /** Those that clients asked for; the one used last is at the end. */
   readonly #asked = new Map<string, Ordering>();
@@ -51,8 +62,9 @@ export class Orderings {
   /** Ends with the build that was asked for last. */
   #lastBuild: Promise<void> = Promise.resolve();
 
-  constructor(rows: Readonly<Record<KindName, RowTable>>) {
+  constructor(rows: Readonly<Record<KindName, RowTable>>, bounds: Partial<OrderingBounds> = {}) {
     this.#rows = rows;
+    this.#bounds = { ...BOUNDS, ...bounds };
     this.#lookup = (kind, id) => rows[kind].get(id);
   }
 
@@ -93,7 +105,7 @@ export class Orderings {
    */
   prepare(kind: Kind, order: Order): Promise<void> | undefined {
     if (this.find(kind, order) !== undefined) return undefined;
-    if (this.#rows[kind.name].size <= SMALL_TABLE_ROWS) return undefined;
+    if (this.#rows[kind.name].size <= this.#bounds.smallTableRows) return undefined;
     const name = nameOf(kind, order);
     const running = this.#builds.get(name);
     if (running !== undefined) return running.ended;
@@ -127,12 +139,12 @@ export class Orderings {
    */
   expect(kind: KindName, moved: readonly number[], concerns: (order: Order) => boolean): void {
     for (const [name, ordering] of this.#asked) {
-      const many = moved.length > MAX_MOVED_ROWS;
+      const many = moved.length > this.#bounds.movedRows;
       if (many && ordering.kind.name === kind && concerns(ordering.order)) this.#asked.delete(name);
     }
     for (const { build } of this.#builds.values()) {
       if (build.kind.name !== kind || build.moved === null || !concerns(build.order)) continue;
-      if (build.moved.size + moved.length > MAX_MOVED_ROWS) build.moved = null;
+      if (build.moved.size + moved.length > this.#bounds.movedRows) build.moved = null;
       else for (const id of moved) build.moved.add(id);
     }
   }
@@ -171,7 +183,7 @@ export class Orderings {
     const joined = joinedKind(kind, order);
     const others = joined === null ? rows : this.#rows[joined].snapshot();
     const lookup: Lookup = (name, id) => (name === kind.name ? rows : others).get(id);
-    const lists = await inSlices(sortedLists(kind, order, rows, lookup));
+    const lists = await inSlices(sortedLists(kind, order, rows, lookup), this.#bounds.sliceMs);
     if (build.moved === null) return null;
     const ordering = new Ordering(kind, order, lists, lookup);
     ordering.catchUp(build.moved, (id) => rows.get(id), this.#lookup);
@@ -189,7 +201,7 @@ export class Orderings {
     let ids = 0;
     for (const [each, { kind }] of [...this.#asked].reverse()) {
       ids += this.#rows[kind.name].size;
-      if (ids > MAX_KEPT_IDS && each !== name) this.#asked.delete(each);
+      if (ids > this.#bounds.keptIds && each !== name) this.#asked.delete(each);
     }
   }
 }

@@ -137,15 +137,28 @@ function* mergedRuns(
   comesFirst: (a: SortKey, b: SortKey) => boolean,
 ): Generator<undefined, Run> {
   const merged: Run = { ids: [], keys: [] };
-  let [a, b] = [0, 0];
-  while (a < first.ids.length || b < second.ids.length) {
-    const [keyA, keyB] = [first.keys[a], second.keys[b]];
-    const fromFirst = keyB === undefined || (keyA !== undefined && comesFirst(keyA, keyB));
+  let a = 0;
+  let b = 0;
+  while (a < first.ids.length && b < second.ids.length) {
+    const fromFirst = comesFirst(first.keys[a] as SortKey, second.keys[b] as SortKey);
     const from = fromFirst ? first : second;
-    const at = fromFirst ? a++ : b++;
+    const at = fromFirst ? a : b;
     merged.ids.push(from.ids[at] as number);
     merged.keys.push(from.keys[at] as SortKey);
+    if (fromFirst) a += 1;
+    else b += 1;
     if ((a + b) % STEP_ROWS === 0) yield;
   }
+  yield* appended(merged, first, a);
+  yield* appended(merged, second, b);
   return merged;
+}
+
+/** The rest of a run, after the other one has ended. */
+function* appended(merged: Run, { ids, keys }: Run, from: number): Generator<undefined, void> {
+  for (let at = from; at < ids.length; at += 1) {
+    merged.ids.push(ids[at] as number);
+    merged.keys.push(keys[at] as SortKey);
+    if (at % STEP_ROWS === 0) yield;
+  }
 }

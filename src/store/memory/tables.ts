@@ -11,7 +11,7 @@ import { referencesOf } from '../../model/rules.ts';
 import { perKind } from '../../model/per-kind.ts';
 import type { OrderedIds } from './ordered-ids.ts';
 import type { Ordering } from './ordering.ts';
-import { Orderings } from './orderings.ts';
+import { type OrderingBounds, Orderings } from './orderings.ts';
 import type { RowTable } from './row-table.ts';
 import type { Direction, Order } from './sorting.ts';
 
@@ -50,9 +50,9 @@ export class Tables {
   readonly #ids: Record<KindName, Ordering>;
   readonly #dependencyVersions = perKind(() => 0);
 
-  constructor(rows: Record<KindName, RowTable>) {
+  constructor(rows: Record<KindName, RowTable>, bounds: Partial<OrderingBounds> = {}) {
     this.#rows = rows;
-    this.#orderings = new Orderings(rows);
+    this.#orderings = new Orderings(rows, bounds);
     this.#ids = perKind((kind) => this.#orderings.addIndex(kind, byId(null)));
     this.#indexes = perKind(
       (kind) =>

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../../src/errors.ts';
 import { KIND_NAMES, type KindName, type Row, type Scalar } from '../../../../src/model/kind.ts';
 import { ALL_KINDS, KINDS } from '../../../../src/model/kinds.ts';
 import { referrersOf } from '../../../../src/model/relations.ts';
@@ -224,6 +225,8 @@ const sorted = (sortby: string): Selection => ({
 const idsOf = (tables: Tables, sortby: string) =>
   tables.select('skus', sorted(sortby)).rows.map(({ id }) => id);
 
+const byPrice = sorted('price');
+
 function renamed(rows: Rows, kind: KindName, id: number, name: string): Change {
   const before = rows[kind].get(id) as Row;
   return { kind, id, before, after: { ...before, name } };
@@ -290,6 +293,126 @@ test('indexes that contradict the rows are found, and named', () => {
       `the index of skus by ${order} has 4 of 3 rows`,
     ]),
   ]);
+});
+
+/** Every table is large, and every build pauses as often as it can. */
+const SLICED = { smallTableRows: 0, sliceMs: 0 };
+
+test('an ordering that is built beside commits is what a fresh one is', async () => {
+  const property = fc.asyncProperty(
+    fc.array(aStep, { minLength: 1, maxLength: 8 }),
+    fc.constantFrom(1, 4, 1000),
+    async (steps, movedRows) => {
+      const { rows: first, last } = populated();
+      let rows = first;
+      const tables = new Tables(rowTables(rows), { ...SLICED, movedRows });
+      for (const { questions, edits } of steps) {
+        const waits = questions.map(({ kind, selection }) => tables.prepare(kind, selection));
+        // Each edit is a commit of its own, between two slices of the builds.
+        for (const one of edits) {
+          const next = copy(rows);
+          edit(next, last, one);
+          tables.apply(changesBetween(rows, next));
+          rows = next;
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        await Promise.all(waits);
+        for (const { kind, selection } of questions) {
+          assert.equal(tables.select(kind, selection), selectPlainly(rows, kind, selection));
+        }
+        assert.equal(tables.faults(), []);
+      }
+    },
+  );
+  await fc.assert(property, { numRuns: 150 });
+});
+
+/** SKUs of one category, each at a price of its own. */
+function shelf(skus: number): Rows {
+  const rows = crosswise();
+  for (let id = 1; id <= skus; id += 1) {
+    rows.skus.set(id, { id, name: `SKU ${id}`, goods_id: 1, category_id: 1, price: skus - id });
+  }
+  return rows;
+}
+
+test('an ordering of a large table is built while others have their turn', async () => {
+  const tables = new Tables(rowTables(shelf(5000)), { sliceMs: 0 });
+  let turns = 0;
+  let sorted = false;
+  const count = () => {
+    turns += 1;
+    if (!sorted) setImmediate(count);
+  };
+  setImmediate(count);
+  await tables.prepare('skus', byPrice);
+  sorted = true;
+  assert.ok(turns > 10, `${turns} turns`);
+  assert.is(tables.prepare('skus', byPrice), undefined);
+  assert.is(tables.select('skus', byPrice).rows[0]?.id, 5000);
+});
+
+test('a rename that would move too many rows drops the ordering, and the next request builds it', async () => {
+  const rows = shelf(50);
+  const tables = new Tables(rowTables(rows), { smallTableRows: 0, movedRows: 49 });
+  const byCategory = sorted('category');
+  await tables.prepare('skus', byCategory);
+  tables.apply([renamed(rows, 'categories', 2, 'Few SKUs')]);
+  assert.is(tables.prepare('skus', byCategory), undefined);
+  tables.apply([renamed(rows, 'categories', 1, 'Many SKUs')]);
+  assert.is.not(tables.prepare('skus', byCategory), undefined);
+  await tables.prepare('skus', byCategory);
+  assert.equal(tables.faults(), []);
+});
+
+test('a request whose ordering commits outrun again and again is refused, and the next is served', async () => {
+  const rows = shelf(50);
+  const tables = new Tables(rowTables(rows), { ...SLICED, movedRows: 10 });
+  let renames = 0;
+  let renaming = true;
+  const rename = () => {
+    renames += 1;
+    const change = renamed(rows, 'categories', 1, `Name ${renames}`);
+    rows.categories.set(1, change.after as Row);
+    tables.apply([change]);
+    if (renaming) setImmediate(rename);
+  };
+  setImmediate(rename);
+  const refused = await Promise.resolve(tables.prepare('skus', sorted('category'))).catch(
+    (error: unknown) => error,
+  );
+  renaming = false;
+  assert.instance(refused, CatalogError);
+  assert.is((refused as CatalogError).code, 'busy');
+  await tables.prepare('skus', sorted('category'));
+  assert.is(tables.prepare('skus', sorted('category')), undefined);
+});
+
+test('orderings that have not been used for longest make room for others', async () => {
+  const tables = new Tables(rowTables(shelf(50)), { smallTableRows: 0, keptIds: 100 });
+  const [a, b, c] = [sorted('price'), sorted('name'), sorted('category')];
+  await tables.prepare('skus', a);
+  await tables.prepare('skus', b);
+  tables.select('skus', a);
+  await tables.prepare('skus', c);
+  assert.is(tables.prepare('skus', a), undefined);
+  assert.is.not(tables.prepare('skus', b), undefined);
+});
+
+test('all rows of a selection are read as of the time of the call', () => {
+  const rows = shelf(50);
+  const tables = new Tables(rowTables(rows));
+  const all = { ...sorted('id'), limit: Number.POSITIVE_INFINITY };
+  const { rows: found, total } = tables.selectAll('skus', all);
+  const last = rows.skus.get(50) as Row;
+  tables.apply([{ kind: 'skus', id: 50, before: last, after: null }]);
+  assert.is(total, 50);
+  assert.is([...found].at(-1), last);
+  const backwards = tables.selectAll('skus', { ...all, order: 'desc', offset: 2 });
+  assert.equal(
+    [...backwards.rows].slice(0, 2).map(({ id }) => id),
+    [47, 46],
+  );
 });
 
 test.run();
