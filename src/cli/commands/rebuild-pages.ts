@@ -1,5 +1,4 @@
 /** `rebuild-pages`: makes pages, beside a running server too. */
-import { SingleBar } from 'cli-progress';
 import { FileLock } from '../../disk/lock.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { Build } from '../../pages/refresh/builds.ts';
@@ -11,6 +10,7 @@ import { Site } from '../../pages/shop/site.ts';
 import { Templates } from '../../pages/shop/templates.ts';
 import { readSnapshot, requireStore } from '../../store/store.ts';
 import type { Context } from '../../app/context.ts';
+import { ProgressBar } from '../progress-bar.ts';
 
 export interface RebuildPagesOptions {
   readonly data: string;
@@ -64,28 +64,4 @@ function failure({ counts, failures }: Build): CatalogError {
     .map(([page, why]) => `${page}: ${messageOf(why)}`);
   const more = counts.failed > named.length ? `; and ${counts.failed - named.length} more` : '';
   return new CatalogError('page_failed', `${named.join('; ')}${more}`);
-}
-
-/** Rate and time left, of the pages so far. */
-class ProgressBar {
-  readonly #bar = new SingleBar({
-    format: '{bar} {percentage}% {value}/{total} pages, {rate}/s, {eta_formatted} left',
-    stream: process.stderr,
-    hideCursor: true,
-    etaBuffer: 1000,
-  });
-  #startedAt: number | null = null;
-
-  show(done: number, total: number): void {
-    if (this.#startedAt === null) {
-      this.#startedAt = performance.now();
-      this.#bar.start(total, done, { rate: 0 });
-    }
-    const seconds = (performance.now() - this.#startedAt) / 1000;
-    this.#bar.update(done, { rate: seconds === 0 ? 0 : Math.round(done / seconds) });
-  }
-
-  stop(): void {
-    if (this.#startedAt !== null) this.#bar.stop();
-  }
 }

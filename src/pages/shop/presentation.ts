@@ -4,7 +4,7 @@ import type { Contents, Item, Listed, Named } from './contents.ts';
 import { type Crumb, product } from './metadata.ts';
 import { frontPage, listPage, type PageName, skuPage } from './names.ts';
 import type { PriceFormat } from './price.ts';
-import { plainText, richText } from './rich-text.ts';
+import { richText, summaryOf, summaryOfHtml } from './rich-text.ts';
 
 /** Characters of a description in search results. */
 const MAX_META_DESCRIPTION_LENGTH = 160;
@@ -46,10 +46,9 @@ export function skuContent(
   const [price, market] = [row['price'] as number, row['market_price'] as number];
   const launched = row['is_launched'] === true;
   const inStock = (row['stock'] as number) > 0;
-  const description = plainText(
-    (row['caption'] as string) || (spu['desc_detail'] as string),
-    MAX_META_DESCRIPTION_LENGTH,
-  );
+  const caption = summaryOf(row['caption'] as string, MAX_META_DESCRIPTION_LENGTH);
+  const description =
+    caption || summaryOfHtml(spu['desc_detail'] as string, MAX_META_DESCRIPTION_LENGTH);
   return {
     title: name,
     description,
@@ -98,7 +97,7 @@ export function spuContent(
   if (row === undefined || (part > 1 && items.entries.length === 0)) return null;
   return {
     title: named(row).name,
-    description: plainText(row['desc_detail'] as string, MAX_META_DESCRIPTION_LENGTH),
+    description: summaryOfHtml(row['desc_detail'] as string, MAX_META_DESCRIPTION_LENGTH),
     crumbs: crumbsOf(contents.categoryPath(row['category3_id'] ?? null)),
     metadata: [],
     spu: { ...named(row), ...descriptions(row) },

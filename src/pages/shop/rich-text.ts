@@ -1,7 +1,11 @@
 /**
- * Descriptions as HTML. They may hold simple rich text; whatever is not on the list below is
- * shown as the text that it is.
+ * Descriptions as HTML. A description may contain simple rich text; everything that is not on the
+ * list below is shown as literal text.
+ *
+ * The time is linear in the length of the text. The HTML parser searches its stack of open
+ * elements at every tag, so text that nests deeper than {@link MAX_NESTING} is not parsed.
  */
+import { LRUCache } from 'lru-cache';
 import sanitizeHtml from 'sanitize-html';
 
 /** The allow-list; docs/pages.md has it for the people who write descriptions. */
@@ -18,39 +22,110 @@ const ALLOWED: sanitizeHtml.IOptions = {
   parseStyleAttributes: false,
 };
 
+/** Elements inside one another; a description that nests deeper is shown as plain text. */
+export const MAX_NESTING = 100;
+
+/**
+ * UTF-16 units of a description that pages show; the rest is left out. Every description that the
+ * service accepts today is shorter; an older store may contain longer ones.
+ */
+export const MAX_DESCRIPTION_LENGTH = 2 * 65_536;
+
+/** UTF-16 units of a description that its summary is made from. */
+const MAX_SUMMARY_SOURCE = 4096;
+
+/** UTF-16 units of cached descriptions and their HTML: the SKUs of an SPU share its descriptions. */
+const CACHE_SIZE = 4 * 1024 * 1024;
+
 /** A tag or a character reference: without either a text is the same as its HTML, but escaped. */
 const MARKED_UP = /<[a-z/!]|&[a-z#]/i;
 
 const BLOCK = /<(?:p|h[34]|ul|ol|blockquote|table)\b/;
 
-/** Texts that are kept with their HTML: the SKUs of an SPU share its descriptions. */
-const MAX_CACHED_TEXTS = 256;
+const TAG = /<(\/?)([a-z][^\s/>]*)/gi;
 
-const known = new Map<string, string>();
+/** Elements that have no content. */
+const VOID = new Set('area base br col embed hr img input link meta source track wbr'.split(' '));
+
+/** Elements that an opening tag of the same list ends, if they are the innermost ones. */
+const IMPLIED_ENDS = [['p'], ['li'], ['thead', 'tbody', 'tr', 'td', 'th']];
+
+const cached = new LRUCache<string, string>({
+  maxSize: CACHE_SIZE,
+  sizeCalculation: (html, text) => html.length + text.length + 1,
+});
 
 /**
- * @param text plain text, or simple HTML.
- * @returns safe HTML for the content of a block element. Where it has no paragraphs of its own the
+ * @param text plain text, or simple HTML, of any length.
+ * @returns safe HTML for the content of a block element. If it has no paragraphs of its own, the
  *   blank lines of the text make them.
  */
 export function richText(text: string): string {
-  const found = known.get(text);
+  const found = cached.get(text);
   if (found !== undefined) return found;
-  const safe = MARKED_UP.test(text) ? sanitizeHtml(text, ALLOWED) : escapeText(text);
+  const shown = cutDescription(text);
+  const safe = isMarkup(shown) ? sanitizeHtml(shown, ALLOWED) : escapeText(shown);
   const html = BLOCK.test(safe) ? safe : paragraphs(safe);
-  if (known.size >= MAX_CACHED_TEXTS) known.clear();
-  known.set(text, html);
+  cached.set(text, html);
   return html;
 }
 
-/** The words alone, on one line, cut at a word to at most `length` UTF-16 units. */
-export function plainText(text: string, length: number): string {
-  const words = MARKED_UP.test(text)
-    ? sanitizeHtml(text.replace(/<(?=[a-z/])/gi, ' <'), { allowedTags: [], textFilter: unescape })
-    : text;
-  const line = words.replace(/\s+/g, ' ').trim();
+/** The first {@link MAX_DESCRIPTION_LENGTH} units of a description. */
+export function cutDescription(text: string): string {
+  return text.length <= MAX_DESCRIPTION_LENGTH ? text : cut(text, MAX_DESCRIPTION_LENGTH);
+}
+
+/**
+ * The words of a description, without its tags, on one line.
+ *
+ * @param length UTF-16 units; a longer line is cut at a word.
+ */
+export function summaryOfHtml(text: string, length: number): string {
+  const source = cut(text, MAX_SUMMARY_SOURCE);
+  const words = isMarkup(source)
+    ? sanitizeHtml(source.replace(/<(?=[a-z/])/gi, ' <'), { allowedTags: [], textFilter: unescape })
+    : source;
+  return summaryOf(words, length);
+}
+
+/**
+ * Plain text on one line. Tags and character references in it are literal text.
+ *
+ * @param length UTF-16 units; a longer line is cut at a word.
+ */
+export function summaryOf(text: string, length: number): string {
+  const line = text.replace(/\s+/g, ' ').trim();
   if (line.length <= length) return line;
   return `${line.slice(0, length - 1).replace(/\s*\S*$/, '')}…`;
+}
+
+/** Whether a text is to be parsed as HTML. */
+function isMarkup(text: string): boolean {
+  return MARKED_UP.test(text) && nestingIsBounded(text);
+}
+
+/** Whether the parser's stack of open elements stays within {@link MAX_NESTING}. */
+function nestingIsBounded(text: string): boolean {
+  const open: string[] = [];
+  for (const [, slash, tag = ''] of text.matchAll(TAG)) {
+    const name = tag.toLowerCase();
+    if (slash === '/') {
+      const at = open.lastIndexOf(name);
+      if (at !== -1) open.length = at;
+      continue;
+    }
+    if (VOID.has(name)) continue;
+    const ends = IMPLIED_ENDS.find((names) => names.includes(name)) ?? [];
+    while (ends.includes(open.at(-1) ?? '')) open.pop();
+    if (open.push(name) > MAX_NESTING) return false;
+  }
+  return true;
+}
+
+/** The first `length` units, without half a surrogate pair at the end. */
+function cut(text: string, length: number): string {
+  const end = /[\uD800-\uDBFF]/.test(text.charAt(length - 1)) ? length - 1 : length;
+  return text.slice(0, end);
 }
 
 function paragraphs(html: string): string {

@@ -5,7 +5,13 @@ import * as assert from 'uvu/assert';
 import type { KindName, Scalar } from '../../../../src/model/kind.ts';
 import { SITEMAP_PART } from '../../../../src/pages/shop/names.ts';
 import { PriceFormat } from '../../../../src/pages/shop/price.ts';
-import { plainText, richText } from '../../../../src/pages/shop/rich-text.ts';
+import {
+  MAX_DESCRIPTION_LENGTH,
+  MAX_NESTING,
+  richText,
+  summaryOf,
+  summaryOfHtml,
+} from '../../../../src/pages/shop/rich-text.ts';
 import type { PageSettings } from '../../../../src/pages/shop/settings.ts';
 import { add, change, MemoryStore } from '../../../support/memory-store.ts';
 import { addChain, addSku, addSpu, freshPages, siteOf } from '../../../support/shop.ts';
@@ -356,9 +362,52 @@ for (const text of NASTY) {
 }
 
 test('a description in search results is the words alone, cut at a word', () => {
-  assert.is(plainText('<p>One</p><p>two &amp; three</p>', 160), 'One two & three');
-  assert.is(plainText('One two three', 9), 'One two…');
-  assert.is(plainText('  One\n two ', 160), 'One two');
+  assert.is(summaryOfHtml('<p>One</p><p>two &amp; three</p>', 160), 'One two & three');
+  assert.is(summaryOfHtml('One two three', 9), 'One two…');
+  assert.is(summaryOfHtml('  One\n two ', 160), 'One two');
+});
+
+test('a summary of plain text keeps what looks like HTML', () => {
+  assert.is(summaryOf('<foo val=“bar” />', 160), '<foo val=“bar” />');
+  assert.is(summaryOf('5 &lt; 6  <b>', 160), '5 &lt; 6 <b>');
+});
+
+test('a caption is plain text: search engines get it as it was written', () => {
+  const caption = '<foo val=“bar” />';
+  const page = pagesAfter([['skus', 1, { caption }]]).get('skus/1.html') ?? '';
+  const escaped = '&lt;foo val=“bar” /&gt;';
+  assert.ok(page.includes(`<meta name="description" content="${escaped}">`));
+  assert.ok(page.includes(`<meta property="og:description" content="${escaped}">`));
+  assert.ok(page.includes('"description":"\\u003cfoo val=“bar” /\\u003e"'));
+});
+
+/** Elements that are never closed, `depth` of them inside one another. */
+const DEEP: Readonly<Record<string, (depth: number) => string>> = {
+  allowed: (depth) => '<b>'.repeat(depth),
+  unknown: (depth) => '<x-y>'.repeat(depth),
+  'closed by another name': (depth) => '<b></i>'.repeat(depth),
+};
+
+for (const [what, nested] of Object.entries(DEEP)) {
+  test(`elements nest at most ${MAX_NESTING} deep, else the text is shown: ${what}`, () => {
+    assert.match(richText(`<em>x</em>${nested(MAX_NESTING)}`), /<em>x<\/em>/);
+    const html = richText(`<em>x</em>${nested(MAX_NESTING + 1)}`);
+    assert.ok(html.startsWith('<p>&lt;em&gt;x&lt;/em&gt;&lt;'), html.slice(0, 40));
+    assert.not.match(summaryOfHtml(nested(MAX_NESTING + 1), 4), /^$/);
+  });
+}
+
+test('paragraphs, items and cells whose end tags are left out do not nest', () => {
+  const rows = `<table>${'<tr><td>a<td>b'.repeat(500)}</table>`;
+  for (const text of ['<p>x'.repeat(1000), `<ul>${'<li>x'.repeat(1000)}</ul>`, rows]) {
+    assert.not.match(richText(text), /&lt;/);
+  }
+});
+
+test('a description of an older store that is too long is cut, but not in a character', () => {
+  const html = richText('😀'.repeat(MAX_DESCRIPTION_LENGTH));
+  assert.is(html, `<p>${'😀'.repeat(MAX_DESCRIPTION_LENGTH / 2)}</p>`);
+  assert.is(richText(`a${'😀'.repeat(MAX_DESCRIPTION_LENGTH)}`).isWellFormed(), true);
 });
 
 async function issuesOf(html: string | undefined, severity: string): Promise<string[]> {

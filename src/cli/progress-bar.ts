@@ -1,0 +1,35 @@
+/** A progress bar on standard error: pages done, pages per second, and the time left. */
+import { SingleBar } from 'cli-progress';
+
+export class ProgressBar {
+  readonly #bar = new SingleBar({
+    format: '{bar} {percentage}% {value}/{total} pages, {rate}/s, {left}',
+    stream: process.stderr,
+    hideCursor: true,
+  });
+  #startedAt: number | null = null;
+
+  show(done: number, total: number): void {
+    if (this.#startedAt === null) {
+      this.#startedAt = performance.now();
+      this.#bar.start(total, done, { rate: 0, left: timeLeft(0, total, 0) });
+    }
+    const seconds = (performance.now() - this.#startedAt) / 1000;
+    const rate = seconds === 0 ? 0 : Math.round(done / seconds);
+    this.#bar.update(done, { rate, left: timeLeft(done, total, seconds) });
+  }
+
+  stop(): void {
+    if (this.#startedAt !== null) this.#bar.stop();
+  }
+}
+
+/** @returns such as `2 min 5 s left`, or that the time is not known while nothing is done. */
+export function timeLeft(done: number, total: number, secondsSoFar: number): string {
+  if (done === 0 && total > 0) return 'time left unknown';
+  const seconds = done === 0 ? 0 : Math.ceil((secondsSoFar / done) * Math.max(total - done, 0));
+  const minutes = Math.floor(seconds / 60);
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
+  if (hours > 0) return `${hours} h ${rest} min left`;
+  return minutes > 0 ? `${minutes} min ${seconds % 60} s left` : `${seconds} s left`;
+}

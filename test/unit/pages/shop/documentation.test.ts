@@ -1,0 +1,68 @@
+/** docs/pages.md, held against the templates that it describes. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { TEMPLATE_NAMES } from '../../../../src/pages/shop/templates.ts';
+import { ROOT } from '../../../support/paths.ts';
+
+const DOCS = readFileSync(join(ROOT, 'docs', 'pages.md'), 'utf8');
+
+const TEMPLATES = new Map(
+  TEMPLATE_NAMES.map((name) => [name, readFileSync(join(ROOT, 'templates', name), 'utf8')]),
+);
+
+function blocksOf(name: string): string[] {
+  return [...(TEMPLATES.get(name) ?? '').matchAll(/\{%-? *block (\w+)/g)].map(([, block]) =>
+    String(block),
+  );
+}
+
+/** The names in backticks in a cell. */
+function namesIn(cell: string): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => String(name));
+}
+
+function rowsAfter(heading: string): string[][] {
+  const [, after = ''] = DOCS.split(heading);
+  const lines = after.split('\n').slice(2);
+  const end = lines.findIndex((line) => !line.startsWith('|'));
+  return lines.slice(0, end).map((line) => line.split('|').slice(1, -1));
+}
+
+test('every template is described, and nothing else', () => {
+  const named = rowsAfter('| Template | Makes |').flatMap(([cell = '']) => namesIn(cell));
+  assert.equal(named.toSorted(), [...TEMPLATE_NAMES].toSorted());
+});
+
+test('every block of the layout is described, with the templates that fill it', () => {
+  const blocks = blocksOf('layout.njk');
+  assert.ok(blocks.length >= 3, blocks.join());
+  const rows = rowsAfter('| Block of `layout.njk` | Contains | Filled by |');
+  assert.equal(
+    rows.map(([cell = '']) => namesIn(cell)),
+    blocks.map((block) => [block]),
+  );
+  for (const [block = '', , fillers = ''] of rows) {
+    const filling = TEMPLATE_NAMES.filter((name) => {
+      if (name === 'layout.njk') return false;
+      return blocksOf(name).includes(namesIn(block)[0] ?? '');
+    });
+    assert.equal(namesIn(fillers).toSorted(), filling.toSorted(), block);
+  }
+});
+
+test('no template fills a block that the layout does not have', () => {
+  const blocks = new Set(blocksOf('layout.njk'));
+  for (const name of TEMPLATE_NAMES) {
+    for (const block of blocksOf(name)) assert.ok(blocks.has(block), `${name}: ${block}`);
+  }
+});
+
+test('every macro is described with its parameters', () => {
+  const macros = [...(TEMPLATES.get('parts.njk') ?? '').matchAll(/\{% macro ([^%]+?) %\}/g)];
+  assert.is(macros.length, 3);
+  for (const [, macro] of macros) assert.ok(DOCS.includes(`\`parts.${macro}\``), macro);
+});
+
+test.run();
