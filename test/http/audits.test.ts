@@ -13,21 +13,21 @@ import {
   spuFields,
 } from '../support/catalog.ts';
 import { linksOf, type Sent, send, tokenFor } from '../support/client.ts';
-import { killServers, startServer, type TestServer } from '../support/server.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
 
 const AUDITS = '/admin/audits/';
 const BRANDS = '/admin/brands/';
 const SKUS = '/admin/skus/';
 
-let server: TestServer;
+let server: Service;
 let catalog: Catalog;
 
 test.before(async () => {
-  server = await startServer();
+  server = await openService();
   catalog = await createCatalog(server);
 });
 
-test.after(killServers);
+test.after(closeServices);
 
 interface Entry {
   readonly id: number;
@@ -41,7 +41,7 @@ interface Entry {
 }
 
 /** The whole trail, the oldest entry first. */
-const trail = (at: TestServer = server): Promise<Entry[]> => read(at, `${AUDITS}?per_page=1000`);
+const trail = (at: Service = server): Promise<Entry[]> => read(at, `${AUDITS}?per_page=1000`);
 
 /** The entries that a request leaves; its answer has this status. */
 async function leftBy(
@@ -308,26 +308,24 @@ test('it is filtered by subject, resource and resource_id, and by all of them to
   assert.is((await send(server, 'GET', `${BRANDS}?resource_id=1`)).status, 400);
 });
 
-test('entries are there after a restart and after SIGKILL, and ids go on', async () => {
-  const first = await startServer();
+test('entries are there after a restart, and ids go on', async () => {
+  const first = await openService();
   await make(first, BRANDS, { name: 'One' });
   const before = await trail(first);
-  await first.kill();
-  const second = await startServer({ data: first.data });
+  await first.stop();
+  const second = await openService({ data: first.data });
   assert.equal(await trail(second), before);
   await make(second, BRANDS, { name: 'Two' });
-  await second.stop();
-  const third = await startServer({ data: first.data });
   assert.equal(
-    (await trail(third)).map(({ id }) => id),
+    (await trail(second)).map(({ id }) => id),
     [1, 2],
   );
-  await third.stop();
+  await second.stop();
   assert.equal(checkStore(machineDisk, first.data).findings, []);
 });
 
 test('the command line leaves no entry: a demo catalog has an empty trail', async () => {
-  const demo = await startServer({ demo: true });
+  const demo = await openService({ demo: true });
   assert.equal(await trail(demo), []);
   assert.is((await send(demo, 'GET', `${AUDITS}1/`)).status, 404);
   await demo.stop();
@@ -337,8 +335,8 @@ test('the command line leaves no entry: a demo catalog has an empty trail', asyn
 const large = () =>
   spuFields({ brand: catalog.brand, chain: catalog.chain }, { desc_detail: 'x'.repeat(360_000) });
 
-test('--audit-size bounds it: the oldest entries go, in the commit of the newest', async () => {
-  const small = await startServer({ args: ['--audit-size', '1'] });
+test('its size is bounded: the oldest entries go, in the commit of the newest', async () => {
+  const small = await openService({ auditSize: 1 * 2 ** 20 });
   catalog = await createCatalog(small);
   const { length } = await trail(small);
   for (let nth = 0; nth < 2; nth += 1) await make(small, '/admin/goods/', large());
@@ -365,11 +363,11 @@ test('--audit-size bounds it: the oldest entries go, in the commit of the newest
   assert.equal(checkStore(machineDisk, small.data).findings, []);
 });
 
-test('--audit-size 0 keeps none, and what was there goes with the next write', async () => {
-  const first = await startServer();
+test('with a size of 0 there is no trail, and what was there goes with the next write', async () => {
+  const first = await openService();
   await make(first, BRANDS, { name: 'One' });
   await first.stop();
-  const none = await startServer({ data: first.data, args: ['--audit-size', '0'] });
+  const none = await openService({ data: first.data, auditSize: 0 });
   assert.is((await trail(none)).length, 1);
   await make(none, '/books/', { name: 'Emma', pub_date: '1815-12-23' });
   assert.is((await trail(none)).length, 1, 'a book is no write that the trail tells of');
@@ -377,8 +375,7 @@ test('--audit-size 0 keeps none, and what was there goes with the next write', a
   assert.equal(await trail(none), []);
   await none.stop();
   assert.equal(checkStore(machineDisk, first.data).findings, []);
-  const env = { CATALOG_AUDIT_SIZE: '16' };
-  const again = await startServer({ data: first.data, env });
+  const again = await openService({ data: first.data });
   await make(again, BRANDS, { name: 'Three' });
   const [entry, ...more] = await trail(again);
   assert.equal([entry?.id, entry?.resource_id, more.length], [2, 3, 0]);

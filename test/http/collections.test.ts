@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, makeChain, skuFields, spuFields } from '../support/catalog.ts';
 import { linksOf, type Received, send } from '../support/client.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { openService, type Service } from '../support/service.ts';
 
 type Scalar = string | number | boolean | null;
 type Row = Readonly<Record<string, Scalar>> & { readonly id: number };
@@ -48,10 +48,10 @@ const SCALARS: Readonly<Record<string, readonly string[]>> = {
 const COLLECTIONS = Object.keys(SCALARS);
 const PAGED = COLLECTIONS.filter((path) => path !== '/books/');
 
-let server: TestServer;
+let server: Service;
 
 test.before(async () => {
-  server = await startServer({ demo: true });
+  server = await openService({ demo: true });
   // Equal names, names on both sides of the surrogates, capitals and accents.
   for (const name of ['\u{1f600}', '\ufb00', 'emma', 'Emma', 'Émile', 'Emma', '\u{10000}', ' a']) {
     await make(server, '/books/', { name, pub_date: '1815-12-23' });
@@ -671,7 +671,7 @@ test('sorts and filters are the same after a restart', async () => {
   );
   const before = await Promise.all(queries.map(rows));
   await server.stop();
-  server = await startServer({ data: server.data });
+  server = await openService({ data: server.data });
   assert.equal(await Promise.all(queries.map(rows)), before);
 });
 

@@ -6,7 +6,7 @@ import { pageLinks } from '../../src/http/rules/paging.ts';
 import { KINDS } from '../../src/model/kinds.ts';
 import { parseQuery } from '../../src/resources/query.ts';
 import { linksOf, type Received, type Sent, send } from '../support/client.ts';
-import { killServers, startServer, type TestServer } from '../support/server.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
 
 const COLLECTIONS = [
   '/books/',
@@ -31,16 +31,16 @@ const NESTED: readonly (readonly [path: string, child: number])[] = [
 /** Where the service stands, and what the client writes before a path. */
 const PREFIXES = ['', '/1.0', '/api', '/api/1.0'];
 
-let bare: TestServer;
+let bare: Service;
 /** The same under `--base-path /api`. */
-let moved: TestServer;
+let moved: Service;
 
 test.before(async () => {
-  bare = await startServer({ demo: true });
-  moved = await startServer({ demo: true, args: ['--base-path', '/api'] });
+  bare = await openService({ demo: true });
+  moved = await openService({ demo: true, basePath: '/api' });
 });
 
-test.after(killServers);
+test.after(closeServices);
 
 const at = (prefix: string) => (prefix.startsWith('/api') ? moved : bare);
 

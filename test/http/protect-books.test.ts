@@ -2,16 +2,16 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send, tokenFor } from '../support/client.ts';
-import { killServers, startServer, type TestServer } from '../support/server.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
 
-test.after(killServers);
+test.after(closeServices);
 
 const BOOK = { name: 'Emma', pub_date: '1815-12-23' };
 
-let server: TestServer;
+let server: Service;
 
 test.before(async () => {
-  server = await startServer({ args: ['--protect-books'] });
+  server = await openService({ protectBooks: true });
 });
 
 const WRITES: readonly (readonly [method: string, path: string, body?: object])[] = [
@@ -69,14 +69,10 @@ test('the description says so', async () => {
   assert.equal(json.paths['/books/'].post.security, [{ token: [] }]);
   assert.equal(json.paths['/books/{pk}/'].delete.security, [{ token: [] }]);
   assert.ok('401' in json.paths['/books/'].post.responses);
-  const open = await startServer();
+  const open = await openService();
   const described = (await send(open, 'GET', '/openapi.json', { token: null })).json;
   assert.equal(described.paths['/books/'].post.security, []);
   await open.stop();
-});
-
-test('it ends', async () => {
-  assert.is((await server.stop()).status, 0);
 });
 
 test.run();

@@ -80,7 +80,8 @@ export async function openService(options: ServiceOptions = {}): Promise<Service
   return service;
 }
 
-function contextOf(disk: Disk, env: Context['env']): Context {
+/** What a command is given that is called in process: its output is not kept. */
+export function contextOf(disk = quickDisk, env: Context['env'] = {}): Context {
   return {
     env,
     version: 'test',
