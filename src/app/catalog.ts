@@ -1,6 +1,8 @@
 /** A catalog without sockets and signals: what `serve` puts on a port, and tests call directly. */
 import { FailedAttempts } from '../auth/attempts.ts';
 import { LiveCredentials } from '../auth/credentials.ts';
+import { Login } from '../auth/login.ts';
+import type { PasswordCheck } from '../auth/passwords.ts';
 import { TokenVerifier } from '../auth/tokens.ts';
 import { FileLock } from '../disk/lock.ts';
 import { messageOf } from '../errors.ts';
@@ -16,7 +18,6 @@ import type { StoreObserver } from '../store/observer.ts';
 import { Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Context } from './context.ts';
-import { takePrecautions } from './precautions.ts';
 import type { Readiness } from './readiness.ts';
 import type { ServeOptions } from './server-options.ts';
 import { createTokenService } from './token-service.ts';
@@ -35,7 +36,7 @@ export type CatalogOptions = Pick<
 
 /** Where a catalog reports its work and its failures. */
 export interface Monitor {
-  readonly log: Pick<Log, 'info' | 'warn' | 'failure'>;
+  readonly log: Pick<Log, 'failure'>;
   readonly readiness: Pick<Readiness, 'reason'>;
   readonly observer: StoreObserver;
   /** @returns a callback for failures of this kind that the catalog survives. */
@@ -44,10 +45,11 @@ export interface Monitor {
   readonly fatal: (error: unknown) => void;
 }
 
-/** The time, for a test that moves it. */
-export interface Clock {
-  /** Milliseconds since the epoch. */
-  now(): number;
+/** What tests replace: the time, and the work of hashing. */
+export interface Seams {
+  /** Milliseconds since the epoch; stored times, tokens and failed logins go by it. */
+  readonly clock?: { now(): number };
+  readonly verifyPassword?: PasswordCheck;
 }
 
 /** An open catalog; it owns its data directory. */
@@ -62,7 +64,6 @@ export interface Catalog {
 /**
  * Opens the store, or creates it, and everything that answers requests from it.
  *
- * @param clock of stored times, tokens and failed logins; the machine's own if left out.
  * @throws CatalogError `store_locked`, `store_damaged`, `store_unreadable`,
  *   `schema_version`, `write_refused`, `key_file`, `access_file`, `page_failed`.
  */
@@ -70,7 +71,7 @@ export async function openCatalog(
   options: CatalogOptions,
   { disk, env, version }: Context,
   monitor: Monitor,
-  clock?: Clock,
+  { clock, verifyPassword }: Seams = {},
 ): Promise<Catalog> {
   const { data } = options;
   const site = new Site(new Templates(disk, options.pages.templates), options.pages);
@@ -84,7 +85,6 @@ export async function openCatalog(
     observer: monitor.observer,
   });
   try {
-    takePrecautions(data, monitor.log);
     const credentials = await LiveCredentials.open(data, env['CATALOG_JWT_SECRET']);
     const files = new PageFiles(disk, data);
     files.prepare();
@@ -99,10 +99,11 @@ export async function openCatalog(
       monitor.failed('a page could not be written and is tried again'),
     );
     const attempts = new FailedAttempts(undefined, clock);
+    const login = await Login.create(credentials, verifyPassword, attempts);
     const application = createApplication({
       records: new Records(store, clock?.now, options.auditSize),
       tokens: new TokenVerifier(credentials, clock?.now),
-      tokenService: await createTokenService(credentials, attempts, data, disk),
+      tokenService: createTokenService(login, data, disk),
       page: (name) => files.read(name),
       pageBuilds: new PageBuilds(pages, (id) => store.get('skus', id) !== undefined),
       basePath: options.basePath,

@@ -6,7 +6,7 @@ import type { Log } from '../telemetry/log.ts';
  * @param data the data directory, which is there.
  * @throws CatalogError `write_refused`.
  */
-export function takePrecautions(data: string, log: Pick<Log, 'info' | 'warn'>): void {
+export function takePrecautions(data: string, log: Log): void {
   const privacy = makePrivate(data);
   if (privacy === 'made private') log.info(`${data} was open to other users; its mode is 0700 now`);
   if (privacy === 'open') {

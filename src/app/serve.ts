@@ -4,6 +4,7 @@ import { trustIn } from '../http/wire/client-address.ts';
 import { openCatalog } from './catalog.ts';
 import type { Context } from './context.ts';
 import { Operation } from './operation.ts';
+import { takePrecautions } from './precautions.ts';
 import type { ServeOptions } from './server-options.ts';
 
 /** Milliseconds that requests under way have to be answered once a signal has come. */
@@ -17,6 +18,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
   const stop = firstSignal();
   const operation = new Operation(options, context.version);
   const { application, store, pages, close } = await openCatalog(options, context, operation);
+  takePrecautions(options.data, operation.log);
   const server = await startServer({
     application,
     host: options.host,

@@ -9,7 +9,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
-import { killServers, runCommand, startServer, type TestServer } from '../support/server.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
 
@@ -120,19 +120,18 @@ const ACCESS_FILE = {
   revoked_tokens: [{ jti: 'revoked', expires: null }],
 };
 
-let server: TestServer;
+let server: Service;
 let operations: readonly Operation[];
 
 test.before(async () => {
   const data = temporaryDirectory();
-  assert.is((await runCommand(['migrate', '--data', data, '--demo'])).status, 0);
   writeFileSync(join(data, 'keys.json'), JSON.stringify(KEYS_FILE), { mode: 0o600 });
   writeFileSync(join(data, 'access.json'), JSON.stringify(ACCESS_FILE), { mode: 0o600 });
-  server = await startServer({ data, ownKeys: true });
+  server = await openService({ data, demo: true, ownKeys: true });
   operations = await described();
 });
 
-test.after(killServers);
+test.after(closeServices);
 
 const METHODS = ['get', 'head', 'options', 'post', 'put', 'patch', 'delete'];
 

@@ -1,46 +1,41 @@
 /** Pages of other origins: nothing where none is named, and what the Fetch standard asks for else. */
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Catalog, createCatalog, make, pageWith } from '../support/catalog.ts';
 import { type Received, type Sent, send, tokenFor } from '../support/client.ts';
 import {
-  killServers,
-  type ServerOptions,
-  startServer,
-  type TestServer,
-} from '../support/server.ts';
+  closeServices,
+  type ServiceOptions,
+  openService,
+  type Service,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const SHOP = 'https://shop.example';
 const LOCAL = 'http://localhost:5173';
 
-const CHROMIUM = process.env['CHROMIUM'] || '/usr/bin/chromium';
-
 type Where = 'off' | 'named' | 'any';
 
-const OPTIONS: Readonly<Record<Where, ServerOptions>> = {
+const OPTIONS: Readonly<Record<Where, ServiceOptions>> = {
   off: {},
-  named: { args: ['--cors-origin', SHOP, '--cors-origin', `${LOCAL},https://other.example:8443`] },
-  any: { args: ['--cors-origin', `${SHOP},*`] },
+  named: { corsOrigins: [SHOP, LOCAL, 'https://other.example:8443'] },
+  any: { corsOrigins: [SHOP, '*'] },
 };
 
-const servers = {} as Record<Where, TestServer>;
+const servers = {} as Record<Where, Service>;
 /** The same in each: all of them are made in the same way. */
 let catalog: Catalog;
 
 test.before(async () => {
   for (const where of ['off', 'named', 'any'] as const) {
-    servers[where] = await startServer(OPTIONS[where]);
+    servers[where] = await openService(OPTIONS[where]);
     catalog = await createCatalog(servers[where]);
   }
 });
 
-test.after(killServers);
+test.after(closeServices);
 
 /** Every header that tells a browser something about other origins. */
 function crossHeaders({ headers }: Received): Record<string, string> {
@@ -302,7 +297,7 @@ test('every header of an answer may be read by a page, but those that it has no 
 });
 
 test('a 500 says it too, so that a page can read the id of the request', async () => {
-  const server = await startServer({ args: ['--cors-origin', SHOP] });
+  const server = await openService({ corsOrigins: [SHOP] });
   await make(server, '/admin/brands/', { name: 'Written' });
   rmSync(join(server.data, 'changes'), { recursive: true });
   const refused = await send(server, 'POST', '/admin/brands/', {
@@ -314,11 +309,11 @@ test('a 500 says it too, so that a page can read the id of the request', async (
   assert.equal(crossHeaders(refused), { 'access-control-allow-origin': SHOP, ...EXPOSED });
   assert.is(varyOf(refused), 'Accept, Origin');
   mkdirSync(join(server.data, 'changes'), { mode: 0o700 });
-  await server.kill();
+  await server.stop();
 });
 
 test('under a base path, and outside of it, the same is said', async () => {
-  const server = await startServer({ args: ['--base-path', '/api', '--cors-origin', SHOP] });
+  const server = await openService({ basePath: '/api', corsOrigins: [SHOP] });
   for (const [path, status] of [
     ['/api/books/', 200],
     ['/books/', 404],
@@ -329,114 +324,5 @@ test('under a base path, and outside of it, the same is said', async () => {
   }
   await server.stop();
 });
-
-/** What a page finds out: what it did, or that the browser did not let it. */
-interface Found {
-  readonly read?: { status: number; etag: string | null; link: string | null; name: string };
-  readonly written?: { status: number; etag: string | null };
-  readonly stale?: number;
-  readonly created?: { status: number; location: string | null; replayed: string | null };
-  readonly refused?: string;
-}
-
-/** A page's script: reads, changes under the condition of what it read, and creates with a key. */
-const SCRIPT = `async ([url, brand, token]) => {
-  const authorization = 'Bearer ' + token;
-  const json = { authorization, 'content-type': 'application/json' };
-  try {
-    const item = url + '/admin/brands/' + brand + '/';
-    const first = await fetch(item, { headers: { authorization } });
-    const etag = first.headers.get('etag');
-    const read = {
-      status: first.status,
-      etag,
-      link: first.headers.get('link'),
-      name: (await first.json()).name,
-    };
-    const patch = () =>
-      fetch(item, {
-        method: 'PATCH',
-        headers: { ...json, 'if-match': etag },
-        body: JSON.stringify({ logo: 'seen.png' }),
-      });
-    const changed = await patch();
-    const written = { status: changed.status, etag: changed.headers.get('etag') };
-    const stale = (await patch()).status;
-    const answer = await fetch(url + '/admin/brands/', {
-      method: 'POST',
-      headers: { ...json, 'idempotency-key': '"page"' },
-      body: '{"name":"Of a page"}',
-    });
-    const created = {
-      status: answer.status,
-      location: answer.headers.get('location'),
-      replayed: answer.headers.get('idempotent-replayed'),
-    };
-    return { read, written, stale, created };
-  } catch (error) {
-    return { refused: error.name };
-  }
-}`;
-
-/** A site with an empty page. */
-async function startSite(): Promise<{ readonly site: Server; readonly origin: string }> {
-  const site = createServer((_, response) => {
-    response.setHeader('Content-Type', 'text/html; charset=utf-8');
-    response.end('<!doctype html><link rel="icon" href="data:,"><title>A site</title>');
-  });
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-  return { site, origin: `http://127.0.0.1:${(site.address() as AddressInfo).port}` };
-}
-
-/** Skips, and says so, where there is no browser. */
-function testInBrowser(name: string, run: () => Promise<void>): void {
-  if (existsSync(CHROMIUM)) test(name, run);
-  else test.skip(`${name} (skipped: there is no browser at ${CHROMIUM})`, run);
-}
-
-testInBrowser(
-  'in a browser, a page of a named origin uses the API, and another cannot',
-  async () => {
-    const sites = [await startSite(), await startSite()];
-    const [named, other] = sites.map(({ origin }) => origin);
-    const server = await startServer({ args: ['--cors-origin', named ?? ''] });
-    const { id } = await make(server, '/admin/brands/', { name: 'Seen from afar' });
-    const token = await tokenFor('editor');
-    const browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
-      headless: true,
-    });
-    try {
-      const visit = async (origin = ''): Promise<Found> => {
-        const page = await browser.newPage();
-        await page.goto(origin);
-        const argument = JSON.stringify([server.url, id, token]);
-        return page.evaluate(`(${SCRIPT})(${argument})`);
-      };
-      // First the one that may not, so that it finds everything as it was.
-      assert.equal(await visit(other), { refused: 'TypeError' });
-      const before = await send(server, 'GET', `/admin/brands/${id}/`);
-      assert.is(before.json.logo, '');
-
-      const { read, written, stale, created } = await visit(named);
-      assert.is(read?.status, 200);
-      assert.is(read?.name, 'Seen from afar');
-      assert.is(read?.etag, before.headers.get('etag'));
-      assert.is(read?.link, before.headers.get('link'));
-      assert.is(written?.status, 200);
-      assert.is.not(written?.etag, read?.etag);
-      assert.is(stale, 412);
-      assert.equal(created, { status: 201, location: `/admin/brands/${id + 1}/`, replayed: null });
-      assert.is((await visit(named)).created?.replayed, 'true');
-      const after = await send(server, 'GET', `/admin/brands/${id}/`);
-      assert.is(after.json.logo, 'seen.png');
-    } finally {
-      await browser.close();
-      for (const { site } of sites) site.close();
-      await server.stop();
-    }
-  },
-);
 
 test.run();

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send, tokenFor } from '../support/client.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { openService, type Service } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 interface Schema {
@@ -104,11 +104,11 @@ const DOCUMENTS = [
 /** A token for a password, which needs no token itself; the end of a token. */
 const TOKENS = ['/admin/tokens/', '/admin/tokens/{jti}/'];
 
-let server: TestServer;
+let server: Service;
 let document: Document;
 
 test.before(async () => {
-  server = await startServer({ demo: true, args: ['--public-url', 'https://shop.example'] });
+  server = await openService({ demo: true, pages: { publicUrl: 'https://shop.example' } });
   document = (await send(server, 'GET', '/openapi.json')).json;
   // The demo catalog has an object of every kind, but for what tells of writes.
   await send(server, 'PATCH', '/admin/brands/1/', { body: {} });
@@ -543,7 +543,7 @@ test('every example of a request is carried out, as far as others do not forbid 
 });
 
 test('under a base path, and with the version in the path, the description is the same', async () => {
-  const based = await startServer({ args: ['--base-path', '/api'] });
+  const based = await openService({ basePath: '/api' });
   const { json } = await send(based, 'GET', '/api/openapi.json');
   const servers = ['/api', '/api/1.0'];
   assert.equal(

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { createCatalog, make, pageWith } from '../support/catalog.ts';
 import { linksOf, type Received, send } from '../support/client.ts';
 import { exchangeRaw } from '../support/raw.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { openService, type Service } from '../support/service.ts';
 
 const JSON_TYPE = 'application/json';
 const VENDOR_TYPE = 'application/vnd.catalog+json; version=1.0';
@@ -19,13 +19,13 @@ const COLLECTIONS: Readonly<Record<string, string>> = {
   skus: '/admin/skus/',
 };
 
-let server: TestServer;
+let server: Service;
 /** The same under `--base-path /api`. */
-let moved: TestServer;
+let moved: Service;
 
 test.before(async () => {
-  server = await startServer({ demo: true });
-  moved = await startServer({ demo: true, args: ['--base-path', '/api'] });
+  server = await openService({ demo: true });
+  moved = await openService({ demo: true, basePath: '/api' });
 });
 
 test.after(async () => {

@@ -3,7 +3,7 @@
  * to the same client as a server does (client.ts). Its store is on a real directory, and a write
  * waits for no device.
  */
-import { type CatalogOptions, type Clock, openCatalog } from '../../src/app/catalog.ts';
+import { type CatalogOptions, openCatalog, type Seams } from '../../src/app/catalog.ts';
 import type { Context } from '../../src/app/context.ts';
 import { Readiness } from '../../src/app/readiness.ts';
 import { migrate } from '../../src/cli/commands/migrate.ts';
@@ -19,7 +19,7 @@ import { temporaryDirectory } from './directory.ts';
 import { quickDisk } from './disk.ts';
 import { SECRET } from './secret.ts';
 
-export interface ServiceOptions extends Omit<Partial<CatalogOptions>, 'pages'> {
+export interface ServiceOptions extends Omit<Partial<CatalogOptions>, 'pages'>, Seams {
   /** Fills a new directory with the demo catalog. */
   readonly demo?: boolean;
   readonly pages?: Partial<PageSettings>;
@@ -28,16 +28,14 @@ export interface ServiceOptions extends Omit<Partial<CatalogOptions>, 'pages'> {
   /** The largest body, in bytes. */
   readonly maxBody?: number;
   readonly disk?: Disk;
-  /** Stored times, tokens and failed logins go by it. */
-  readonly clock?: Clock;
 }
 
 export interface Service {
   /** An origin of its own, under which {@link fetch} finds it. */
   readonly url: string;
   readonly data: string;
-  /** Messages of the log so far, at the levels info to error. */
-  readonly log: readonly string[];
+  /** What was reported as a failure so far. */
+  readonly log: string[];
   /** Calls the application as the client at `address`; 127.0.0.1 if left out. */
   fetch(url: string, init?: RequestInit, address?: string): Promise<Response>;
   /** Waits for the pages and closes the store. */
@@ -56,11 +54,11 @@ export async function closeServices(): Promise<void> {
 const GRACE_MS = 600_000;
 
 export async function openService(options: ServiceOptions = {}): Promise<Service> {
-  const { disk = quickDisk, data = temporaryDirectory(), clock } = options;
+  const { disk = quickDisk, data = temporaryDirectory() } = options;
   const context = contextOf(disk, options.ownKeys === true ? {} : { CATALOG_JWT_SECRET: SECRET });
   if (options.demo === true) await migrate({ data, demo: true, dryRun: false }, context);
   const log: string[] = [];
-  const catalog = await openCatalog(optionsOf(options, data), context, monitor(log), clock);
+  const catalog = await openCatalog(optionsOf(options, data), context, monitor(log), options);
   catalog.pages.build({ stale: true, skus: null });
   opened += 1;
   const url = `http://service-${opened}`;
@@ -114,7 +112,7 @@ function monitor(log: string[]): Parameters<typeof openCatalog>[2] {
   const add = (message: string) => void log.push(message);
   const failed = (what: string) => (error: unknown) => add(`${what}: ${messageOf(error)}`);
   return {
-    log: { info: add, warn: add, failure: add },
+    log: { failure: add },
     readiness,
     observer: { committed: readiness.committed, checkpointed() {} },
     failed,
