@@ -68,8 +68,6 @@ export class CatalogError extends Error {
   readonly code: Code;
   readonly fields: FieldErrors | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** Which part of a transaction of many has failed. */
-  part?: number;
 
   constructor(code: Code, message: string, details: Details = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });

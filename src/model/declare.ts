@@ -1,50 +1,48 @@
-/** The words of a declaration: one for each role of an attribute. */
-import type {
-  ServerSetAttribute,
-  DocumentAttribute,
-  IdAttribute,
-  InternalAttribute,
-  LookupAttribute,
-  KindName,
-  InputAttribute,
-} from './kind.ts';
+/**
+ * The functions that declare attributes, one for each role. Each keeps the exact type of what it is
+ * given, so that rows can be typed from the declarations (see rows.ts).
+ */
+import type { KindName, InputAttribute, ServerSetAttribute } from './kind.ts';
 import type { ValueSchema } from './schemas.ts';
 import { identifier } from './schemas.ts';
 
-export const id: IdAttribute = { role: 'id' };
+type InputOptions = Omit<InputAttribute, 'role' | 'schema'>;
+type ServerSetOptions = Omit<ServerSetAttribute, 'role' | 'initial'>;
 
-export function input(
-  schema: ValueSchema,
-  more: Omit<InputAttribute, 'role' | 'schema'> = {},
-): InputAttribute {
-  return { role: 'input', schema, ...more };
+export const id = { role: 'id' } as const;
+
+export function input<const S extends ValueSchema, const O extends InputOptions = object>(
+  schema: S,
+  options?: O,
+) {
+  return Object.assign({ role: 'input', schema } as const, options);
 }
 
-export const reference = (
-  references: KindName,
-  more: Omit<InputAttribute, 'role' | 'schema' | 'references'> = {},
-) => input(identifier, { references, ...more });
+/** An attribute that holds the id of a row of another kind, which must exist. */
+export function reference<const N extends KindName, const O extends InputOptions = object>(
+  references: N,
+  options?: O,
+) {
+  return Object.assign(input(identifier, { references }), options);
+}
 
-export const serverSet = (
-  initial: string | number,
-  more: Omit<ServerSetAttribute, 'role' | 'initial'> = {},
-): ServerSetAttribute => ({ role: 'serverSet', initial, ...more });
+export function serverSet<
+  const I extends ServerSetAttribute['initial'],
+  const O extends ServerSetOptions = object,
+>(initial: I, options?: O) {
+  return Object.assign({ role: 'serverSet', initial } as const, options);
+}
 
-export const lookup = (through: string, attribute: string): LookupAttribute => ({
-  role: 'lookup',
-  foreignKey: through,
-  attribute,
-});
+export const lookup = (foreignKey: string, attribute: string) =>
+  ({ role: 'lookup', foreignKey, attribute }) as const;
 
-export const document = (schema: ValueSchema, meaning: string): DocumentAttribute => ({
-  role: 'document',
-  schema,
-  meaning,
-});
+export const document = <const S extends ValueSchema>(schema: S, meaning: string) =>
+  ({ role: 'document', schema, meaning }) as const;
 
-export const internal = (schema: ValueSchema): InternalAttribute => ({ role: 'internal', schema });
+export const internal = <const S extends ValueSchema>(schema: S) =>
+  ({ role: 'internal', schema }) as const;
 
-/** What a declaration need not say. */
+/** The members of a declaration that most collections have alike. */
 export const DEFAULTS = {
   public: false,
   adminOnly: false,
@@ -52,7 +50,6 @@ export const DEFAULTS = {
   audited: true,
   bulk: true,
   constrains: [],
-  rules: [],
   nestings: [],
   emptyNotFound: false,
   unpaged: false,

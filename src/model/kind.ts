@@ -3,7 +3,10 @@ import type { ValueSchema } from './schemas.ts';
 
 export type Scalar = string | number | boolean | null;
 
-/** A stored row: immutable, so that a snapshot is a copy of references. */
+/**
+ * A stored row of any kind; rows.ts has the types of the rows of each kind. Rows are immutable, so
+ * that a snapshot is a copy of references.
+ */
 export interface Row {
   readonly id: number;
   readonly [attribute: string]: Scalar;
@@ -97,18 +100,6 @@ export type Attribute =
   | LookupAttribute
   | ChildrenAttribute;
 
-/** Reads one row as of some state; `undefined` where there is none. */
-export type Lookup = (kind: KindName, id: Scalar) => Row | undefined;
-
-/** A broken rule: the attribute as the client knows it, and a sentence with the value. */
-export interface Violation {
-  readonly attribute: string;
-  readonly message: string;
-}
-
-/** A rule that a row keeps with the rows it refers to, beyond their existence. */
-export type Rule = (row: Row, lookup: Lookup) => Violation | null;
-
 /** `/admin/<parent>/<pk>/<segment>/`, the same as the collection filtered by `through`. */
 export interface Nesting {
   readonly parent: KindName;
@@ -128,8 +119,8 @@ export interface Weight {
 }
 
 /** One collection: everything that the generic handler needs to know of it. */
-export interface Kind {
-  readonly name: KindName;
+export interface Kind<K extends KindName = KindName> {
+  readonly name: K;
   /** "SKU": as messages and documents call one. */
   readonly label: string;
   /** "SKUs". */
@@ -154,7 +145,6 @@ export interface Kind {
   readonly keyword?: string;
   /** Attributes on which the rules of rows that refer to this one rely. */
   readonly constrains: readonly string[];
-  readonly rules: readonly Rule[];
   readonly nestings: readonly Nesting[];
   /** A 404 is `{}` (spec 3.6), and a deleted item is a 404 like any other. */
   readonly emptyNotFound: boolean;

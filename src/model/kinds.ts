@@ -3,15 +3,9 @@
  * which objects show them. What one collection needs stands here and nowhere else.
  */
 import { serverSet, DEFAULTS, id, lookup, reference, input } from './declare.ts';
-import { audits, idempotency_keys } from './journals.ts';
+import { audits, idempotency_keys } from './system-kinds.ts';
 import type { Kind, KindName } from './kind.ts';
 import { KIND_NAMES } from './kind.ts';
-import {
-  atMostThreeLevels,
-  categoryChain,
-  specificationFits,
-  thirdLevelCategory,
-} from './rules.ts';
 import {
   amount,
   calendarDate,
@@ -24,7 +18,7 @@ import {
 
 const owningSpu = reference('goods', { request: 'spu_id' });
 
-export const KINDS: Readonly<Record<KindName, Kind>> = {
+const DECLARATIONS = {
   books: {
     ...DEFAULTS,
     name: 'books',
@@ -72,7 +66,6 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
       parent_id: input(optionalIdentifier, { references: 'categories', default: null }),
     },
     constrains: ['parent_id'],
-    rules: [atMostThreeLevels],
     nestings: [
       { parent: 'categories', segment: 'categories', foreignKey: 'parent_id', writable: false },
     ],
@@ -98,7 +91,6 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
       desc_pack: input(longText, { default: '' }),
       desc_service: input(longText, { default: '' }),
     },
-    rules: [categoryChain],
     nestings: [{ parent: 'brands', segment: 'goods', foreignKey: 'brand_id', writable: false }],
   },
 
@@ -159,7 +151,6 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
       specs: { role: 'children', kind: 'sku_specs', foreignKey: 'sku_id' },
     },
     constrains: ['goods_id'],
-    rules: [thirdLevelCategory('category_id')],
     nestings: [{ parent: 'goods', segment: 'skus', foreignKey: 'goods_id', writable: false }],
   },
 
@@ -177,13 +168,17 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
       spec_id: reference('specs'),
       option_id: reference('options'),
     },
-    rules: [specificationFits],
     nestings: [{ parent: 'skus', segment: 'specs', foreignKey: 'sku_id', writable: true }],
   },
 
   idempotency_keys,
   audits,
-};
+} as const satisfies { readonly [K in KindName]: Kind<K> };
+
+/** What the declarations say, exactly: the types of rows follow from it (rows.ts). */
+export type Declarations = typeof DECLARATIONS;
+
+export const KINDS: { readonly [K in KindName]: Kind<K> } = DECLARATIONS;
 
 /** Every kind, those referred to before those that refer to them. */
 export const ALL_KINDS: readonly Kind[] = KIND_NAMES.map((name) => KINDS[name]);

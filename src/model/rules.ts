@@ -1,54 +1,51 @@
-/** The rules of spec 2.9 that reach over several rows. Pure: state comes in as a lookup. */
-import type {
-  LookupAttribute,
-  Kind,
-  KindName,
-  Lookup,
-  Row,
-  Rule,
-  Scalar,
-  Violation,
-} from './kind.ts';
+/** The rules of spec 2.9 that involve several rows. Pure: the state is read through a lookup. */
+import type { Violation } from './failures.ts';
+import type { Kind, KindName, LookupAttribute, Row, Scalar } from './kind.ts';
+import type { Lookup, RowOf } from './rows.ts';
+
+/** A rule that a row keeps with the rows it refers to, beyond their existence. */
+type Rule<K extends KindName> = (row: RowOf<K>, lookup: Lookup) => Violation | null;
 
 const MAX_CATEGORY_LEVELS = 3;
 
-/** The level of a category from 1, or one more than {@link MAX_CATEGORY_LEVELS} where the chain is too long. */
-function levelOf(category: Row, lookup: Lookup): number {
+/** The level of a category from 1; {@link MAX_CATEGORY_LEVELS} + 1 if the chain is too long. */
+function levelOf(category: RowOf<'categories'>, lookup: Lookup): number {
   let level = 1;
-  let parent = category['parent_id'] ?? null;
-  // A cycle never ends: the bound makes it "too deep".
+  let parent = category.parent_id;
+  // In a cycle the loop ends at the bound, so that a cycle counts as too deep.
   while (parent !== null && level <= MAX_CATEGORY_LEVELS) {
     level += 1;
-    parent = lookup('categories', parent)?.['parent_id'] ?? null;
+    parent = lookup('categories', parent)?.parent_id ?? null;
   }
   return level;
 }
 
-/** A category stands on one of three levels, and not below itself. */
-export const atMostThreeLevels: Rule = (row, lookup) =>
+/** A category is on one of three levels, and not below itself. */
+const atMostThreeLevels: Rule<'categories'> = (row, lookup) =>
   levelOf(row, lookup) <= MAX_CATEGORY_LEVELS
     ? null
     : {
         attribute: 'parent_id',
-        message: `category ${row.id} under ${text(row['parent_id'])} would be on a fourth level or below itself`,
+        message: `category ${row.id} under ${row.parent_id} would be on a fourth level or below itself`,
       };
 
-/** The attribute names a third-level category. */
-export const thirdLevelCategory =
-  (attribute: string): Rule =>
-  (row, lookup) => {
-    const category = lookup('categories', row[attribute] ?? null);
-    if (category === undefined || levelOf(category, lookup) === MAX_CATEGORY_LEVELS) return null;
-    return { attribute, message: `category ${category.id} is not a third-level category` };
+/** The category of a SKU is on the third level. */
+const thirdLevelCategory: Rule<'skus'> = (row, lookup) => {
+  const category = lookup('categories', row.category_id);
+  if (category === undefined || levelOf(category, lookup) === MAX_CATEGORY_LEVELS) return null;
+  return {
+    attribute: 'category_id',
+    message: `category ${category.id} is not a third-level category`,
   };
+};
 
 /** category1_id, category2_id and category3_id are a chain of parents from the first level. */
-export const categoryChain: Rule = (row, lookup) => {
-  let parent: Scalar = null;
-  for (const attribute of ['category1_id', 'category2_id', 'category3_id']) {
-    const category = lookup('categories', row[attribute] ?? null);
+const categoryChain: Rule<'goods'> = (row, lookup) => {
+  let parent: number | null = null;
+  for (const attribute of ['category1_id', 'category2_id', 'category3_id'] as const) {
+    const category = lookup('categories', row[attribute]);
     if (category === undefined) return null;
-    if ((category['parent_id'] ?? null) !== parent) {
+    if (category.parent_id !== parent) {
       const wanted = parent === null ? 'a first-level category' : `a child of category ${parent}`;
       return { attribute, message: `category ${category.id} is not ${wanted}` };
     }
@@ -58,18 +55,18 @@ export const categoryChain: Rule = (row, lookup) => {
 };
 
 /** An option belongs to its specification, and a SKU's specification to the SKU's SPU. */
-export const specificationFits: Rule = (row, lookup) => {
-  const sku = lookup('skus', row['sku_id'] ?? null);
-  const spec = lookup('specs', row['spec_id'] ?? null);
-  const option = lookup('options', row['option_id'] ?? null);
+const specificationFits: Rule<'sku_specs'> = (row, lookup) => {
+  const sku = lookup('skus', row.sku_id);
+  const spec = lookup('specs', row.spec_id);
+  const option = lookup('options', row.option_id);
   if (sku === undefined || spec === undefined || option === undefined) return null;
-  if (spec['goods_id'] !== sku['goods_id']) {
+  if (spec.goods_id !== sku.goods_id) {
     return {
       attribute: 'spec_id',
-      message: `specification ${spec.id} does not belong to SPU ${text(sku['goods_id'])} of SKU ${sku.id}`,
+      message: `specification ${spec.id} does not belong to SPU ${sku.goods_id} of SKU ${sku.id}`,
     };
   }
-  if (option['spec_id'] !== spec.id) {
+  if (option.spec_id !== spec.id) {
     return {
       attribute: 'option_id',
       message: `option ${option.id} does not belong to specification ${spec.id}`,
@@ -78,8 +75,15 @@ export const specificationFits: Rule = (row, lookup) => {
   return null;
 };
 
+const RULES: { readonly [K in KindName]?: Rule<K> } = {
+  categories: atMostThreeLevels,
+  goods: categoryChain,
+  skus: thirdLevelCategory,
+  sku_specs: specificationFits,
+};
+
 /**
- * Judges one row: every reference exists and every rule of its kind holds.
+ * Judges one row: every reference exists and the rule of its kind holds.
  *
  * @returns the first violation, or null.
  */
@@ -90,11 +94,11 @@ export function judge(kind: Kind, row: Row, lookup: Lookup): Violation | null {
       return { attribute: request, message: `${id} does not exist` };
     }
   }
-  for (const rule of kind.rules) {
-    const violation = rule(row, lookup);
-    if (violation !== null) return violation;
-  }
-  return null;
+  return applyRule(kind.name, row, lookup);
+}
+
+function applyRule<K extends KindName>(kind: K, row: RowOf<K>, lookup: Lookup): Violation | null {
+  return RULES[kind]?.(row, lookup) ?? null;
 }
 
 export interface Reference {
@@ -146,8 +150,4 @@ export function joinOf(
     throw new Error(`${kind.name} joins through ${through}, which refers to nothing`);
   }
   return { references: reference.references, through, attribute };
-}
-
-function text(value: Scalar | undefined): string {
-  return String(value ?? null);
 }

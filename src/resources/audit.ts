@@ -2,8 +2,9 @@
  * The audit trail: who wrote which row, when, from what to what. An entry is a row of the commit
  * that it tells of, so the one is never there without the other.
  */
-import type { Row, Scalar } from '../model/kind.ts';
+import type { Row } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
+import type { RowOf } from '../model/rows.ts';
 import { append, clear } from '../store/bounded.ts';
 import type { Transaction } from '../store/draft.ts';
 import type { Change } from '../store/memory/tables.ts';
@@ -38,7 +39,7 @@ export function audit(transaction: Transaction, author: Author, most: number): v
 export function entryOf(
   { kind, id, before, after }: Change,
   { subject, time }: Author,
-): Readonly<Record<string, Scalar>> {
+): Omit<RowOf<'audits'>, 'id' | 'oldest' | 'bytes'> {
   return {
     time: new Date(time).toISOString(),
     subject,

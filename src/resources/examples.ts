@@ -3,18 +3,19 @@ import demo from '../../data/demo.json' with { type: 'json' };
 import { CatalogError, type FieldErrors } from '../errors.ts';
 import type { Kind, KindName, Row } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
+import type { RowOf } from '../model/rows.ts';
 import { amount } from '../model/schemas.ts';
 import type { View } from '../store/draft.ts';
 import { perKind } from '../model/per-kind.ts';
 import { RowTable } from '../store/memory/row-table.ts';
-import { Tables } from '../store/memory/tables.ts';
+import { changeOf, Tables } from '../store/memory/tables.ts';
 import { entryOf } from './audit.ts';
 import { parseInput } from './input.ts';
 import { represent, visibleAttributes } from './representation.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-const DEMO = demo as unknown as Readonly<Partial<Record<KindName, readonly Row[]>>>;
+const DEMO: { readonly [K in KindName]?: readonly RowOf<K>[] } = demo;
 
 export class Examples {
   readonly #rows = { ...DEMO, audits: auditEntries() };
@@ -74,11 +75,7 @@ function auditEntries(): readonly Row[] {
   const [row] = DEMO.brands ?? [];
   if (row === undefined) throw new Error('the demo catalog has no brands');
   const author = { subject: 'ann', time: Date.UTC(2026, 10, 2, 8, 15) };
-  const change = { kind: 'brands', id: row.id } as const;
-  const changes = [
-    { ...change, before: null, after: row },
-    { ...change, before: row, after: null },
-  ];
+  const changes = [changeOf('brands', row.id, null, row), changeOf('brands', row.id, row, null)];
   return changes.map((each, index) => ({ id: index + 1, ...entryOf(each, author) }));
 }
 

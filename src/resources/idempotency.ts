@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { CatalogError } from '../errors.ts';
-import type { Row } from '../model/kind.ts';
+import { existingRow, type RowOf } from '../model/rows.ts';
 import { append } from '../store/bounded.ts';
 import type { Transaction, View } from '../store/draft.ts';
 
@@ -42,20 +42,16 @@ export interface Created {
  */
 export function recall(view: View, retry: Retry, now: number): Created | null {
   for (const id of view.matching(KEYS, 'key', nameOf(retry))) {
-    const row = view.get(KEYS, id) as Row;
+    const row = existingRow(view, KEYS, id);
     if (isOver(row, now)) continue;
-    if (row['digest'] !== digestOf(retry)) {
+    if (row.digest !== digestOf(retry)) {
       throw new CatalogError(
         'key_reused',
         'the Idempotency-Key was used with another request; choose a new one',
       );
     }
     const { created, body, etag } = row;
-    return {
-      id: created as number | null,
-      text: body as string,
-      etag: etag === '' ? null : (etag as string),
-    };
+    return { id: created, text: body, etag: etag === '' ? null : etag };
   }
   return null;
 }
@@ -76,8 +72,8 @@ export function remember(
 
 const KEYS = 'idempotency_keys';
 
-function isOver(row: Row, now: number): boolean {
-  return now - (row['time'] as number) >= KEY_LIFETIME_MS;
+function isOver({ time }: RowOf<typeof KEYS>, now: number): boolean {
+  return now - time >= KEY_LIFETIME_MS;
 }
 
 function nameOf({ subject, key }: Retry): string {

@@ -3,8 +3,7 @@
  * serves every collection; what differs stands in the kind's declaration.
  */
 import { CatalogError } from '../errors.ts';
-import { isStored, type Kind, type Row, type Scalar } from '../model/kind.ts';
-import { KINDS } from '../model/kinds.ts';
+import type { Kind, Row } from '../model/kind.ts';
 import type { Transaction, View } from '../store/draft.ts';
 import type { Store } from '../store/store.ts';
 import type { Selection } from '../store/memory/tables.ts';
@@ -22,6 +21,7 @@ import {
 } from './input.ts';
 import { type Representation, represent } from './representation.ts';
 import { RepresentationCache } from './representation-cache.ts';
+import { change, insert } from './rows.ts';
 
 /** Judges the current representation. @throws CatalogError `precondition_failed`. */
 export type Precondition = ((current: Representation) => void) | null;
@@ -107,67 +107,71 @@ export class Records {
   }
 
   /**
-   * Creates one object, or where the kind takes them all those of an array, or none.
+   * Creates one object.
    *
    * @param body parsed JSON.
    * @throws CatalogError `invalid`, `integrity`, `key_reused`, `not_found` (the parent),
    *   `write_refused`.
    */
-  create(address: Address, body: unknown, { subject, key }: Sender): Promise<Creation> {
+  create(address: Address, body: unknown, sender: Sender): Promise<Creation> {
+    const input = parseInput(address.kind, body, 'whole');
+    return this.#create(address, body, sender, (transaction) =>
+      insert(transaction, address, input),
+    );
+  }
+
+  /**
+   * Creates the objects of an array, all or none.
+   *
+   * @param body parsed JSON: an array of objects.
+   * @throws CatalogError `invalid`, `integrity`, `key_reused`, `write_refused`.
+   */
+  createAll(kind: Kind, body: unknown, sender: Sender): Promise<Creation> {
+    const address = { kind, parent: null };
+    const inputs = parseInputs(kind, requireArray(body), 'whole');
+    return this.#create(address, body, sender, (transaction) => {
+      const all = inputs.map((input, index) =>
+        transaction.element(index, () => insert(transaction, address, input)),
+      );
+      return { id: null, text: arrayOf(all), etag: null };
+    });
+  }
+
+  /** Creates what `run` creates, unless a request with the same key has created it already. */
+  #create(
+    address: Address,
+    body: unknown,
+    { subject, key }: Sender,
+    run: (transaction: Transaction) => Created,
+  ): Promise<Creation> {
     const { kind, parent } = address;
     const request = [kind.name, parent?.id ?? null, body];
     const retry: Retry | null = key === null ? null : { subject, key, request };
-    const createAll = this.#creating(address, body);
     return this.#commit(kind, subject, (transaction, now) => {
       requireParent(address, transaction);
       const first = retry && recall(transaction, retry, now);
       if (first !== null) return { ...first, replayed: true };
-      const created = createAll(transaction);
+      const created = run(transaction);
       if (retry !== null) remember(transaction, retry, created, now);
       return { ...created, replayed: false };
     });
-  }
-
-  /** Checks the body, and says what a transaction has to do. */
-  #creating({ kind, parent }: Address, body: unknown): (transaction: Transaction) => Created {
-    const place = parent === null ? {} : { [parent.nesting.foreignKey]: parent.id };
-    const add = (transaction: Transaction, input: Input) => {
-      const id = transaction.nextId(kind.name);
-      const row = newRow(kind, { ...input.values, ...place, id });
-      return { id, ...write(transaction, kind, row, input) };
-    };
-    if (!isMany(kind, parent, body)) {
-      const input = parseInput(kind, body, 'whole');
-      return (transaction) => add(transaction, input);
-    }
-    const inputs = parseInputs(kind, body, 'whole');
-    return (transaction) => {
-      const all = inputs.map((input, index) =>
-        transaction.part(index, () => add(transaction, input)),
-      );
-      return { id: null, text: arrayOf(all), etag: null };
-    };
   }
 
   /**
    * Changes the rows that the elements of an array name, all or none.
    *
    * @param body parsed JSON: an array of objects, each with `id` and what is to change.
-   * @param subject whom the token is for; null where none is asked.
+   * @param subject whom the token is for; null if the operation takes no token.
    * @returns JSON text of the array of objects.
    * @throws CatalogError `invalid`, `integrity`, `write_refused`.
    */
-  updateAll({ kind }: Address, body: unknown, subject: string | null): Promise<string> {
-    if (!Array.isArray(body)) {
-      throw new CatalogError('invalid', 'the body must be a JSON array of objects', { fields: {} });
-    }
-    const updates = parseUpdates(kind, body);
+  updateAll(kind: Kind, body: unknown, subject: string | null): Promise<string> {
+    const updates = parseUpdates(kind, requireArray(body));
     return this.#commit(kind, subject, (transaction) => {
-      requireElements(kind, updates, transaction);
-      const all = updates.map(({ id, input }, index) => {
-        const changed = { ...transaction.get(kind.name, id), ...input.values, id };
-        return transaction.part(index, () => write(transaction, kind, changed, input));
-      });
+      const targets = requireTargets(kind, updates, transaction);
+      const all = targets.map(({ row, input }, index) =>
+        transaction.element(index, () => change(transaction, kind, row, input)),
+      );
       return arrayOf(all);
     });
   }
@@ -195,7 +199,7 @@ export class Records {
       // Judged again here: the row may have changed while the body was on its way.
       const row = requireRow(address, id, transaction.get(kind.name, id), transaction);
       allowed?.(represent(kind, row, transaction));
-      return write(transaction, kind, { ...row, ...input.values, id }, input);
+      return change(transaction, kind, row, input);
     });
   }
 
@@ -234,56 +238,36 @@ export class Records {
       if (!(error instanceof CatalogError)) throw error;
       if (error.code === 'write_refused' && kind.refusalIsValidation) {
         // spec 3.9: to the client of an SKU write it is a validation error.
-        throw new CatalogError('integrity', `database error: ${error.message}`, { cause: error });
+        throw new CatalogError('integrity', error.message, { cause: error });
       }
-      throw error.part === undefined ? error : atElement(error, error.part);
+      throw error;
     }
   }
-}
-
-/** Whether a body is an array of objects where one is taken. */
-function isMany(kind: Kind, parent: Address['parent'], body: unknown): body is readonly unknown[] {
-  return kind.bulk && parent === null && Array.isArray(body);
 }
 
 function arrayOf(all: readonly Representation[]): string {
   return `[${all.map(({ text }) => text).join(',')}]`;
 }
 
-function requireElements(kind: Kind, updates: readonly Update[], view: View): void {
+/** The rows that updates name, each with what is to change. @throws CatalogError `invalid`. */
+function requireTargets(
+  kind: Kind,
+  updates: readonly Update[],
+  view: View,
+): { row: Row; input: Input }[] {
   const problems = new Problems();
-  for (const [index, { id }] of updates.entries()) {
-    if (view.get(kind.name, id) === undefined) {
-      problems.add(`${index}.id`, `there is no ${kind.label} ${id}`);
-    }
-  }
+  const targets = updates.flatMap(({ id, input }, index) => {
+    const row = view.get(kind.name, id);
+    if (row !== undefined) return [{ row, input }];
+    problems.add(`${index}.id`, `there is no ${kind.label} ${id}`);
+    return [];
+  });
   problems.settle();
+  return targets;
 }
 
-/** The failure of one element of an array: its message names the element. */
-function atElement(error: CatalogError, index: number): CatalogError {
-  // What relies on the element is named by itself: it is no member of the element.
-  const message = error.message.replace(/^(database error: )(\w+:)?/, (_, begin, own = '') =>
-    own === '' ? `${begin}element ${index}: ` : `${begin}${index}.${own}`,
-  );
-  return new CatalogError(error.code, message, { cause: error });
-}
-
-function write(transaction: Transaction, kind: Kind, row: Row, input: Input): Representation {
-  transaction.put(kind.name, row);
-  for (const { kind: owned, through, values } of input.owned) {
-    const id = transaction.nextId(owned);
-    transaction.put(owned, newRow(KINDS[owned], { ...values, [through]: row.id, id }));
-  }
-  return represent(kind, row, transaction);
-}
-
-/** A row with its attributes in the order of the declaration, which is how the files show it. */
-function newRow(kind: Kind, values: Readonly<Record<string, Scalar>>): Row {
-  const row: Record<string, Scalar> = {};
-  for (const [name, declared] of Object.entries(kind.attributes)) {
-    if (declared.role === 'serverSet') row[name] = declared.initial;
-    else if (isStored(declared)) row[name] = values[name] ?? null;
-  }
-  return row as Row;
+/** @throws CatalogError `invalid`. */
+function requireArray(body: unknown): readonly unknown[] {
+  if (Array.isArray(body)) return body;
+  throw new CatalogError('invalid', 'the body must be a JSON array of objects', { fields: {} });
 }

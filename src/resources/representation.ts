@@ -1,6 +1,7 @@
 /** A row as clients see it (spec 1.5 to 1.8): its attributes in order, those not its own filled in. */
 import type { Attribute, Kind, KindName, ChildrenAttribute, Row, Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
+import { existingRow } from '../model/rows.ts';
 import { joinOf } from '../model/rules.ts';
 import type { View } from '../store/draft.ts';
 
@@ -51,7 +52,7 @@ function textOf(kind: Kind, row: Row, view: View): string {
 }
 
 function objectIn(text: Scalar): object | null {
-  return text === null ? null : (JSON.parse(text as string) as object);
+  return typeof text === 'string' ? (JSON.parse(text) as object) : null;
 }
 
 function elementsOf(
@@ -61,7 +62,7 @@ function elementsOf(
 ): Record<string, Scalar>[] {
   const elements: Record<string, Scalar>[] = [];
   for (const id of view.matching(kind, through, row.id)) {
-    const record = view.get(kind, id) as Row;
+    const record = existingRow(view, kind, id);
     const element: Record<string, Scalar> = {};
     for (const attribute of attributes) element[attribute] = record[attribute] ?? null;
     elements.push(element);

@@ -5,10 +5,17 @@
  * last one handed out. The newest knows the `oldest`, and each has in `bytes` what all rows so far
  * weigh together, so that the weight of those kept is a subtraction.
  */
-import type { Kind, KindName, Row, Scalar, Weight } from '../model/kind.ts';
+import type { Kind, KindName, Row, Weight } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
+import { existingRow, type RowOf } from '../model/rows.ts';
 import type { Transaction } from './draft.ts';
 import type { RowTable } from './memory/row-table.ts';
+
+/** What the table itself keeps in each row. */
+interface Bookkeeping {
+  readonly oldest: number;
+  readonly bytes: number;
+}
 
 /** What is kept, the new row with it. */
 interface Kept {
@@ -23,11 +30,11 @@ interface Kept {
  * @param goes whether the oldest row goes, from what is kept with it.
  * @throws Error where the kind is not bounded.
  */
-export function append(
+export function append<K extends KindName>(
   transaction: Transaction,
-  name: KindName,
-  values: Readonly<Record<string, Scalar>>,
-  goes: (oldest: Row, kept: Kept) => boolean,
+  name: K,
+  values: Omit<RowOf<K>, 'id' | keyof Bookkeeping>,
+  goes: (oldest: RowOf<K>, kept: Kept) => boolean,
 ): void {
   const weight = weightOf(KINDS[name]);
   const id = transaction.nextId(name);
@@ -35,12 +42,12 @@ export function append(
   const bytes = numberIn(newest, 'bytes', 0) + weigh(weight, values);
   let oldest = numberIn(newest, 'oldest', id);
   for (; oldest < id; oldest += 1) {
-    const row = transaction.get(name, oldest) as Row;
+    const row = existingRow(transaction, name, oldest);
     const kept = bytes - numberIn(row, 'bytes', 0) + weigh(weight, row);
     if (!goes(row, { rows: id - oldest + 1, bytes: kept })) break;
     transaction.delete(name, oldest);
   }
-  transaction.put(name, { id, ...values, oldest, bytes });
+  transaction.put(name, { id, ...values, oldest, bytes } as unknown as RowOf<K>);
 }
 
 /** Drops every row. */
@@ -78,10 +85,14 @@ function weightOf({ name, weight }: Kind): Weight {
   return weight;
 }
 
-function weigh({ texts, rest }: Weight, row: Readonly<Record<string, Scalar>>): number {
-  return texts.reduce((sum, name) => sum + Buffer.byteLength(String(row[name] ?? '')), rest);
+function weigh({ texts, rest }: Weight, row: Readonly<Record<string, unknown>>): number {
+  return texts.reduce((sum, name) => {
+    const value = row[name];
+    return typeof value === 'string' ? sum + Buffer.byteLength(value) : sum;
+  }, rest);
 }
 
 function numberIn(row: Row | undefined, attribute: string, absent: number): number {
-  return (row?.[attribute] as number | undefined) ?? absent;
+  const value = row?.[attribute];
+  return typeof value === 'number' ? value : absent;
 }

@@ -6,15 +6,9 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import type { Disk } from '../disk/disk.ts';
 import { messageOf } from '../errors.ts';
-import {
-  type Attribute,
-  isStored,
-  type Kind,
-  type Lookup,
-  type Row,
-  type Scalar,
-} from '../model/kind.ts';
+import { type Attribute, isStored, type Kind, type Row, type Scalar } from '../model/kind.ts';
 import { ALL_KINDS, KINDS } from '../model/kinds.ts';
+import { lookupIn } from '../model/rows.ts';
 import { judge } from '../model/rules.ts';
 import { earlierSchema } from './files/base.ts';
 import { boundFaults } from './bounded.ts';
@@ -23,7 +17,7 @@ import type { StoreState } from './state.ts';
 import { changeSetName } from './files/files.ts';
 import { inspect } from './files/load.ts';
 import { SCHEMA_VERSION } from './files/schema.ts';
-import { type Change, Tables } from './memory/tables.ts';
+import { type Change, changeOf, Tables } from './memory/tables.ts';
 
 /** Findings of one check at most; one cause tends to have many. */
 const MAX_FINDINGS = 1000;
@@ -57,7 +51,7 @@ export function checkStore(disk: Disk, directory: string): CheckReport {
 /** Judges every row by itself and with those it refers to, and the bounds of tables. */
 export function checkDocument(document: StoreState): string[] {
   const findings: string[] = [];
-  const lookup: Lookup = (kind, id) => document.rows[kind].get(id);
+  const lookup = lookupIn((kind, id) => document.rows[kind].get(id));
   for (const kind of ALL_KINDS) {
     const lastId = document.lastIds[kind.name];
     for (const row of document.rows[kind.name].values()) {
@@ -155,11 +149,11 @@ class Replay {
 function changesOf({ rows }: StoreState, changeSet: ChangeSet): Change[] {
   return ALL_KINDS.flatMap(({ name }) => {
     const before = (id: number) => rows[name].get(id) ?? null;
-    const put = (changeSet.put[name] ?? []).map(
-      (row): Change => ({ kind: name, id: row.id, before: before(row.id), after: row }),
+    const put = (changeSet.put[name] ?? []).map((row) =>
+      changeOf(name, row.id, before(row.id), row),
     );
-    const deleted = (changeSet.delete[name] ?? []).map(
-      (id): Change => ({ kind: name, id, before: before(id), after: null }),
+    const deleted = (changeSet.delete[name] ?? []).map((id) =>
+      changeOf(name, id, before(id), null),
     );
     return [...put, ...deleted];
   });

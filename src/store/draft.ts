@@ -3,18 +3,17 @@
  * writes go to the draft alone. A transaction that throws is undone; one that returns has had its
  * references judged.
  */
-import { CatalogError } from '../errors.ts';
+import { IntegrityError, ReferredToError, type Violation } from '../model/failures.ts';
 import type { Kind, KindName, Row, Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { referrersOf } from '../model/relations.ts';
+import { existingRow, type RowOf, type RowSource } from '../model/rows.ts';
 import { judge } from '../model/rules.ts';
 import type { LastIds } from './files/change-set.ts';
-import { type Change, indexedAttributes, type Tables } from './memory/tables.ts';
+import { type Change, changeOf, indexedAttributes, type Tables } from './memory/tables.ts';
 
 /** State as somebody sees it: committed for readers, with the draft for a transaction. */
-export interface View {
-  /** The row, or undefined where there is none. */
-  get(kind: KindName, id: Scalar): Row | undefined;
+export interface View extends RowSource {
   /** Ids of the rows whose indexed attribute has the value. */
   matching(kind: KindName, attribute: string, value: Scalar): Iterable<number>;
 }
@@ -25,9 +24,9 @@ export interface Transaction extends View {
   lastId(kind: KindName): number;
   /** Hands out the next id of a kind; it is spent only if the transaction commits. */
   nextId(kind: KindName): number;
-  put(kind: KindName, row: Row): void;
-  /** Runs one of many like parts; a CatalogError for which it is the cause has its `part`. */
-  part<T>(index: number, run: () => T): T;
+  put<K extends KindName>(kind: K, row: RowOf<K>): void;
+  /** Runs what one element of a request writes: an IntegrityError for which it is the cause names the element. */
+  element<T>(index: number, run: () => T): T;
   /** Deletes a row, and with it the rows that belong to it. */
   delete(kind: KindName, id: number): void;
   /** What it has written so far: each row once, in the order of the first writes. */
@@ -45,7 +44,8 @@ interface Written {
   readonly entry: Row | null | undefined;
   /** The row as the transaction saw it. */
   readonly before: Row | null;
-  readonly part: number | undefined;
+  /** The element of the request that wrote it, if it has elements. */
+  readonly element: number | undefined;
 }
 
 export class Draft implements Transaction {
@@ -57,7 +57,7 @@ export class Draft implements Transaction {
   readonly #candidates = new Map<string, Set<number>>();
   /** What the transaction under way has to undo: the draft's own entry as it was. */
   #undoLog: Written[] = [];
-  #part: number | undefined;
+  #element: number | undefined;
 
   constructor(tables: Tables, lastIds: Readonly<Record<KindName, number>>) {
     this.#tables = tables;
@@ -90,9 +90,11 @@ export class Draft implements Transaction {
     }
   }
 
-  get(kind: KindName, id: Scalar): Row | undefined {
-    const drafted = this.#rows.get(kind)?.get(id as number);
-    return drafted === undefined ? this.#tables.get(kind, id) : (drafted ?? undefined);
+  get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
+    const drafted = typeof id === 'number' ? this.#rows.get(kind)?.get(id) : undefined;
+    if (drafted === undefined) return this.#tables.get(kind, id);
+    // What was put under a kind is a row of it.
+    return (drafted ?? undefined) as RowOf<K> | undefined;
   }
 
   *matching(kind: KindName, attribute: string, value: Scalar): Generator<number> {
@@ -120,6 +122,7 @@ export class Draft implements Transaction {
     return id;
   }
 
+  put<K extends KindName>(kind: K, row: RowOf<K>): void;
   put(kind: KindName, row: Row): void {
     this.#set(kind, row.id, row);
     for (const attribute of indexedAttributes(KINDS[kind])) {
@@ -130,14 +133,12 @@ export class Draft implements Transaction {
     }
   }
 
-  part<T>(index: number, run: () => T): T {
-    this.#part = index;
+  element<T>(index: number, run: () => T): T {
+    this.#element = index;
     try {
       return run();
-    } catch (error) {
-      throw withPart(error, index);
     } finally {
-      this.#part = undefined;
+      this.#element = undefined;
     }
   }
 
@@ -158,7 +159,7 @@ export class Draft implements Transaction {
       if (seen.has(key)) return [];
       seen.add(key);
       const after = this.get(kind, id) ?? null;
-      return before === after ? [] : [{ kind, id, before, after }];
+      return before === after ? [] : [changeOf(kind, id, before, after)];
     });
   }
 
@@ -168,7 +169,7 @@ export class Draft implements Transaction {
     for (const [kind, rows] of this.#rows) {
       for (const [id, after] of rows) {
         const before = this.#tables.get(kind, id) ?? null;
-        if (before !== after) changes.push({ kind, id, before, after });
+        if (before !== after) changes.push(changeOf(kind, id, before, after));
       }
     }
     // New rows then enter their table in the order of their ids, which every table keeps.
@@ -183,7 +184,7 @@ export class Draft implements Transaction {
   #set(kind: KindName, id: number, entry: Row | null): void {
     const before = this.get(kind, id) ?? null;
     const own = this.#rows.get(kind)?.get(id);
-    this.#undoLog.push({ kind, id, entry: own, before, part: this.#part });
+    this.#undoLog.push({ kind, id, entry: own, before, element: this.#element });
     this.#restore(kind, id, entry);
   }
 
@@ -200,64 +201,51 @@ export class Draft implements Transaction {
 
   /** Judges every row that the transaction wrote, and the rows that rely on what it changed. */
   #verify(): void {
-    for (const { kind, id, before, part } of this.#undoLog) {
-      try {
-        this.#verifyWritten(KINDS[kind], id, before);
-      } catch (error) {
-        throw withPart(error, part);
+    for (const { kind: name, id, before, element } of this.#undoLog) {
+      const kind = KINDS[name];
+      const row = this.get(name, id);
+      if (row === undefined) {
+        if (before !== null) this.#verifyUnreferred(kind, id);
+        continue;
+      }
+      const violation = this.#judge(kind, row);
+      if (violation !== null) throw new IntegrityError(violation, { element });
+      if (before !== null && kind.constrains.some((key) => before[key] !== row[key])) {
+        this.#verifyReferrers(kind, id, element);
       }
     }
   }
 
-  #verifyWritten(kind: Kind, id: number, before: Row | null): void {
-    const row = this.get(kind.name, id);
-    if (row === undefined) {
-      if (before !== null) this.#verifyUnreferred(kind, id);
-      return;
-    }
-    this.#judge(kind, row);
-    if (before !== null && kind.constrains.some((key) => before[key] !== row[key])) {
-      this.#verifyReferrers(kind, id);
-    }
+  #judge(kind: Kind, row: Row): Violation | null {
+    return judge(kind, row, (name, id) => this.get(name, id));
   }
 
-  /** @param whose where the row is not the one written: what it is, for the message. */
-  #judge(kind: Kind, row: Row, whose = ''): void {
-    const violation = judge(kind, row, (name, id) => this.get(name, id));
-    if (violation === null) return;
-    const { attribute, message } = violation;
-    throw new CatalogError('integrity', `database error: ${attribute}${whose}: ${message}`);
-  }
-
-  /** Rows that refer to a moved row; those that move with it take theirs along. */
-  #verifyReferrers(kind: Kind, id: number): void {
+  /** Rows that refer to a moved row; if they move with it, those that refer to them too. */
+  #verifyReferrers(kind: Kind, id: number, element: number | undefined): void {
     for (const { kind: referrer, attribute } of referrersOf(kind.name)) {
       for (const other of this.matching(referrer.name, attribute, id)) {
-        const row = this.get(referrer.name, other) as Row;
-        this.#judge(referrer, row, ` of ${referrer.label} ${other}`);
-        if (referrer.constrains.includes(attribute)) this.#verifyReferrers(referrer, other);
+        const row = existingRow(this, referrer.name, other);
+        const violation = this.#judge(referrer, row);
+        if (violation !== null) {
+          const dependent = { kind: referrer, id: other };
+          throw new IntegrityError(violation, { dependent, element });
+        }
+        if (referrer.constrains.includes(attribute)) {
+          this.#verifyReferrers(referrer, other, element);
+        }
       }
     }
   }
 
   #verifyUnreferred(kind: Kind, id: number): void {
     for (const { kind: referrer, attribute } of referrersOf(kind.name)) {
-      const ids = first(MAX_NAMED_REFERRERS + 1, this.matching(referrer.name, attribute, id));
-      if (ids.length === 0) continue;
-      const named = ids.slice(0, MAX_NAMED_REFERRERS).join(', ');
-      const more = ids.length > MAX_NAMED_REFERRERS ? ' and others' : '';
-      const what = ids.length === 1 ? referrer.label : referrer.plural;
-      throw new CatalogError(
-        'referred_to',
-        `${kind.label} ${id} is referred to by the ${attribute} of ${what} ${named}${more}`,
-      );
+      const found = first(MAX_NAMED_REFERRERS + 1, this.matching(referrer.name, attribute, id));
+      if (found.length === 0) continue;
+      const ids = found.slice(0, MAX_NAMED_REFERRERS);
+      const more = found.length > MAX_NAMED_REFERRERS;
+      throw new ReferredToError({ kind, id }, { kind: referrer, attribute, ids, more });
     }
   }
-}
-
-function withPart(error: unknown, part: number | undefined): unknown {
-  if (error instanceof CatalogError && part !== undefined) error.part = part;
-  return error;
 }
 
 function first<T>(count: number, values: Iterable<T>): T[] {

@@ -4,7 +4,8 @@ import { Low } from 'lowdb';
 import { type Disk, machineDisk } from '../disk/disk.ts';
 import { acquireOwnership, type FileLock } from '../disk/lock.ts';
 import { CatalogError } from '../errors.ts';
-import type { KindName, Row, Scalar } from '../model/kind.ts';
+import type { KindName, Scalar } from '../model/kind.ts';
+import type { RowOf } from '../model/rows.ts';
 import { ChangeSetAdapter } from './files/file-log.ts';
 import { Committer, type CommitListener } from './commit.ts';
 import { type StoreState, emptyDocument } from './state.ts';
@@ -24,12 +25,12 @@ export interface ReadableStore extends View {
    */
   prepare(kind: KindName, selection: Selection): Promise<void> | undefined;
   /** One page of a collection. */
-  select(kind: KindName, selection: Selection): Page;
+  select<K extends KindName>(kind: K, selection: Selection): Page<K>;
   /** All rows of a selection, found as they are read, as of the time of the call. */
-  selectAll(
-    kind: KindName,
+  selectAll<K extends KindName>(
+    kind: K,
     selection: Selection,
-  ): { readonly rows: Iterable<Row>; readonly total: number };
+  ): { readonly rows: Iterable<RowOf<K>>; readonly total: number };
   /** How many rows whose indexed attribute has the value have a lower id. */
   rank(kind: KindName, attribute: string, value: Scalar, id: number): number;
   /** All ids of a kind, ascending. */
@@ -69,7 +70,7 @@ class Reader implements ReadableStore {
     this.tables = new Tables(document.rows);
   }
 
-  get(kind: KindName, id: Scalar): Row | undefined {
+  get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
     return this.tables.get(kind, id);
   }
 
@@ -81,11 +82,11 @@ class Reader implements ReadableStore {
     return this.tables.prepare(kind, selection);
   }
 
-  select(kind: KindName, selection: Selection): Page {
+  select<K extends KindName>(kind: K, selection: Selection): Page<K> {
     return this.tables.select(kind, selection);
   }
 
-  selectAll(kind: KindName, selection: Selection) {
+  selectAll<K extends KindName>(kind: K, selection: Selection) {
     return this.tables.selectAll(kind, selection);
   }
 

@@ -3,11 +3,12 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { pageLinks } from '../../src/http/rules/paging.ts';
+import type { Kind } from '../../src/model/kind.ts';
 import { KINDS } from '../../src/model/kinds.ts';
 import { parseQuery } from '../../src/resources/query.ts';
 
 /** Targets by relation. */
-function linksOf(search: string, total: number, kind = KINDS.skus): Record<string, string> {
+function linksOf(search: string, total: number, kind: Kind = KINDS.skus): Record<string, string> {
   const links = pageLinks('/p/', parseQuery(kind, search), total).map((link) => {
     const [, target = '', rel = ''] = /^<([^<>\s]*)>; rel="(\w+)"$/.exec(link) ?? [];
     assert.ok(rel, link);

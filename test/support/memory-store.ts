@@ -1,6 +1,7 @@
 /** The store's tables and drafts without its files: as quick as a map, with every rule. */
 import { CatalogError } from '../../src/errors.ts';
-import type { KindName, Row, Scalar } from '../../src/model/kind.ts';
+import type { KindName, Scalar } from '../../src/model/kind.ts';
+import type { RowOf } from '../../src/model/rows.ts';
 import { Draft, type Transaction } from '../../src/store/draft.ts';
 import { perKind } from '../../src/model/per-kind.ts';
 import { RowTable } from '../../src/store/memory/row-table.ts';
@@ -37,7 +38,7 @@ export class MemoryStore implements ReadableStore {
     return changes;
   }
 
-  get(kind: KindName, id: Scalar): Row | undefined {
+  get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
     return this.#tables.get(kind, id);
   }
 
@@ -49,11 +50,11 @@ export class MemoryStore implements ReadableStore {
     return this.#tables.prepare(kind, selection);
   }
 
-  selectAll(kind: KindName, selection: Selection) {
+  selectAll<K extends KindName>(kind: K, selection: Selection) {
     return this.#tables.selectAll(kind, selection);
   }
 
-  select(kind: KindName, selection: Selection): Page {
+  select<K extends KindName>(kind: K, selection: Selection): Page<K> {
     return this.#tables.select(kind, selection);
   }
 

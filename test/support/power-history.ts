@@ -14,6 +14,7 @@ import type { StoreState } from '../../src/store/state.ts';
 import type { Transaction } from '../../src/store/draft.ts';
 import { CHANGES, changeSetName } from '../../src/store/files/files.ts';
 import { load } from '../../src/store/files/load.ts';
+import { changeOf } from '../../src/store/memory/tables.ts';
 import { type ReadableStore, Store } from '../../src/store/store.ts';
 import { Doubts, losses, type Random } from './power-cut.ts';
 import { PowerDisk, type Volume } from './power-disk.ts';
@@ -472,7 +473,7 @@ function recording(transaction: Transaction, writes: Write[]): Transaction {
   return {
     get: (kind, id) => transaction.get(kind, id),
     matching: (kind, attribute, value) => transaction.matching(kind, attribute, value),
-    part: (index, run) => transaction.part(index, run),
+    element: (index, run) => transaction.element(index, run),
     written: () => transaction.written(),
     lastId: (kind) => transaction.lastId(kind),
     nextId(kind) {
@@ -506,8 +507,7 @@ function fieldsOf(
   { pick, first, second, third }: Picks,
 ): Omit<Row, 'id'> {
   const some = (of: KindName, number: number) => pick(of, number) ?? 1e6;
-  const above = (category: number) =>
-    (transaction.get('categories', category)?.['parent_id'] ?? 1e6) as number;
+  const above = (category: number) => transaction.get('categories', category)?.parent_id ?? 1e6;
   const leaf = () => {
     const levels = [third, third + 1, third + 2].map((number) => some('categories', number));
     return levels.find((category) => above(above(category)) < 1e6) ?? 1e6;
@@ -562,12 +562,7 @@ function fieldsOf(
       return { key, digest, time: first, ...answer };
     }
     case 'audits': {
-      const change = {
-        kind: 'brands',
-        id: first + 1,
-        before: { id: 1, text },
-        after: null,
-      } as const;
+      const change = changeOf<KindName>('brands', first + 1, { id: 1, text }, null);
       return entryOf(change, { subject: text, time: second });
     }
   }

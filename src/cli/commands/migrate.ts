@@ -2,7 +2,8 @@
 import demo from '../../../data/demo.json' with { type: 'json' };
 import type { Disk } from '../../disk/disk.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
-import { KIND_NAMES, type KindName, type Row } from '../../model/kind.ts';
+import { KIND_NAMES, type KindName } from '../../model/kind.ts';
+import type { RowOf } from '../../model/rows.ts';
 import { load } from '../../store/files/load.ts';
 import { type Migrated, migrateStore, planMigration } from '../../store/migration.ts';
 import { SCHEMA_VERSION } from '../../store/files/schema.ts';
@@ -81,7 +82,7 @@ function sayDone(data: string, done: Migrated | null, { print }: Context): void 
   );
 }
 
-const TABLES = demo as unknown as Readonly<Partial<Record<KindName, readonly Row[]>>>;
+const TABLES: { readonly [K in KindName]?: readonly RowOf<K>[] } = demo;
 
 /** The demo's ids begin at 1, and an id that was used once is never used again. */
 function requireUnused(disk: Disk, directory: string): void {

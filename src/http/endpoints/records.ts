@@ -73,7 +73,11 @@ export class CollectionEndpoint implements Endpoint {
 
   async #create({ request, caller, body, mediaType }: RequestContext): Promise<HttpResponse> {
     const sender = { subject: subjectOf(caller), key: idempotencyKey(request) };
-    const created = await this.#records.create(this.#address, body, sender);
+    const { kind, parent } = this.#address;
+    const many = kind.bulk && parent === null && Array.isArray(body);
+    const created = await (many
+      ? this.#records.createAll(kind, body, sender)
+      : this.#records.create(this.#address, body, sender));
     const { id, text, etag, replayed } = created;
     const headers: Record<string, string> = { 'Content-Type': mediaType };
     if (id !== null) headers['Location'] = `${request.path}${id}/`;
@@ -83,7 +87,7 @@ export class CollectionEndpoint implements Endpoint {
   }
 
   async #updateAll({ body, mediaType, caller }: RequestContext): Promise<HttpResponse> {
-    const text = await this.#records.updateAll(this.#address, body, subjectOf(caller));
+    const text = await this.#records.updateAll(this.#address.kind, body, subjectOf(caller));
     return { status: 200, headers: { 'Content-Type': mediaType }, body: text };
   }
 

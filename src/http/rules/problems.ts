@@ -22,12 +22,17 @@ export function problem(
   const body =
     emptyNotFound && error.code === 'not_found'
       ? {}
-      : { error: error.message, ...(error.fields && { fields: error.fields }) };
+      : { error: sentenceOf(error), ...(error.fields && { fields: error.fields }) };
   return {
     status: error.status,
     headers: { ...error.headers, 'Content-Type': JSON_TYPE },
     body: JSON.stringify(body),
   };
+}
+
+/** A failed database step says so (SPEC 4.3, rule 1). */
+function sentenceOf({ code, message }: CatalogError): string {
+  return code === 'integrity' ? `database error: ${message}` : message;
 }
 
 function fault(error: unknown, request: HttpRequest, report: FaultReporter): HttpResponse {

@@ -7,6 +7,7 @@
  * where the row is within reach of them.
  */
 import type { KindName, Row, Scalar } from '../../model/kind.ts';
+import type { RowOf } from '../../model/rows.ts';
 import type { Change } from '../../store/memory/tables.ts';
 import { type Catalog, MAX_CHOICE_SKUS } from '../shop/contents.ts';
 import {
@@ -60,7 +61,7 @@ export function affectedBy(catalog: Catalog, { kind, id, before, after }: Change
     case 'skus':
       return { pages: ofSku(catalog, id, before, after), fans: choicesOf(catalog, before, after) };
     case 'sku_specs': {
-      const sku = (after ?? before)?.['sku_id'] ?? null;
+      const sku = (after ?? before)?.sku_id ?? null;
       const row = catalog.get('skus', sku) ?? null;
       return {
         pages: row === null ? [] : withOptions(catalog, row),
@@ -114,43 +115,47 @@ export function* pagesOf(catalog: Catalog, fan: FanOut): Generator<PageName> {
 function* ofSku(
   catalog: Catalog,
   id: number,
-  before: Row | null,
-  after: Row | null,
+  before: RowOf<'skus'> | null,
+  after: RowOf<'skus'> | null,
 ): Generator<PageName> {
   yield skuPage(id);
   for (const spu of valuesOf('goods_id', before, after)) {
-    yield* inList(catalog, spuList(spu as number), id, before, after);
+    yield* inList(catalog, spuList(spu), id, before, after);
   }
   for (const category of valuesOf('category_id', before, after)) {
-    yield* inList(catalog, skuList(category as number), id, before, after);
+    yield* inList(catalog, skuList(category), id, before, after);
   }
   yield* mapped('skus', id, before, after);
 }
 
 /** The SPUs whose pages offer a SKU, where it comes, goes, or is put on sale or off. */
-function choicesOf(catalog: Catalog, before: Row | null, after: Row | null): FanOut[] {
+function choicesOf(
+  catalog: Catalog,
+  before: RowOf<'skus'> | null,
+  after: RowOf<'skus'> | null,
+): FanOut[] {
   const id = (after ?? before)?.id ?? 0;
   if (!differ(before, after, ['goods_id', 'is_launched'])) return [];
   return [...valuesOf('goods_id', before, after)]
     .filter((spu) => catalog.rank('skus', 'goods_id', spu, id) < MAX_CHOICE_SKUS)
-    .map((spu) => `choices/${spu as number}` as const);
+    .map((spu) => `choices/${spu}` as const);
 }
 
 /** The pages, but for the other SKUs' own, that show the options of a SKU. */
-function* withOptions(catalog: Catalog, sku: Row): Generator<PageName> {
+function* withOptions(catalog: Catalog, sku: RowOf<'skus'>): Generator<PageName> {
   yield skuPage(sku.id);
-  yield placed(catalog, spuList(sku['goods_id'] as number), sku.id);
-  yield placed(catalog, skuList(sku['category_id'] as number), sku.id);
+  yield placed(catalog, spuList(sku.goods_id), sku.id);
+  yield placed(catalog, skuList(sku.category_id), sku.id);
 }
 
 function* ofRecords(catalog: Catalog, records: Iterable<number>): Generator<PageName> {
   const spus = new Set<number>();
   for (const id of records) {
     const record = catalog.get('sku_specs', id);
-    const sku = catalog.get('skus', record?.['sku_id'] ?? null);
+    const sku = catalog.get('skus', record?.sku_id ?? null);
     if (sku === undefined) continue;
     yield* withOptions(catalog, sku);
-    spus.add(sku['goods_id'] as number);
+    spus.add(sku.goods_id);
   }
   for (const spu of spus) yield* pagesOf(catalog, `choices/${spu}`);
 }
@@ -164,15 +169,15 @@ function* ofSpu(catalog: Catalog, id: number): Generator<PageName> {
 function* ofCategory(
   catalog: Catalog,
   id: number,
-  before: Row | null,
-  after: Row | null,
+  before: RowOf<'categories'> | null,
+  after: RowOf<'categories'> | null,
 ): Generator<PageName> {
   for (const parent of valuesOf('parent_id', before, after)) {
     yield* inList(catalog, categoryList(parent), id, before, after);
     // The entry of the parent names what is below it.
     const above = catalog.get('categories', parent);
     if (above !== undefined) {
-      yield placed(catalog, categoryList(above['parent_id'] ?? null), above.id);
+      yield placed(catalog, categoryList(above.parent_id), above.id);
     }
   }
   yield* mapped('categories', id, before, after);
@@ -220,9 +225,9 @@ function skuList(category: number): List {
   return { kind: 'skus', attribute: 'category_id', value: category, page };
 }
 
-function categoryList(parent: Scalar): List {
+function categoryList(parent: number | null): List {
   const page = (part: number) =>
-    parent === null ? frontPage(part) : listPage('categories', parent as number, part);
+    parent === null ? frontPage(part) : listPage('categories', parent, part);
   return { kind: 'categories', attribute: 'parent_id', value: parent, page };
 }
 
@@ -275,9 +280,11 @@ function idsOf(catalog: Catalog, kind: KindName, attribute: string, value: Scala
 }
 
 /** The values that a row had and has. */
-function valuesOf(attribute: string, ...rows: readonly (Row | null)[]): Set<Scalar> {
-  const values = rows.flatMap((row) => (row === null ? [] : [row[attribute] ?? null]));
-  return new Set(values);
+function valuesOf<R extends Row, A extends keyof R>(
+  attribute: A,
+  ...rows: readonly (R | null)[]
+): Set<R[A]> {
+  return new Set(rows.flatMap((row) => (row === null ? [] : [row[attribute]])));
 }
 
 function differ(before: Row | null, after: Row | null, attributes: readonly string[]): boolean {

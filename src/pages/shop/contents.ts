@@ -1,5 +1,6 @@
 /** What pages show, gathered from the store's rows as plain values. `cost_price` never comes in. */
-import type { KindName, Row, Scalar } from '../../model/kind.ts';
+import type { KindName, Scalar } from '../../model/kind.ts';
+import type { RowOf } from '../../model/rows.ts';
 import type { ReadableStore } from '../../store/store.ts';
 import { type Choice, choicesOf, type Specification, type Variant } from './choices.ts';
 import { PART_SIZE } from './names.ts';
@@ -67,7 +68,7 @@ export class Contents {
     return kept(this.#categories, id, () => {
       const row = this.catalog.get('categories', id);
       if (row === undefined) return [];
-      return [...this.categoryPath(row['parent_id'] ?? null), named(row)];
+      return [...this.categoryPath(row.parent_id), named(row)];
     });
   }
 
@@ -76,11 +77,10 @@ export class Contents {
     const lines = new Map<Scalar, Specification>();
     for (const recordId of this.catalog.matching('sku_specs', 'sku_id', sku)) {
       const record = this.catalog.get('sku_specs', recordId);
-      const spec = this.catalog.get('specs', record?.['spec_id'] ?? null);
-      const option = this.catalog.get('options', record?.['option_id'] ?? null);
+      const spec = this.catalog.get('specs', record?.spec_id ?? null);
+      const option = this.catalog.get('options', record?.option_id ?? null);
       if (spec === undefined || option === undefined) continue;
-      const value = option['value'] as string;
-      lines.set(spec.id, { ...named(spec), optionId: option.id, value });
+      lines.set(spec.id, { ...named(spec), optionId: option.id, value: option.value });
     }
     return [...lines.values()].toSorted((a, b) => a.id - b.id);
   }
@@ -104,29 +104,35 @@ export class Contents {
     }));
   }
 
-  #list<T>(
-    kind: KindName,
+  #list<K extends KindName, T>(
+    kind: K,
     attribute: string,
     value: Scalar,
     part: number,
-    show: (row: Row) => T,
+    show: (row: RowOf<K>) => T,
   ): Listed<T> {
     const { rows, total } = this.#select(kind, attribute, value, (part - 1) * PART_SIZE, PART_SIZE);
     return { entries: rows.map(show), total, hasNext: total > part * PART_SIZE };
   }
 
-  #select(kind: KindName, attribute: string, value: Scalar, offset: number, limit: number) {
+  #select<K extends KindName>(
+    kind: K,
+    attribute: string,
+    value: Scalar,
+    offset: number,
+    limit: number,
+  ) {
     const filters = [[attribute, value]] as const;
     return this.catalog.select(kind, { filters, sortby: 'id', order: 'asc', offset, limit });
   }
 
-  #item(row: Row): Item {
+  #item(row: RowOf<'skus'>): Item {
     return {
       ...named(row),
-      caption: row['caption'] as string,
-      launched: row['is_launched'] === true,
-      inStock: (row['stock'] as number) > 0,
-      price: row['price'] as number,
+      caption: row.caption,
+      launched: row.is_launched,
+      inStock: row.stock > 0,
+      price: row.price,
       options: this.specifications(row.id).map(({ value }) => value),
     };
   }
@@ -135,14 +141,14 @@ export class Contents {
     const { rows } = this.#select('skus', 'goods_id', spu, 0, MAX_CHOICE_SKUS);
     return rows.map((row) => ({
       id: row.id,
-      launched: row['is_launched'] === true,
+      launched: row.is_launched,
       specifications: this.specifications(row.id),
     }));
   }
 }
 
-function named(row: Row): Named {
-  return { id: row.id, name: row['name'] as string };
+function named({ id, name }: Named): Named {
+  return { id, name };
 }
 
 function kept<K, V>(values: Map<K, V>, key: K, make: () => V): V {

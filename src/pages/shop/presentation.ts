@@ -1,5 +1,5 @@
 /** What the templates are given, by page: docs/pages.md lists it for people who write their own. */
-import type { Row } from '../../model/kind.ts';
+import { existingRow, type RowOf } from '../../model/rows.ts';
 import type { Contents, Item, Listed, Named } from './contents.ts';
 import { type Crumb, product } from './metadata.ts';
 import { frontPage, listPage, type PageName, skuPage } from './names.ts';
@@ -38,21 +38,18 @@ export function skuContent(
   const row = contents.catalog.get('skus', id);
   if (row === undefined) return null;
   const { cost_price: _, ...sku } = row;
-  const spu = contents.catalog.get('goods', row['goods_id'] ?? null) as Row;
+  const spu = existingRow(contents.catalog, 'goods', row.goods_id);
   const brand = shownBrand(contents, spu);
-  const path = contents.categoryPath(row['category_id'] ?? null);
+  const path = contents.categoryPath(row.category_id);
   const specifications = contents.specifications(id);
-  const { name } = named(row);
-  const [price, market] = [row['price'] as number, row['market_price'] as number];
-  const launched = row['is_launched'] === true;
-  const inStock = (row['stock'] as number) > 0;
-  const caption = summaryOf(row['caption'] as string, MAX_META_DESCRIPTION_LENGTH);
-  const description =
-    caption || summaryOfHtml(spu['desc_detail'] as string, MAX_META_DESCRIPTION_LENGTH);
+  const { name, price, market_price: market, is_launched: launched } = row;
+  const inStock = row.stock > 0;
+  const caption = summaryOf(row.caption, MAX_META_DESCRIPTION_LENGTH);
+  const description = caption || summaryOfHtml(spu.desc_detail, MAX_META_DESCRIPTION_LENGTH);
   return {
     title: name,
     description,
-    crumbs: [...crumbsOf(path), { name: named(spu).name, page: listPage('goods', spu.id) }],
+    crumbs: [...crumbsOf(path), { name: spu.name, page: listPage('goods', spu.id) }],
     // Search engines refuse a product without an offer, and what is off sale shows no price.
     metadata: launched
       ? [
@@ -96,9 +93,9 @@ export function spuContent(
   const items = contents.items('goods_id', id, part);
   if (row === undefined || (part > 1 && items.entries.length === 0)) return null;
   return {
-    title: named(row).name,
-    description: summaryOfHtml(row['desc_detail'] as string, MAX_META_DESCRIPTION_LENGTH),
-    crumbs: crumbsOf(contents.categoryPath(row['category3_id'] ?? null)),
+    title: row.name,
+    description: summaryOfHtml(row.desc_detail, MAX_META_DESCRIPTION_LENGTH),
+    crumbs: crumbsOf(contents.categoryPath(row.category3_id)),
     metadata: [],
     spu: { ...named(row), ...descriptions(row) },
     brand: shownBrand(contents, row),
@@ -149,27 +146,28 @@ export function frontContent(
   };
 }
 
-function named(row: Row): Named {
-  return { id: row.id, name: row['name'] as string };
+function named({ id, name }: Named): Named {
+  return { id, name };
 }
 
 function crumbsOf(path: readonly Named[]): Crumb[] {
   return path.map(({ id, name }) => ({ name, page: listPage('categories', id) }));
 }
 
-function shownBrand(contents: Contents, spu: Row): (Named & { logo: string | null }) | null {
-  const brand = contents.catalog.get('brands', spu['brand_id'] ?? null);
-  return brand === undefined
-    ? null
-    : { ...named(brand), logo: pictureUrl(brand['logo'] as string) };
+function shownBrand(
+  contents: Contents,
+  spu: RowOf<'goods'>,
+): (Named & { logo: string | null }) | null {
+  const brand = contents.catalog.get('brands', spu.brand_id);
+  return brand === undefined ? null : { ...named(brand), logo: pictureUrl(brand.logo) };
 }
 
 /** HTML, safe as it is. */
-function descriptions(spu: Row): object {
+function descriptions(spu: RowOf<'goods'>): object {
   return {
-    detail: richText(spu['desc_detail'] as string),
-    pack: richText(spu['desc_pack'] as string),
-    service: richText(spu['desc_service'] as string),
+    detail: richText(spu.desc_detail),
+    pack: richText(spu.desc_pack),
+    service: richText(spu.desc_service),
   };
 }
 

@@ -2,7 +2,8 @@
  * A sort order of a table, whole or divided by the values of one attribute, kept in place as rows
  * change.
  */
-import type { Kind, Lookup, Row, Scalar } from '../../model/kind.ts';
+import type { Kind, Row, Scalar } from '../../model/kind.ts';
+import type { Lookup } from '../../model/rows.ts';
 import { valueOf } from '../../model/rules.ts';
 import { OrderedIds } from './ordered-ids.ts';
 import type { RowTable } from './row-table.ts';

@@ -13,7 +13,8 @@
  *    that have not been used for longest make room.
  */
 import { CatalogError } from '../../errors.ts';
-import type { Kind, KindName, Lookup, Row } from '../../model/kind.ts';
+import type { Kind, KindName, Row } from '../../model/kind.ts';
+import { type Lookup, lookupIn } from '../../model/rows.ts';
 import { ALL_KINDS } from '../../model/kinds.ts';
 import { perKind } from '../../model/per-kind.ts';
 import { joinOf } from '../../model/rules.ts';
@@ -65,7 +66,7 @@ export class Orderings {
   constructor(rows: Readonly<Record<KindName, RowTable>>, bounds: Partial<OrderingBounds> = {}) {
     this.#rows = rows;
     this.#bounds = { ...BOUNDS, ...bounds };
-    this.#lookup = (kind, id) => rows[kind].get(id);
+    this.#lookup = lookupIn((kind, id) => rows[kind].get(id));
   }
 
   /** Builds an index at once, which is kept for good. */
@@ -182,7 +183,7 @@ export class Orderings {
     const rows = this.#rows[kind.name].snapshot();
     const joined = joinedKind(kind, order);
     const others = joined === null ? rows : this.#rows[joined].snapshot();
-    const lookup: Lookup = (name, id) => (name === kind.name ? rows : others).get(id);
+    const lookup = lookupIn((name, id) => (name === kind.name ? rows : others).get(id));
     const lists = await inSlices(sortedLists(kind, order, rows, lookup), this.#bounds.sliceMs);
     if (build.moved === null) return null;
     const ordering = new Ordering(kind, order, lists, lookup);

@@ -1,5 +1,6 @@
 /** Building a sort order from the rows of a table, in steps between which the work may pause. */
-import type { Kind, Lookup, Row, Scalar } from '../../model/kind.ts';
+import type { Kind, Row, Scalar } from '../../model/kind.ts';
+import type { Lookup } from '../../model/rows.ts';
 import { valueOf } from '../../model/rules.ts';
 import { OrderedIds } from './ordered-ids.ts';
 import { precedes, type SortKey, sortKey } from './sort-key.ts';

@@ -6,7 +6,8 @@
  */
 import { ALL_KINDS, KINDS } from '../../model/kinds.ts';
 import { dependentKinds, referrersOf } from '../../model/relations.ts';
-import type { Kind, KindName, Lookup, Row, Scalar } from '../../model/kind.ts';
+import type { Kind, KindName, Row, Scalar } from '../../model/kind.ts';
+import { existingRow, type Lookup, lookupIn, type RowOf } from '../../model/rows.ts';
 import { referencesOf } from '../../model/rules.ts';
 import { perKind } from '../../model/per-kind.ts';
 import type { OrderedIds } from './ordered-ids.ts';
@@ -27,19 +28,31 @@ export interface Selection {
   readonly limit: number;
 }
 
-export interface Page {
+export interface Page<K extends KindName = KindName> {
   /** In their order. */
-  readonly rows: readonly Row[];
+  readonly rows: readonly RowOf<K>[];
   /** Rows that match the filters, on all pages together. */
   readonly total: number;
 }
 
-/** One changed row: what was and what is; null where there is none. */
-export interface Change {
-  readonly kind: KindName;
+interface ChangeOf<K extends KindName> {
+  readonly kind: K;
   readonly id: number;
-  readonly before: Row | null;
-  readonly after: Row | null;
+  readonly before: RowOf<K> | null;
+  readonly after: RowOf<K> | null;
+}
+
+/** One changed row: as it was and as it is; null if there is none. */
+export type Change = { readonly [K in KindName]: ChangeOf<K> }[KindName];
+
+/** A change of a row of any kind. */
+export function changeOf<K extends KindName>(
+  kind: K,
+  id: number,
+  before: RowOf<K> | null,
+  after: RowOf<K> | null,
+): Change {
+  return { kind, id, before, after } as Change;
 }
 
 export class Tables {
@@ -65,8 +78,9 @@ export class Tables {
     );
   }
 
-  get(kind: KindName, id: Scalar): Row | undefined {
-    return this.#rows[kind].get(id);
+  get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
+    // A table holds rows of its kind alone: they were checked before they were stored.
+    return this.#rows[kind].get(id) as RowOf<K> | undefined;
   }
 
   /** How often a joined attribute or an owned row of the kind has changed. */
@@ -101,7 +115,7 @@ export class Tables {
   }
 
   /** One page of a collection; an ordering that is not prepared is built at once. */
-  select(name: KindName, selection: Selection): Page {
+  select<K extends KindName>(name: K, selection: Selection): Page<K> {
     const { offset, limit } = selection;
     const { order, backwards, value, others } = this.#orderOf(name, selection);
     const list = this.#orderings.get(KINDS[name], order).list(value);
@@ -117,16 +131,17 @@ export class Tables {
    * All rows of a selection, whatever its limit, found as they are read: it takes no memory for
    * them, and later changes do not show in it.
    */
-  selectAll(
-    name: KindName,
+  selectAll<K extends KindName>(
+    name: K,
     selection: Selection,
-  ): { readonly rows: Iterable<Row>; readonly total: number } {
+  ): { readonly rows: Iterable<RowOf<K>>; readonly total: number } {
     const { order, backwards, value, others } = this.#orderOf(name, selection);
     if (others.length > 0)
       return this.select(name, { ...selection, limit: Number.POSITIVE_INFINITY });
     const list = this.#orderings.get(KINDS[name], order).list(value);
     const ids = list.snapshot(backwards);
     const rows = this.#rows[name].snapshot();
+    const source = { get: lookupIn((_, id) => rows.get(id)) };
     return {
       total: list.length,
       rows: {
@@ -134,7 +149,7 @@ export class Tables {
           let skip = selection.offset;
           for (const id of ids) {
             if (skip > 0) skip -= 1;
-            else yield found(name, id, rows.get(id));
+            else yield existingRow(source, name, id);
           }
         },
       },
@@ -149,10 +164,10 @@ export class Tables {
    */
   apply(changes: readonly Change[]): void {
     const changed = new Map(changes.map((change) => [`${change.kind} ${change.id}`, change]));
-    const next: Lookup = (kind, id) => {
+    const next = lookupIn((kind, id) => {
       const change = changed.get(`${kind} ${id}`);
       return change === undefined ? this.get(kind, id) : (change.after ?? undefined);
-    };
+    });
     this.#announce(changes);
     // A joined value moves rows that did not change themselves; they leave and enter with the rest.
     for (const moved of this.#movedByJoin(changes)) {
@@ -198,22 +213,20 @@ export class Tables {
   }
 
   /** A page by several filters: the shortest of their lists is read from end to end. */
-  #scan(
-    name: KindName,
+  #scan<K extends KindName>(
+    name: K,
     list: OrderedIds,
     others: Selection['filters'],
     { sortby, order, offset, limit }: Selection,
-  ): Page {
-    const matches = this.#rowsOf(name, list.values()).filter((row) =>
-      others.every(([attribute, value]) => row[attribute] === value),
-    );
+  ): Page<K> {
+    const isMatch = (row: Row) => others.every(([attribute, value]) => row[attribute] === value);
+    const matches = this.#rowsOf(name, list.values()).filter(isMatch);
     if (sortby === 'id' && order === 'desc') matches.reverse();
     return { rows: matches.slice(offset, offset + limit), total: matches.length };
   }
 
-  #rowsOf(name: KindName, ids: readonly number[]): Row[] {
-    const table = this.#rows[name];
-    return ids.map((id) => found(name, id, table.get(id)));
+  #rowsOf<K extends KindName>(name: K, ids: readonly number[]): RowOf<K>[] {
+    return ids.map((id) => existingRow(this, name, id));
   }
 
   /** Tells the orderings which rows are about to move in them, by their own or a joined value. */
@@ -244,8 +257,8 @@ export class Tables {
         );
         if (!sorts) continue;
         for (const other of this.matching(dependent.name, attribute, id).values()) {
-          const row = found(dependent.name, other, this.get(dependent.name, other));
-          moved.push({ kind: dependent.name, id: other, before: row, after: row });
+          const row = existingRow(this, dependent.name, other);
+          moved.push(changeOf(dependent.name, other, row, row));
         }
       }
     }
@@ -279,11 +292,6 @@ function sortsByJoin(
   const declared = kind.attributes[sortby];
   if (declared?.role !== 'lookup' || declared.foreignKey !== foreignKey) return false;
   return before[declared.attribute] !== after[declared.attribute];
-}
-
-function found(name: KindName, id: number, row: Row | undefined): Row {
-  if (row === undefined) throw new Error(`an index of ${name} has ${id}, and the table has not`);
-  return row;
 }
 
 const indexed = perKind((kind): readonly string[] => {

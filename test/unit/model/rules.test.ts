@@ -1,9 +1,10 @@
 /** The rules of spec 2.9 that reach over several rows, as tables. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { KindName, Lookup, Row, Scalar } from '../../../src/model/kind.ts';
+import type { KindName, Row, Scalar } from '../../../src/model/kind.ts';
 import { ALL_KINDS, KINDS } from '../../../src/model/kinds.ts';
 import { referrersOf } from '../../../src/model/relations.ts';
+import { type Lookup, lookupIn } from '../../../src/model/rows.ts';
 import { judge, referencesOf, valueOf } from '../../../src/model/rules.ts';
 
 type Values = Readonly<Record<string, Scalar>>;
@@ -39,8 +40,9 @@ const ROWS: Readonly<Partial<Record<KindName, readonly Row[]>>> = {
 
 /** The rows as if `row` had been written. */
 function lookupWith(kind: KindName, row: Row): Lookup {
-  return (name, id) =>
-    name === kind && id === row.id ? row : ROWS[name]?.find((other) => other.id === id);
+  return lookupIn((name, id) =>
+    name === kind && id === row.id ? row : ROWS[name]?.find((other) => other.id === id),
+  );
 }
 
 /** The attribute that is blamed, and the message; null where all is well. */
@@ -255,7 +257,7 @@ for (const { rule, kind, values, blames } of CASES) {
 
 test('two categories below each other are wrong, and judging them ends', () => {
   const rows: Record<number, Row> = { 1: { id: 1, parent_id: 2 }, 2: { id: 2, parent_id: 1 } };
-  const lookup: Lookup = (_, id) => rows[id as number];
+  const lookup = lookupIn((_, id) => rows[Number(id)]);
   for (const row of Object.values(rows)) {
     assert.is(judge(KINDS.categories, row, lookup)?.attribute, 'parent_id');
   }
@@ -296,7 +298,7 @@ test('every reference is known from the side of the kind that it points at', () 
 });
 
 test('a joined attribute has the value of the row that is referred to', () => {
-  const lookup: Lookup = (name, id) => ROWS[name]?.find((row) => row.id === id);
+  const lookup = lookupIn((name, id) => ROWS[name]?.find((row) => row.id === id));
   const sku = ROWS.skus?.[0] as Row;
   assert.is(valueOf(KINDS.skus, 'goods', sku, lookup), 'SPU');
   assert.is(valueOf(KINDS.skus, 'category', sku, lookup), 'AAA');

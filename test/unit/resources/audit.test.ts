@@ -125,13 +125,13 @@ async function perform({ records }: Opened, { does, kind, picks }: Step): Promis
   const [id, other] = picks;
   try {
     if (does === 'create') await records.create(address, body, ann);
-    else if (does === 'many') await records.create(address, [body, body], ann);
+    else if (does === 'many') await records.createAll(address.kind, [body, body], ann);
     else if (does === 'again') await records.create(address, body, { ...ann, key: `${other}` });
     else if (does === 'change') await records.update(address, id, 'partial', body, null, 'bob');
     else if (does === 'remove') await records.remove(address, id, null, 'bob');
     else {
       const changes = [...new Set([id, other])].map((each) => ({ ...body, id: each }));
-      await records.updateAll(address, changes, 'bob');
+      await records.updateAll(address.kind, changes, 'bob');
     }
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error;
@@ -234,9 +234,9 @@ test('an entry is in the change set of its write, and a write costs one change s
 test('who and when: the subject of each request, null where there is none, and one time', async () => {
   const opened = await open();
   const { records } = opened;
-  await records.create(at('brands'), [{ name: 'A' }, { name: 'B' }], ann);
+  await records.createAll(KINDS.brands, [{ name: 'A' }, { name: 'B' }], ann);
   await records.update(at('brands'), 1, 'partial', { logo: 'a' }, null, 'bob');
-  await records.updateAll(at('brands'), [{ id: 2, logo: 'b' }], 'eve');
+  await records.updateAll(KINDS.brands, [{ id: 2, logo: 'b' }], 'eve');
   await records.remove(at('brands'), 2, null, null);
   assert.equal(
     trail(opened).map(({ subject }) => subject),
@@ -282,7 +282,7 @@ test('entries that weigh exactly the bound are all kept', async () => {
 test('an array that outweighs the bound leaves its newest entries, in one commit', async () => {
   const opened = await open({ auditBytes: 1000 });
   const names = Array.from({ length: 50 }, (_, index) => ({ name: `Brand ${index}` }));
-  await opened.records.create(at('brands'), names, ann);
+  await opened.records.createAll(KINDS.brands, names, ann);
   assert.equal(
     trail(opened).map(({ resource_id }) => resource_id),
     [48, 49, 50],

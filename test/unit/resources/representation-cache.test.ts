@@ -71,7 +71,7 @@ const changed =
   (kind: 'brands' | 'categories' | 'goods' | 'specs' | 'skus', id: number) =>
   (draft: Transaction): void => {
     const row = draft.get(kind, id);
-    if (row !== undefined) draft.put(kind, { ...row, name: `${String(row['name'])} changed` });
+    if (row !== undefined) draft.put(kind, { ...row, name: `${row['name']} changed` });
   };
 
 for (const [what, change] of [

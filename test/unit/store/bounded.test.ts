@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Row } from '../../../src/model/kind.ts';
+import type { KindName, Row } from '../../../src/model/kind.ts';
 import { KINDS } from '../../../src/model/kinds.ts';
 import { append, boundFaults, clear } from '../../../src/store/bounded.ts';
 import { emptyDocument } from '../../../src/store/state.ts';
@@ -15,7 +15,7 @@ const AUDITS = 'audits';
 const values = (subject: string | null, before: string | null, after: string | null) => ({
   time: '2026-01-01T00:00:00.000Z',
   subject,
-  action: 'update',
+  action: 'update' as const,
   resource: 'brands',
   resource_id: 1,
   before,
@@ -139,7 +139,7 @@ test('dropping every row of a table without rows writes nothing', () => {
 test('a table that is not bounded takes no row this way', () => {
   const memory = new Memory();
   assert.throws(
-    () => memory.commit((transaction) => append(transaction, 'books', {}, () => true)),
+    () => memory.commit((transaction) => append<KindName>(transaction, 'books', {}, () => true)),
     'books is not bounded',
   );
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Disk, machineDisk } from '../../../src/disk/disk.ts';
-import { KIND_NAMES } from '../../../src/model/kind.ts';
+import { KIND_NAMES, type KindName } from '../../../src/model/kind.ts';
 import { entryOf } from '../../../src/resources/audit.ts';
 import { append } from '../../../src/store/bounded.ts';
 import { checkStore } from '../../../src/store/check.ts';
@@ -13,6 +13,7 @@ import { createStore } from '../../../src/store/files/create.ts';
 import type { Transaction } from '../../../src/store/draft.ts';
 import { BASE, CHANGES, changeSetName, HEAD } from '../../../src/store/files/files.ts';
 import { load } from '../../../src/store/files/load.ts';
+import { changeOf } from '../../../src/store/memory/tables.ts';
 import { filesOf } from '../../support/catalog.ts';
 import { leftInDisorder, openStore, storeDirectory } from '../../support/checked.ts';
 import { quickDisk } from '../../support/disk.ts';
@@ -50,7 +51,7 @@ function fill(all: Transaction): void {
   const answer = { created: 1, etag: '"1"', body: '{"id":1}', time: 0 };
   append(all, 'idempotency_keys', { key: '[null,"a"]', digest: '', ...answer }, () => false);
   for (const before of [null, { id: 1, name: 'Works' }]) {
-    const change = { kind: 'brands', id: 1, before, after: { id: 1, name: 'Other' } } as const;
+    const change = changeOf<KindName>('brands', 1, before, { id: 1, name: 'Other' });
     append(all, 'audits', entryOf(change, { subject: 'ann', time: 0 }), () => false);
   }
   for (const name of ['Emma', 'Ulysses']) {

@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../src/errors.ts';
 import { KIND_NAMES, type KindName, type Row, type Scalar } from '../../../src/model/kind.ts';
 import { ALL_KINDS, KINDS } from '../../../src/model/kinds.ts';
+import { lookupIn } from '../../../src/model/rows.ts';
 import { referrersOf } from '../../../src/model/relations.ts';
 import { judge } from '../../../src/model/rules.ts';
 import { Draft } from '../../../src/store/draft.ts';
@@ -78,7 +79,7 @@ test('a transaction that throws is undone whole: rows, removals, rows by value, 
   const draft = draftOver(catalog());
   draft.run((transaction) => {
     const id = transaction.nextId('skus');
-    transaction.put('skus', { id, name: 'Drafted', goods_id: 1, category_id: 3 });
+    transaction.put<KindName>('skus', { id, name: 'Drafted', goods_id: 1, category_id: 3 });
   });
   const [before, changes, ids] = [viewOf(draft, 8), draft.changes(), draft.lastIds()];
   const thrown = new Error('on second thoughts');
@@ -87,11 +88,11 @@ test('a transaction that throws is undone whole: rows, removals, rows by value, 
       draft.run((transaction) => {
         assert.is(transaction.nextId('brands'), 2);
         assert.is(transaction.nextId('skus'), 4);
-        transaction.put('skus', { id: 4, name: 'Other', goods_id: 1, category_id: 3 });
-        transaction.put('skus', { id: 3, name: 'Other', goods_id: 2, category_id: 6 });
-        transaction.put('skus', { id: 3, name: 'Again', goods_id: 2, category_id: 6 });
+        transaction.put<KindName>('skus', { id: 4, name: 'Other', goods_id: 1, category_id: 3 });
+        transaction.put<KindName>('skus', { id: 3, name: 'Other', goods_id: 2, category_id: 6 });
+        transaction.put<KindName>('skus', { id: 3, name: 'Again', goods_id: 2, category_id: 6 });
         transaction.delete('skus', 1);
-        transaction.put('skus', { id: 1, name: 'Back', goods_id: 2, category_id: 6 });
+        transaction.put<KindName>('skus', { id: 1, name: 'Back', goods_id: 2, category_id: 6 });
         transaction.delete('skus', 3);
         throw thrown;
       }),
@@ -109,16 +110,18 @@ test('a transaction that throws is undone whole: rows, removals, rows by value, 
 test('a transaction sees what it has written: each row once, as it was and is, in its order', () => {
   const draft = draftOver(catalog());
   const sku = (id: number, name: string) => ({ id, name, goods_id: 1, category_id: 3 });
-  draft.run((transaction) => transaction.put('skus', sku(transaction.nextId('skus'), 'Earlier')));
+  draft.run((transaction) =>
+    transaction.put<KindName>('skus', sku(transaction.nextId('skus'), 'Earlier')),
+  );
   draft.run((transaction) => {
     assert.equal(transaction.written(), [], 'what others wrote is theirs');
     const [before, record] = [transaction.get('skus', 1), transaction.get('sku_specs', 1)];
     const earlier = transaction.get('skus', 3);
-    transaction.put('skus', sku(3, 'Once'));
+    transaction.put<KindName>('skus', sku(3, 'Once'));
     transaction.delete('skus', 1);
-    transaction.put('skus', sku(3, 'Twice'));
+    transaction.put<KindName>('skus', sku(3, 'Twice'));
     const id = transaction.nextId('skus');
-    transaction.put('skus', sku(id, 'Come'));
+    transaction.put<KindName>('skus', sku(id, 'Come'));
     assert.equal(transaction.written().at(-1), {
       kind: 'skus',
       id,
@@ -153,18 +156,22 @@ test('rows by value are the committed ones with the draft over them, each once',
   const draft = draftOver(catalog());
   const bySpec = (id: number) => [...draft.matching('options', 'spec_id', id)];
   draft.run((transaction) => {
-    transaction.put('options', { id: 2, value: 'Black', spec_id: 2 });
-    transaction.put('options', { id: 1, value: 'Renamed', spec_id: 1 });
+    transaction.put<KindName>('options', { id: 2, value: 'Black', spec_id: 2 });
+    transaction.put<KindName>('options', { id: 1, value: 'Renamed', spec_id: 1 });
     const id = transaction.nextId('options');
-    transaction.put('options', { id, value: 'New', spec_id: 1 });
+    transaction.put<KindName>('options', { id, value: 'New', spec_id: 1 });
     transaction.delete('options', 4);
     assert.equal(bySpec(1), [1, 5]);
     assert.equal(bySpec(2), [3, 2]);
   });
-  draft.run((transaction) => transaction.put('options', { id: 5, value: 'New', spec_id: 2 }));
+  draft.run((transaction) =>
+    transaction.put<KindName>('options', { id: 5, value: 'New', spec_id: 2 }),
+  );
   assert.equal(bySpec(1), [1]);
   assert.equal(bySpec(2), [3, 2, 5]);
-  draft.run((transaction) => transaction.put('options', { id: 2, value: 'Black', spec_id: 1 }));
+  draft.run((transaction) =>
+    transaction.put<KindName>('options', { id: 2, value: 'Black', spec_id: 1 }),
+  );
   assert.equal(bySpec(1), [1, 2]);
   assert.equal(bySpec(2), [3, 5]);
 });
@@ -173,7 +180,7 @@ test('deleting a SKU deletes its specification records, drafted ones too', () =>
   const draft = draftOver(catalog());
   draft.run((transaction) => {
     const id = transaction.nextId('sku_specs');
-    transaction.put('sku_specs', { id, sku_id: 1, spec_id: 1, option_id: 2 });
+    transaction.put<KindName>('sku_specs', { id, sku_id: 1, spec_id: 1, option_id: 2 });
   });
   draft.run((transaction) => transaction.delete('skus', 1));
   assert.is(draft.get('sku_specs', 1), undefined);
@@ -215,10 +222,18 @@ test('a row goes together with what refers to it, in whatever order', () => {
 test('integrity holds against what earlier transactions of the group wrote', () => {
   const draft = draftOver(catalog());
   draft.run((transaction) => {
-    transaction.put('specs', { id: transaction.nextId('specs'), name: 'Size', goods_id: 1 });
+    transaction.put<KindName>('specs', {
+      id: transaction.nextId('specs'),
+      name: 'Size',
+      goods_id: 1,
+    });
   });
   draft.run((transaction) => {
-    transaction.put('options', { id: transaction.nextId('options'), value: 'Large', spec_id: 3 });
+    transaction.put<KindName>('options', {
+      id: transaction.nextId('options'),
+      value: 'Large',
+      spec_id: 3,
+    });
   });
   const deletion = failureOf(() => draft.run((all) => all.delete('specs', 3)));
   assert.is(deletion.code, 'referred_to');
@@ -227,11 +242,11 @@ test('integrity holds against what earlier transactions of the group wrote', () 
   draft.run((transaction) => transaction.delete('options', 5));
   draft.run((transaction) => transaction.delete('specs', 3));
   const late = failureOf(() =>
-    draft.run((all) => all.put('options', { id: 6, value: 'Large', spec_id: 3 })),
+    draft.run((all) => all.put<KindName>('options', { id: 6, value: 'Large', spec_id: 3 })),
   );
   assert.equal(late, {
     code: 'integrity',
-    message: 'database error: spec_id: 3 does not exist',
+    message: 'spec_id: 3 does not exist',
   });
 });
 
@@ -245,7 +260,7 @@ test('moving a row is judged over everything that relies on it', () => {
   ];
   for (const [kind, row, said] of moves) {
     const draft = draftOver(catalog());
-    const { code, message } = failureOf(() => draft.run((all) => all.put(kind, row)));
+    const { code, message } = failureOf(() => draft.run((all) => all.put<KindName>(kind, row)));
     assert.is(code, 'integrity', kind);
     assert.match(message, said);
     assert.equal(draft.changes(), []);
@@ -260,11 +275,13 @@ test('moving a category is judged down to SKUs and categories that only rely on 
   ] as const) {
     const draft = draftOver(catalog());
     draft.run((transaction) => {
-      transaction.put('goods', { ...(transaction.get('goods', 2) as Row), id: 1 });
-      transaction.put('skus', { id: 3, name: 'SKU', goods_id: 1, category_id: 3 });
+      transaction.put<KindName>('goods', { ...(transaction.get('goods', 2) as Row), id: 1 });
+      transaction.put<KindName>('skus', { id: 3, name: 'SKU', goods_id: 1, category_id: 3 });
       transaction.delete('skus', 1);
     });
-    const { code, message } = failureOf(() => draft.run((all) => all.put('categories', row)));
+    const { code, message } = failureOf(() =>
+      draft.run((all) => all.put<KindName>('categories', row)),
+    );
     assert.is(code, 'integrity');
     assert.match(message, said);
   }
@@ -335,10 +352,9 @@ function editPlainly(rows: Rows, { kind, id, values }: Edit): void {
 
 /** Judges every row there is. */
 function isWhole(rows: Rows): boolean {
+  const lookup = lookupIn((name, id) => rows[name].get(Number(id)));
   return ALL_KINDS.every((kind) =>
-    [...rows[kind.name].values()].every(
-      (row) => judge(kind, row, (name, id) => rows[name].get(id as number)) === null,
-    ),
+    [...rows[kind.name].values()].every((row) => judge(kind, row, lookup) === null),
   );
 }
 
@@ -360,7 +376,7 @@ test('a draft shows what plain maps show, and refuses exactly what breaks a rule
           draft.run((transaction) => {
             for (const { kind, id, values } of some) {
               if (values === null) transaction.delete(kind, id);
-              else transaction.put(kind, { id, ...values });
+              else transaction.put<KindName>(kind, { id, ...values });
             }
             if (throws) throw new Error('on second thoughts');
           }),

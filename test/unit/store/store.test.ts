@@ -14,7 +14,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Disk, machineDisk } from '../../../src/disk/disk.ts';
 import { CatalogError } from '../../../src/errors.ts';
-import { KIND_NAMES, type Row } from '../../../src/model/kind.ts';
+import { KIND_NAMES, type KindName, type Row } from '../../../src/model/kind.ts';
 import type { Transaction } from '../../../src/store/draft.ts';
 import { HEAD } from '../../../src/store/files/files.ts';
 import { type ReadableStore, readSnapshot, type Store } from '../../../src/store/store.ts';
@@ -31,7 +31,7 @@ const addBook =
   (name: string) =>
   (transaction: Transaction): number => {
     const id = transaction.nextId('books');
-    transaction.put('books', bookRow(id, name));
+    transaction.put<KindName>('books', bookRow(id, name));
     return id;
   };
 
@@ -45,7 +45,7 @@ const bookRow = (id: number, name: string): Row => ({
 });
 
 const rename = (id: number, name: string) => (transaction: Transaction) =>
-  transaction.put('books', bookRow(id, name));
+  transaction.put<KindName>('books', bookRow(id, name));
 const remove = (id: number) => (transaction: Transaction) => transaction.delete('books', id);
 
 /** Everything that a reader can see. */
@@ -104,9 +104,12 @@ test('what was committed is there after reopening, value for value', async () =>
   for (const name of strings) await store.transact(addBook(name));
   await store.transact((transaction) => {
     const id = transaction.nextId('brands');
-    transaction.put('brands', { id, name: 'Brand', logo: '', first_letter: '' });
-    transaction.put('books', { ...bookRow(1, '__proto__'), readcount: Number.MAX_SAFE_INTEGER });
-    transaction.put('books', { ...bookRow(2, strings[1] ?? ''), image: '\ud800' });
+    transaction.put<KindName>('brands', { id, name: 'Brand', logo: '', first_letter: '' });
+    transaction.put<KindName>('books', {
+      ...bookRow(1, '__proto__'),
+      readcount: Number.MAX_SAFE_INTEGER,
+    });
+    transaction.put<KindName>('books', { ...bookRow(2, strings[1] ?? ''), image: '\ud800' });
   });
   await store.transact(remove(3));
   const before = stateOf(store);
@@ -472,7 +475,7 @@ test('readers see a row, and its writer an answer, only when it is durable', asy
   assert.equal([writing.answer(), creating.answer()], ['done', 'done']);
   assert.equal(names(store), ['New', 'Other']);
   assert.equal(
-    heard.map(({ after }) => after?.['name']),
+    heard.map(({ after }: { after: Row | null }) => after?.['name']),
     ['New', 'Other'],
   );
 });
@@ -720,12 +723,16 @@ test('a transaction that throws does not spoil its group', async () => {
   const thrown = new Error('changed its mind');
   const throwing = store.transact((transaction) => {
     addBook('never')(transaction);
-    transaction.put('books', bookRow(1, 'never'));
+    transaction.put<KindName>('books', bookRow(1, 'never'));
     transaction.delete('books', 2);
     throw thrown;
   });
   const broken = store.transact((transaction) =>
-    transaction.put('specs', { id: transaction.nextId('specs'), name: 'Colour', goods_id: 9 }),
+    transaction.put<KindName>('specs', {
+      id: transaction.nextId('specs'),
+      name: 'Colour',
+      goods_id: 9,
+    }),
   );
   const failures = Promise.allSettled([throwing, broken]);
   const after = store.transact(addBook('3'));

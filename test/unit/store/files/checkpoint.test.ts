@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Disk } from '../../../../src/disk/disk.ts';
-import { KIND_NAMES, type Row } from '../../../../src/model/kind.ts';
+import { KIND_NAMES, type KindName, type Row } from '../../../../src/model/kind.ts';
 import { decodeBase } from '../../../../src/store/files/base.ts';
 import type { StoreState } from '../../../../src/store/state.ts';
 import type { Transaction } from '../../../../src/store/draft.ts';
@@ -37,7 +37,7 @@ const addBook =
   (image = '') =>
   (transaction: Transaction): number => {
     const id = transaction.nextId('books');
-    transaction.put('books', bookRow(id, 0, image));
+    transaction.put<KindName>('books', bookRow(id, 0, image));
     return id;
   };
 
@@ -91,7 +91,7 @@ test('an id stays used when its row is gone and only the base remembers it', asy
   const store = await open(directory);
   const id = await store.transact((transaction) => {
     const next = transaction.nextId('brands');
-    transaction.put('brands', { id: next, name: 'Brand', logo: '', first_letter: '' });
+    transaction.put<KindName>('brands', { id: next, name: 'Brand', logo: '', first_letter: '' });
     return next;
   });
   await store.transact((transaction) => transaction.delete('brands', id));
@@ -144,7 +144,7 @@ for (const [step, where] of [
     for (let nth = 1; nth <= 5; nth += 1) await store.transact(addBook(LARGE));
     // The checkpoint waits; commits go on, ids, changes and deletes included.
     for (let nth = 1; nth <= 30; nth += 1) await store.transact(addBook());
-    await store.transact((transaction) => transaction.put('books', bookRow(2, 7)));
+    await store.transact((transaction) => transaction.put<KindName>('books', bookRow(2, 7)));
     await store.transact((transaction) => transaction.delete('books', 1));
     assert.is(sequenceOfBase(directory), 0);
     letThrough();
@@ -400,7 +400,7 @@ test('another process always reads a consistent state, during commits and checkp
   const books = 10;
   await store.transact((transaction) => {
     for (let nth = 1; nth <= books; nth += 1) {
-      transaction.put('books', bookRow(transaction.nextId('books'), 100));
+      transaction.put<KindName>('books', bookRow(transaction.nextId('books'), 100));
     }
   });
   const reader = startReader(directory, books * 100);
@@ -413,7 +413,7 @@ test('another process always reads a consistent state, during commits and checkp
     ] as const) {
       const row = transaction.get('books', id) as Row;
       const readcount = (row['readcount'] as number) + by;
-      transaction.put('books', bookRow(id, readcount, image));
+      transaction.put<KindName>('books', bookRow(id, readcount, image));
     }
   };
   // Large ones for many checkpoints, small ones for long lists of change sets.

@@ -2,8 +2,9 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Lookup, Row, Scalar } from '../../../../src/model/kind.ts';
+import type { Row, Scalar } from '../../../../src/model/kind.ts';
 import { KINDS } from '../../../../src/model/kinds.ts';
+import { lookupIn } from '../../../../src/model/rows.ts';
 import { Ordering } from '../../../../src/store/memory/ordering.ts';
 import { type Order, sortedLists } from '../../../../src/store/memory/sorting.ts';
 import { atOnce } from '../../../../src/slices.ts';
@@ -15,8 +16,9 @@ class State {
   readonly skus = new RowTable();
   readonly goods = new RowTable();
 
-  readonly lookup: Lookup = (kind, id) =>
-    ({ skus: this.skus, goods: this.goods })[kind as string]?.get(id);
+  readonly lookup = lookupIn((kind, id) =>
+    ({ skus: this.skus, goods: this.goods })[kind as string]?.get(id),
+  );
 
   order(order: Order): Ordering {
     const lists = atOnce(sortedLists(KINDS.skus, order, this.skus.values(), this.lookup));
@@ -133,8 +135,9 @@ test('a row keeps its place as long as its list and its value stay', () => {
   // By a joined name, it moves when it joins another row, and when that row has another name.
   assert.ok(stays(by(null, 'goods'), { name: 'b' }));
   assert.not(stays(by(null, 'goods'), { goods_id: 2 }));
-  const renamed: Lookup = (kind, id) =>
-    kind === 'goods' ? { id: 1, name: 'Other' } : state.lookup(kind, id);
+  const renamed = lookupIn((kind, id) =>
+    kind === 'goods' ? { id: 1, name: 'Other' } : state.lookup(kind, id),
+  );
   assert.not(stays(by(null, 'goods'), {}, renamed));
   assert.ok(stays(by(null, 'goods'), {}));
 });

@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
 import { KIND_NAMES, type KindName, type Row, type Scalar } from '../../../../src/model/kind.ts';
 import { ALL_KINDS, KINDS } from '../../../../src/model/kinds.ts';
+import { lookupIn } from '../../../../src/model/rows.ts';
 import { referrersOf } from '../../../../src/model/relations.ts';
 import { referencesOf, valueOf } from '../../../../src/model/rules.ts';
 import { scalarAttributes } from '../../../../src/resources/representation.ts';
@@ -12,6 +13,7 @@ import { perKind } from '../../../../src/model/per-kind.ts';
 import { RowTable } from '../../../../src/store/memory/row-table.ts';
 import {
   type Change,
+  changeOf,
   indexedAttributes,
   type Page,
   type Selection,
@@ -40,9 +42,9 @@ function compare(a: Scalar, b: Scalar): number {
 }
 
 function selectPlainly(rows: Rows, name: KindName, selection: Selection): Page {
+  const lookup = lookupIn((kind, id) => rows[kind].get(Number(id)));
   const { filters, sortby, order, offset, limit } = selection;
-  const value = (row: Row) =>
-    valueOf(KINDS[name], sortby, row, (kind, id) => rows[kind].get(id as number));
+  const value = (row: Row) => valueOf(KINDS[name], sortby, row, lookup);
   const sign = order === 'asc' ? 1 : -1;
   const all = [...rows[name].values()]
     .filter((row) => filters.every(([attribute, wanted]) => row[attribute] === wanted))
@@ -56,7 +58,7 @@ function changesBetween(old: Rows, now: Rows): Change[] {
     [...new Set([...old[kind].keys(), ...now[kind].keys()])].flatMap((id) => {
       const before = old[kind].get(id) ?? null;
       const after = now[kind].get(id) ?? null;
-      return before === after ? [] : [{ kind, id, before, after }];
+      return before === after ? [] : [changeOf(kind, id, before, after)];
     }),
   ).sort((a, b) => a.id - b.id);
 }
@@ -229,7 +231,7 @@ const byPrice = sorted('price');
 
 function renamed(rows: Rows, kind: KindName, id: number, name: string): Change {
   const before = rows[kind].get(id) as Row;
-  return { kind, id, before, after: { ...before, name } };
+  return changeOf(kind, id, before, { ...before, name });
 }
 
 test('SKUs sorted by their SPU move when the SPU is renamed', () => {
@@ -245,7 +247,7 @@ test('one change list renames an SPU and moves one of its SKUs elsewhere', () =>
   const tables = new Tables(rowTables(rows));
   idsOf(tables, 'goods');
   const before = rows.skus.get(1) as Row;
-  const moved: Change = { kind: 'skus', id: 1, before, after: { ...before, goods_id: 1 } };
+  const moved = changeOf<KindName>('skus', 1, before, { ...before, goods_id: 1 });
   tables.apply([moved, renamed(rows, 'goods', 2, 'A')]);
   assert.equal(idsOf(tables, 'goods'), [3, 1, 2, 4]);
 });
@@ -264,7 +266,7 @@ test('an index that contradicts its table is an error, not a wrong page', () => 
   const rows = crosswise();
   const tables = new Tables(rowTables(rows));
   const before = { ...(rows.skus.get(1) as Row), id: 9 };
-  assert.throws(() => tables.apply([{ kind: 'skus', id: 9, before, after: null }]), /lost row 9/);
+  assert.throws(() => tables.apply([changeOf<KindName>('skus', 9, before, null)]), /lost row 9/);
 });
 
 test('indexes that contradict the rows are found, and named', () => {
@@ -405,7 +407,7 @@ test('all rows of a selection are read as of the time of the call', () => {
   const all = { ...sorted('id'), limit: Number.POSITIVE_INFINITY };
   const { rows: found, total } = tables.selectAll('skus', all);
   const last = rows.skus.get(50) as Row;
-  tables.apply([{ kind: 'skus', id: 50, before: last, after: null }]);
+  tables.apply([changeOf<KindName>('skus', 50, last, null)]);
   assert.is(total, 50);
   assert.is([...found].at(-1), last);
   const backwards = tables.selectAll('skus', { ...all, order: 'desc', offset: 2 });

@@ -24,7 +24,7 @@ const BOOKKEEPING = {
 };
 
 /** Answers to requests that may be sent again. */
-export const idempotency_keys: Kind = {
+export const idempotency_keys = {
   ...DEFAULTS,
   name: 'idempotency_keys',
   label: 'idempotency key',
@@ -48,10 +48,10 @@ export const idempotency_keys: Kind = {
     etag: input(longText),
     body: input(longText),
   },
-};
+} as const satisfies Kind;
 
 /** Who wrote what under `/admin/`. */
-export const audits: Kind = {
+export const audits = {
   ...DEFAULTS,
   name: 'audits',
   label: 'audit entry',
@@ -86,4 +86,4 @@ export const audits: Kind = {
     after: document(documentText, 'The attributes as they are stored now; null of a deleted row.'),
     ...BOOKKEEPING,
   },
-};
+} as const satisfies Kind;

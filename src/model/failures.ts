@@ -1,0 +1,77 @@
+/** Failures of a database step, with their facts as fields: no caller has to read a message. */
+import { CatalogError } from '../errors.ts';
+import type { Kind } from './kind.ts';
+
+/** A broken reference or rule. */
+export interface Violation {
+  /** As requests call it. */
+  readonly attribute: string;
+  /** A sentence with the value. */
+  readonly message: string;
+}
+
+interface RowName {
+  readonly kind: Kind;
+  readonly id: number;
+}
+
+interface Place {
+  /** The row that breaks the rule, if it is not the written one: it relies on the written one. */
+  readonly dependent?: RowName | undefined;
+  /** The index of the written row among the elements of a request, if it has elements. */
+  readonly element?: number | undefined;
+}
+
+/** The code `integrity`: what a transaction wrote breaks a reference or a rule. */
+export class IntegrityError extends CatalogError {
+  readonly violation: Violation;
+  readonly dependent: RowName | undefined;
+  readonly element: number | undefined;
+
+  constructor(violation: Violation, { dependent, element }: Place = {}) {
+    super('integrity', integrityMessage(violation, { dependent, element }));
+    this.violation = violation;
+    this.dependent = dependent;
+    this.element = element;
+  }
+}
+
+function integrityMessage({ attribute, message }: Violation, { dependent, element }: Place) {
+  if (dependent === undefined) {
+    return element === undefined
+      ? `${attribute}: ${message}`
+      : `${element}.${attribute}: ${message}`;
+  }
+  // The attribute is not a member of the element: another row has it.
+  const begin = element === undefined ? '' : `element ${element}: `;
+  return `${begin}${attribute} of ${dependent.kind.label} ${dependent.id}: ${message}`;
+}
+
+/** Rows of one kind that refer to a row. */
+export interface Referrers {
+  readonly kind: Kind;
+  /** Their attribute that holds the id. */
+  readonly attribute: string;
+  /** The first of them; at least one. */
+  readonly ids: readonly number[];
+  /** Whether there are more than `ids` names. */
+  readonly more: boolean;
+}
+
+/** The code `referred_to`: a row cannot be deleted as long as other rows refer to it. */
+export class ReferredToError extends CatalogError {
+  readonly row: RowName;
+  readonly referrers: Referrers;
+
+  constructor(row: RowName, referrers: Referrers) {
+    const { kind, attribute, ids, more } = referrers;
+    const which = ids.length === 1 && !more ? kind.label : kind.plural;
+    const others = more ? ' and others' : '';
+    super(
+      'referred_to',
+      `${row.kind.label} ${row.id} is referred to by the ${attribute} of ${which} ${ids.join(', ')}${others}`,
+    );
+    this.row = row;
+    this.referrers = referrers;
+  }
+}

@@ -1,0 +1,50 @@
+/** From checked input to rows in a transaction. */
+import type { Kind, Row, Scalar } from '../model/kind.ts';
+import { isStored } from '../model/kind.ts';
+import { KINDS } from '../model/kinds.ts';
+import type { Transaction } from '../store/draft.ts';
+import type { Address } from './address.ts';
+import type { Input } from './input.ts';
+import { type Representation, represent } from './representation.ts';
+
+/** A new row and how clients see it. */
+interface NewRow extends Representation {
+  readonly id: number;
+}
+
+/** Puts a new row, and the rows that belong to it. */
+export function insert(transaction: Transaction, { kind, parent }: Address, input: Input): NewRow {
+  const id = transaction.nextId(kind.name);
+  const place = parent === null ? {} : { [parent.nesting.foreignKey]: parent.id };
+  const row = newRow(kind, id, { ...input.values, ...place });
+  return { id, ...put(transaction, kind, row, input) };
+}
+
+/** Puts the input's values over those of a row, and adds the rows that are to belong to it. */
+export function change(
+  transaction: Transaction,
+  kind: Kind,
+  row: Row,
+  input: Input,
+): Representation {
+  return put(transaction, kind, { ...row, ...input.values, id: row.id }, input);
+}
+
+function put(transaction: Transaction, kind: Kind, row: Row, input: Input): Representation {
+  transaction.put(kind.name, row);
+  for (const { kind: owned, through, values } of input.owned) {
+    const id = transaction.nextId(owned);
+    transaction.put(owned, newRow(KINDS[owned], id, { ...values, [through]: row.id }));
+  }
+  return represent(kind, row, transaction);
+}
+
+/** A row with its attributes in the order of the declaration, which the files keep. */
+function newRow(kind: Kind, id: number, values: Readonly<Record<string, Scalar>>): Row {
+  const row: Record<string, Scalar> & { id: number } = { id };
+  for (const [name, declared] of Object.entries(kind.attributes)) {
+    if (declared.role === 'serverSet') row[name] = declared.initial;
+    else if (declared.role !== 'id' && isStored(declared)) row[name] = values[name] ?? null;
+  }
+  return row;
+}
