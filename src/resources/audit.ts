@@ -7,7 +7,7 @@ import { KINDS } from '../model/kinds.ts';
 import type { RowOf } from '../model/rows.ts';
 import { append, clear } from '../store/bounded.ts';
 import type { Transaction } from '../store/draft.ts';
-import type { Change } from '../store/memory/tables.ts';
+import type { Change } from '../model/change.ts';
 
 /** Bytes of entries that are kept, unless it was set otherwise. */
 export const DEFAULT_AUDIT_BYTES = 16 * 1024 * 1024;

@@ -17,7 +17,8 @@ import type { StoreState } from './state.ts';
 import { changeSetName } from './files/files.ts';
 import { inspect } from './files/load.ts';
 import { SCHEMA_VERSION } from './files/schema.ts';
-import { type Change, changeOf, Tables } from './memory/tables.ts';
+import { type Change, changeOf } from '../model/change.ts';
+import { Tables } from './memory/tables.ts';
 
 /** Findings of one check at most; one cause tends to have many. */
 const MAX_FINDINGS = 1000;

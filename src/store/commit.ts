@@ -17,7 +17,8 @@ import type { StoreState } from './state.ts';
 import { Draft, type Transaction } from './draft.ts';
 import { reasonOf } from './files/files.ts';
 import type { StoreObserver } from './observer.ts';
-import type { Change, Tables } from './memory/tables.ts';
+import type { Change } from '../model/change.ts';
+import type { Tables } from './memory/tables.ts';
 
 /** Transactions in one group at most; the rest waits for the next. */
 const MAX_GROUP_SIZE = 1024;

@@ -10,7 +10,8 @@ import { referrersOf } from '../model/relations.ts';
 import { existingRow, type RowOf, type RowSource } from '../model/rows.ts';
 import { judge } from '../model/rules.ts';
 import type { LastIds } from './files/change-set.ts';
-import { type Change, changeOf, indexedAttributes, type Tables } from './memory/tables.ts';
+import { type Change, changeOf } from '../model/change.ts';
+import { indexedAttributes, type Tables } from './memory/tables.ts';
 
 /** State as somebody sees it: committed for readers, with the draft for a transaction. */
 export interface View extends RowSource {

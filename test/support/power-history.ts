@@ -14,7 +14,7 @@ import type { StoreState } from '../../src/store/state.ts';
 import type { Transaction } from '../../src/store/draft.ts';
 import { CHANGES, changeSetName } from '../../src/store/files/files.ts';
 import { load } from '../../src/store/files/load.ts';
-import { changeOf } from '../../src/store/memory/tables.ts';
+import { changeOf } from '../../src/model/change.ts';
 import { type ReadableStore, Store } from '../../src/store/store.ts';
 import { Doubts, losses, type Random } from './power-cut.ts';
 import { PowerDisk, type Volume } from './power-disk.ts';

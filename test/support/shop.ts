@@ -15,7 +15,7 @@ import { Site } from '../../src/pages/shop/site.ts';
 import { Templates } from '../../src/pages/shop/templates.ts';
 import type { Transaction } from '../../src/store/draft.ts';
 import { type ReadableStore, readSnapshot } from '../../src/store/store.ts';
-import type { Change } from '../../src/store/memory/tables.ts';
+import type { Change } from '../../src/model/change.ts';
 import { memoryDisk } from './memory-disk.ts';
 import { add, MemoryStore } from './memory-store.ts';
 

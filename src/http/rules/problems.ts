@@ -30,7 +30,7 @@ export function problem(
   };
 }
 
-/** A failed database step says so (SPEC 4.3, rule 1). */
+/** A failed database step says so (spec 3.9). */
 function sentenceOf({ code, message }: CatalogError): string {
   return code === 'integrity' ? `database error: ${message}` : message;
 }

@@ -8,7 +8,7 @@
  */
 import type { KindName, Row, Scalar } from '../../model/kind.ts';
 import type { RowOf } from '../../model/rows.ts';
-import type { Change } from '../../store/memory/tables.ts';
+import type { Change } from '../../model/change.ts';
 import { type Catalog, MAX_CHOICE_SKUS } from '../shop/contents.ts';
 import {
   frontPage,

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import type { FileLock } from '../../disk/lock.ts';
 import { messageOf } from '../../errors.ts';
 import type { Store } from '../../store/store.ts';
-import type { Change } from '../../store/memory/tables.ts';
+import type { Change } from '../../model/change.ts';
 import { Build, type BuildScope, FOLDER, refresh, refreshFor } from './builds.ts';
 import { affectedBy, type FanOut, pagesOf } from './dependents.ts';
 import type { PageFiles } from './files.ts';

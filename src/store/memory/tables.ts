@@ -4,6 +4,7 @@
  * Invariant: between two calls of {@link Tables.apply} every index holds exactly the rows of its
  * table, each at the place that its current values give.
  */
+import { type Change, changeOf } from '../../model/change.ts';
 import { ALL_KINDS, KINDS } from '../../model/kinds.ts';
 import { dependentKinds, referrersOf } from '../../model/relations.ts';
 import type { Kind, KindName, Row, Scalar } from '../../model/kind.ts';
@@ -33,26 +34,6 @@ export interface Page<K extends KindName = KindName> {
   readonly rows: readonly RowOf<K>[];
   /** Rows that match the filters, on all pages together. */
   readonly total: number;
-}
-
-interface ChangeOf<K extends KindName> {
-  readonly kind: K;
-  readonly id: number;
-  readonly before: RowOf<K> | null;
-  readonly after: RowOf<K> | null;
-}
-
-/** One changed row: as it was and as it is; null if there is none. */
-export type Change = { readonly [K in KindName]: ChangeOf<K> }[KindName];
-
-/** A change of a row of any kind. */
-export function changeOf<K extends KindName>(
-  kind: K,
-  id: number,
-  before: RowOf<K> | null,
-  after: RowOf<K> | null,
-): Change {
-  return { kind, id, before, after } as Change;
 }
 
 export class Tables {

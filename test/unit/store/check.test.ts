@@ -13,7 +13,7 @@ import { createStore } from '../../../src/store/files/create.ts';
 import type { Transaction } from '../../../src/store/draft.ts';
 import { BASE, CHANGES, changeSetName, HEAD } from '../../../src/store/files/files.ts';
 import { load } from '../../../src/store/files/load.ts';
-import { changeOf } from '../../../src/store/memory/tables.ts';
+import { changeOf } from '../../../src/model/change.ts';
 import { filesOf } from '../../support/catalog.ts';
 import { leftInDisorder, openStore, storeDirectory } from '../../support/checked.ts';
 import { quickDisk } from '../../support/disk.ts';

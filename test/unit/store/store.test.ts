@@ -18,7 +18,7 @@ import { KIND_NAMES, type KindName, type Row } from '../../../src/model/kind.ts'
 import type { Transaction } from '../../../src/store/draft.ts';
 import { HEAD } from '../../../src/store/files/files.ts';
 import { type ReadableStore, readSnapshot, type Store } from '../../../src/store/store.ts';
-import type { Change } from '../../../src/store/memory/tables.ts';
+import type { Change } from '../../../src/model/change.ts';
 import { leftInDisorder, openStore, storeDirectory } from '../../support/checked.ts';
 import { publishWith } from '../../support/disk.ts';
 import { digestOf, reseal } from '../../support/reseal.ts';

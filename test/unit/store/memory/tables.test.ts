@@ -11,9 +11,8 @@ import { referencesOf, valueOf } from '../../../../src/model/rules.ts';
 import { scalarAttributes } from '../../../../src/resources/representation.ts';
 import { perKind } from '../../../../src/model/per-kind.ts';
 import { RowTable } from '../../../../src/store/memory/row-table.ts';
+import { type Change, changeOf } from '../../../../src/model/change.ts';
 import {
-  type Change,
-  changeOf,
   indexedAttributes,
   type Page,
   type Selection,
