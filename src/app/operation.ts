@@ -2,7 +2,8 @@
 import { messageOf } from '../errors.ts';
 import type { Limits } from '../http/wire/limits.ts';
 import { operatorApplication } from './operator.ts';
-import { type HttpServer, startServer, type Watcher } from '../http/wire/server.ts';
+import type { AccessListener } from '../http/wire/access-record.ts';
+import { type HttpServer, startServer } from '../http/wire/server.ts';
 import { COLLECTIONS } from '../model/kinds.ts';
 import type { PageQueue } from '../pages/refresh/queue.ts';
 import type { StoreObserver } from '../store/observer.ts';
@@ -65,11 +66,11 @@ export class Operation {
     },
   };
 
-  readonly watcher: Watcher = {
+  readonly listener: AccessListener = {
     wants: (status) => this.#metrics !== null || this.log.writes(levelOf(status)),
-    answered: (answered) => {
-      this.#metrics?.answered(answered);
-      logAnswer(this.log, answered);
+    onResponse: (record) => {
+      this.#metrics?.answered(record);
+      logAnswer(this.log, record);
     },
   };
 

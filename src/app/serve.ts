@@ -24,7 +24,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     host: options.host,
     port: options.port,
     onError: operation.failed('an answer could not be sent'),
-    watcher: operation.watcher,
+    listener: operation.listener,
     trusts: trustIn(options.trustProxy ?? []),
     limits: operation.limits,
   });

@@ -1,13 +1,13 @@
-/** Failures as answers (spec 3.1): one table of statuses, one shape of body. */
+/** Failures as responses (spec 3): one table of statuses, one shape of body. */
 import { CatalogError } from '../../errors.ts';
 import type { HttpResponse, HttpRequest } from '../message.ts';
 import { JSON_TYPE } from './negotiation.ts';
 
-/** Where an unexpected fault is told; the client gets its id alone. */
+/** Called for an unexpected failure; the client gets only the id of its request. */
 export type FaultReporter = (requestId: string, error: unknown) => void;
 
 /**
- * @param emptyNotFound whether a 404 has an empty object for a body (spec 3.6).
+ * @param emptyNotFound whether the body of a 404 is an empty object (spec 3.6).
  */
 export function problem(
   error: unknown,
@@ -17,7 +17,7 @@ export function problem(
 ): HttpResponse {
   if (!(error instanceof CatalogError) || error.status >= 500) return fault(error, request, report);
   const { cause } = error;
-  // To the client of an SKU it is a validation error; the operator has to hear of the disk.
+  // The client of a SKU gets a validation error (spec 3.9); the operator needs to know of the disk.
   if (cause instanceof CatalogError && cause.status >= 500) report(request.trace.id, cause);
   const body =
     emptyNotFound && error.code === 'not_found'
@@ -37,12 +37,19 @@ function sentenceOf({ code, message }: CatalogError): string {
 
 function fault(error: unknown, request: HttpRequest, report: FaultReporter): HttpResponse {
   const requestId = request.trace.id;
-  report(requestId, error);
-  const status = error instanceof CatalogError ? error.status : 500;
-  const said = status === 503 ? 'the server is shutting down' : 'internal server error';
+  const known = error instanceof CatalogError ? error : null;
+  const overloaded = known?.code === 'overloaded';
+  // That there is too much to do is not a fault; the metrics count it.
+  if (!overloaded) report(requestId, error);
   return {
-    status,
-    headers: { 'Content-Type': JSON_TYPE },
-    body: JSON.stringify({ error: said, request_id: requestId }),
+    status: known?.status ?? 500,
+    headers: { ...(overloaded && known.headers), 'Content-Type': JSON_TYPE },
+    body: JSON.stringify({ error: publicMessage(known), request_id: requestId }),
   };
+}
+
+/** Nothing internal is shown to a client. */
+function publicMessage(error: CatalogError | null): string {
+  if (error?.code === 'overloaded') return error.message;
+  return error?.status === 503 ? 'the server is shutting down' : 'internal server error';
 }

@@ -1,8 +1,15 @@
-/** Answers as the log and the metrics are told of them. */
+/** Responses as the log and the metrics get to know them. */
 import type { AccessRecord } from '../../telemetry/requests.ts';
 import type { HttpResponse, HttpRequest } from '../message.ts';
-import type { Refusal } from './refusals.ts';
+import type { ErrorResponse } from './error-responses.ts';
 import { Trace } from './trace.ts';
+
+/** Who hears of responses. */
+export interface AccessListener {
+  /** Whether responses with the status are of interest; no record is made of others. */
+  wants(status: number): boolean;
+  onResponse(record: AccessRecord): void;
+}
 
 /**
  * @param bytes of the body that was sent.
@@ -20,8 +27,8 @@ export function accessRecord(
   return { id, method, path, route, status, milliseconds, bytes, subject, address, aborted };
 }
 
-/** What was refused before there was a request: nobody knows its method or its path. */
-export function refusalRecord({ status, error }: Refusal, address: string): AccessRecord {
+/** The record of a response to bytes that were not a request: method and path are unknown. */
+export function errorRecord({ status, error }: ErrorResponse, address: string): AccessRecord {
   return {
     id: new Trace().id,
     method: '',
@@ -29,7 +36,7 @@ export function refusalRecord({ status, error }: Refusal, address: string): Acce
     route: null,
     status,
     milliseconds: 0,
-    bytes: error.length + '{"error":""}'.length,
+    bytes: Buffer.byteLength(JSON.stringify({ error })),
     subject: null,
     address,
     aborted: false,

@@ -1,10 +1,10 @@
-/** Who is at the other end: a client, or a proxy that tells whom it speaks for. */
+/** The address of a client, which a trusted proxy may name. */
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import proxyAddress from 'proxy-addr';
 import { CatalogError, messageOf } from '../../errors.ts';
 
-/** Whether what an address says of others is believed. */
+/** Whether the peer at an address may name its clients. */
 export type Trust = (address: string) => boolean;
 
 export const TRUST_NOBODY: Trust = () => false;
@@ -24,14 +24,14 @@ export function trustIn(proxies: readonly string[]): Trust {
   }
 }
 
-/** The address of the peer, without the prefix that IPv6 sockets give to IPv4. */
+/** The address of the peer; IPv4 without the prefix that it has on IPv6 sockets. */
 export function peerAddress({ socket }: Pick<IncomingMessage, 'socket'>): string {
   return (socket.remoteAddress ?? '').replace(/^::ffff:/i, '');
 }
 
 /**
- * @returns the right-most address of `X-Forwarded-For` that no trusted proxy has; that of the peer
- *   where it is not trusted, or where what a proxy says is no address.
+ * @returns the right-most address of `X-Forwarded-For` that is not a trusted proxy. The address of
+ *   the peer if it is not trusted, or if the header has something else than an address there.
  */
 export function clientAddress(incoming: IncomingMessage, trusts: Trust): string {
   const peer = peerAddress(incoming);

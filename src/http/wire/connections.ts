@@ -1,11 +1,11 @@
 /** How many connections there may be, in all and from one address. */
 import type { Socket } from 'node:net';
 import type { Trust } from './client-address.ts';
-import { type Refusal, REFUSALS, refusalText } from './refusals.ts';
+import { ERROR_RESPONSES, type ErrorResponse, serialize } from './error-responses.ts';
 
 export interface ConnectionLimits {
   readonly connections: number;
-  /** 0 for any number. Proxies that are trusted have no limit of their own. */
+  /** 0 for any number. A trusted proxy has no limit of its own. */
   readonly connectionsPerAddress: number;
 }
 
@@ -13,7 +13,7 @@ export class Connections {
   readonly #limits: ConnectionLimits;
   readonly #trusts: Trust;
   readonly #byAddress = new Map<string, number>();
-  readonly #refused = new WeakSet<object>();
+  readonly #ending = new WeakSet<object>();
   #open = 0;
 
   constructor(limits: ConnectionLimits, trusts: Trust) {
@@ -21,49 +21,49 @@ export class Connections {
     this.#trusts = trusts;
   }
 
-  /** Those that are open now. */
+  /** Connections that are open now. */
   get open(): number {
     return this.#open;
   }
 
-  /** Whether the connection had a refusal as its last answer: what follows is not to be read. */
-  refused(socket: object): boolean {
-    return this.#refused.has(socket);
+  /** Whether the connection got its last response: no more requests are read from it. */
+  isEnding(socket: object): boolean {
+    return this.#ending.has(socket);
   }
 
-  /** Takes nothing more from a connection; what is under way is answered. */
-  giveUp(socket: object): void {
-    this.#refused.add(socket);
+  /** Reads no more requests from a connection; the ones under way get their responses. */
+  stopReading(socket: object): void {
+    this.#ending.add(socket);
   }
 
   /**
-   * Counts a new connection, or refuses it and closes it.
+   * Counts a new connection, or rejects and closes it.
    *
-   * @returns the refusal; null where there is none.
+   * @returns the response to a connection that was rejected; null otherwise.
    */
-  admit(socket: Socket): Refusal | null {
+  admit(socket: Socket): ErrorResponse | null {
     const address = socket.remoteAddress ?? '';
     const fromAddress = this.#byAddress.get(address) ?? 0;
-    const refusal = this.#judge(address, fromAddress);
-    if (refusal !== null) {
-      this.#refused.add(socket);
-      socket.end(refusalText(refusal));
-      return refusal;
+    const response = this.#rejection(address, fromAddress);
+    if (response !== null) {
+      this.#ending.add(socket);
+      socket.end(serialize(response));
+      return response;
     }
     this.#open += 1;
     this.#byAddress.set(address, fromAddress + 1);
-    socket.once('close', () => this.#left(address));
+    socket.once('close', () => this.#removed(address));
     return null;
   }
 
-  #judge(address: string, fromAddress: number): Refusal | null {
+  #rejection(address: string, fromAddress: number): ErrorResponse | null {
     const { connections, connectionsPerAddress } = this.#limits;
-    if (this.#open >= connections) return REFUSALS.connections;
+    if (this.#open >= connections) return ERROR_RESPONSES.connections;
     const many = connectionsPerAddress !== 0 && fromAddress >= connectionsPerAddress;
-    return many && !this.#trusts(address) ? REFUSALS.connectionsOfAddress : null;
+    return many && !this.#trusts(address) ? ERROR_RESPONSES.connectionsOfAddress : null;
   }
 
-  #left(address: string): void {
+  #removed(address: string): void {
     this.#open -= 1;
     const others = (this.#byAddress.get(address) ?? 1) - 1;
     if (others === 0) this.#byAddress.delete(address);

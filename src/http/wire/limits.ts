@@ -1,20 +1,22 @@
-/** How much of everything a server takes; docs/security.md has the table. */
+/** The limits of a server (spec 11.3 to 11.5). */
 import type { ConnectionLimits } from './connections.ts';
 
 export interface Limits extends ConnectionLimits {
-  /** Bytes of a body. */
+  /** Bytes of one body. */
   readonly body: number;
-  /** Bytes of all headers together. */
+  /** Bytes of all bodies that are in memory. */
+  readonly bodyMemory: number;
+  /** Bytes of all headers of a request together. */
   readonly headers: number;
   /** Bytes of a request's target, path and query. */
   readonly url: number;
-  /** Milliseconds until the headers are there. */
+  /** Milliseconds for the headers to arrive. */
   readonly headersTimeout: number;
-  /** Milliseconds until the whole request is there. */
+  /** Milliseconds for the body to arrive, or for each MiB of a stream. */
   readonly requestTimeout: number;
   /** Milliseconds that an idle connection stays open. */
   readonly keepAliveTimeout: number;
-  /** Milliseconds that a client may take to read an answer. */
+  /** Milliseconds for a client to take a response, or each 64 KiB of a large one. */
   readonly sendTimeout: number;
   /** Requests on one connection that wait for the one before them. */
   readonly pipelined: number;
@@ -22,6 +24,7 @@ export interface Limits extends ConnectionLimits {
 
 export const LIMITS: Limits = {
   body: 1024 * 1024,
+  bodyMemory: 64 * 1024 * 1024,
   headers: 16 * 1024,
   url: 8 * 1024,
   headersTimeout: 15_000,

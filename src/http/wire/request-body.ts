@@ -1,16 +1,29 @@
 /** The body of a request as it arrives from the network. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { CatalogError } from '../../errors.ts';
 import type { RequestBody } from '../message.ts';
+import type { BodyBudget } from './body-budget.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
 
 /**
  * How much of a body that nobody reads is received and dropped. A client that still sends would not
  * read the response, and closing the connection with unread data may destroy the response.
  */
-const MAX_DRAIN = { bytes: 32 * 1024 * 1024, milliseconds: 5000 };
+const DRAIN = { bytes: 32 * 1024 * 1024, milliseconds: 5000, quietMilliseconds: 2000 };
 
-/** Bytes of the first buffer of a body that arrives in several pieces. */
-const FIRST_BUFFER_BYTES = 4096;
+/** Bytes of a stream for which the timeout of a request counts anew. */
+const STREAM_STRETCH_BYTES = 1024 * 1024;
+
+export interface BodySettings {
+  /** Bytes of a body that is read whole. */
+  readonly limit: number;
+  /** Milliseconds for a whole body to arrive, or for each MiB of a stream. */
+  readonly timeout: number;
+  readonly budget: BodyBudget;
+  /** Responds to the request whose body takes too long, and ends the connection. */
+  readonly onTimeout: (connection: Socket) => void;
+}
 
 /** RFC 9112, section 6.3: without either header a request has no body. */
 export function hasBody({ headers }: IncomingMessage): boolean {
@@ -24,56 +37,63 @@ function declaredLength(headers: IncomingMessage['headers']): number {
 /** The body of a request: read at most once, and received to its end in any case. */
 export class IncomingBody implements RequestBody {
   readonly #incoming: IncomingMessage;
-  readonly #limit: number;
+  readonly #settings: BodySettings;
   /** The response to a client that waits for `100 Continue` before it sends the body. */
   readonly #waiting: ServerResponse | null;
   #read = false;
-  #state: 'waiting' | 'begun' | 'broken' = 'waiting';
+  #buffer: GrowingBuffer | null = null;
+  /** Whether its request waits for its turn, is carried out, or cannot be carried out. */
+  #state: 'queued' | 'current' | 'broken' = 'queued';
 
-  /** @param limit bytes that are read into memory. */
-  constructor(incoming: IncomingMessage, limit: number, waiting: ServerResponse | null) {
+  constructor(incoming: IncomingMessage, settings: BodySettings, waiting: ServerResponse | null) {
     this.#incoming = incoming;
-    this.#limit = limit;
+    this.#settings = settings;
     this.#waiting = waiting;
   }
 
-  /** Called when its request begins. @returns false if the rest of the body cannot arrive. */
+  /** Call it when the request begins. @returns false if the rest of the body cannot arrive. */
   begin(): boolean {
     if (this.#state === 'broken') return false;
-    this.#state = 'begun';
+    this.#state = 'current';
     return true;
   }
 
   /**
-   * Called when bytes of the connection could not be read.
+   * Call it if bytes of the connection could not be read.
    *
-   * @returns whether they were a part of this body, and its request has begun. If it has not begun,
-   *   the request must not be carried out.
+   * @returns `complete` if this body had arrived before them; otherwise whether its request is
+   *   carried out now or waits. One that waits must not be carried out any more.
    */
-  breakOff(): boolean {
-    if (this.#incoming.complete) return false;
-    const begun = this.#state === 'begun';
+  breakOff(): 'complete' | 'current' | 'queued' {
+    if (this.#incoming.complete) return 'complete';
+    const current = this.#state === 'current';
     this.#state = 'broken';
-    return begun;
+    return current ? 'current' : 'queued';
   }
 
   async bytes(): Promise<Uint8Array> {
-    const declared = this.#admit(this.#limit);
+    const { limit, budget, timeout, onTimeout } = this.#settings;
+    const declared = this.#admit(limit);
     const incoming = this.#incoming;
-    const limit = this.#limit;
+    const buffer = new GrowingBuffer(declared, limit, budget);
+    this.#buffer = buffer;
     return new Promise((resolve, reject) => {
-      const gathered = new GrowingBuffer(declared, limit);
+      const timer = setTimeout(() => onTimeout(incoming.socket), timeout);
       let settled = false;
       const onData = (chunk: Uint8Array) => {
-        if (settled || gathered.add(chunk)) return;
+        if (settled) return;
+        const outcome = buffer.add(chunk);
+        if (outcome === 'added') return;
         settled = true;
-        reject(tooLarge(limit));
+        clearTimeout(timer);
+        reject(outcome === 'too large' ? tooLarge(limit) : noRoom());
       };
-      // `close` follows `end` on every request: an error is made only if it is needed.
+      // `close` follows the `end` of every request: an error is made only if it is needed.
       const onEnd = () => {
         if (settled) return;
         settled = true;
-        if (incoming.complete) resolve(gathered.bytes());
+        clearTimeout(timer);
+        if (incoming.complete) resolve(buffer.bytes());
         else reject(cutOff());
       };
       incoming.on('data', onData);
@@ -85,17 +105,33 @@ export class IncomingBody implements RequestBody {
 
   async *stream(limit: number): AsyncGenerator<Uint8Array> {
     this.#admit(limit);
+    const { timeout, onTimeout } = this.#settings;
     const incoming = this.#incoming;
+    // The connection is left open for the response.
+    const chunks = incoming.iterator({ destroyOnReturn: false });
     let size = 0;
+    let waited = 0;
     try {
-      // The connection is left open for the response.
-      for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
+      for (let stretch = 1; ; ) {
+        const begun = performance.now();
+        const timer = setTimeout(() => onTimeout(incoming.socket), Math.max(timeout - waited, 0));
+        const next = await chunks.next().finally(() => clearTimeout(timer));
+        if (next.done === true) break;
+        const chunk: Uint8Array = next.value;
         size += chunk.length;
         if (size > limit) throw tooLarge(limit);
+        // The time that the reader takes for a chunk is not the client's.
+        waited += performance.now() - begun;
+        if (size >= stretch * STREAM_STRETCH_BYTES) {
+          stretch = Math.floor(size / STREAM_STRETCH_BYTES) + 1;
+          waited = 0;
+        }
         yield chunk;
       }
     } catch (error) {
       throw error instanceof CatalogError || !incoming.destroyed ? error : cutOff();
+    } finally {
+      await chunks.return?.();
     }
     if (!incoming.complete) throw cutOff();
   }
@@ -109,82 +145,41 @@ export class IncomingBody implements RequestBody {
     return declared;
   }
 
+  /** The request was handled: its bytes no longer count. */
+  release(): void {
+    this.#buffer?.release();
+  }
+
   /**
    * Receives and drops the rest of the body.
    *
    * @returns whether the end came, within bounds. If not, the connection cannot be used again.
    */
-  finish(): Promise<boolean> {
+  finish(): boolean | Promise<boolean> {
     const incoming = this.#incoming;
-    if (incoming.complete) return Promise.resolve(true);
-    if (incoming.destroyed) return Promise.resolve(false);
+    if (incoming.complete) return true;
+    if (incoming.destroyed) return false;
     // A client that waits for `100 Continue` and does not get it sends nothing.
-    if (this.#waiting !== null && !this.#read) return Promise.resolve(false);
-    if (declaredLength(incoming.headers) > MAX_DRAIN.bytes) return Promise.resolve(false);
+    if (this.#waiting !== null && !this.#read) return false;
+    if (declaredLength(incoming.headers) > DRAIN.bytes) return false;
     return new Promise((resolve) => {
+      const begun = performance.now();
       let size = 0;
-      const timer = setTimeout(() => resolve(false), MAX_DRAIN.milliseconds);
+      const quiet = setTimeout(() => settle(false), DRAIN.quietMilliseconds);
       const settle = (whole: boolean) => {
-        clearTimeout(timer);
+        clearTimeout(quiet);
         resolve(whole);
       };
       incoming.on('data', (chunk: Uint8Array) => {
         size += chunk.length;
-        if (size > MAX_DRAIN.bytes) settle(false);
+        const long = performance.now() - begun > DRAIN.milliseconds;
+        if (size > DRAIN.bytes || long) settle(false);
+        else quiet.refresh();
       });
       incoming.on('end', () => settle(incoming.complete));
       incoming.on('error', () => settle(false));
       incoming.on('close', () => settle(false));
     });
-  }
-}
-
-/** One buffer that doubles as bytes arrive: however small the chunks, no object is kept for each. */
-class GrowingBuffer {
-  readonly #declared: number;
-  readonly #limit: number;
-  #buffer: Uint8Array | null = null;
-  #size = 0;
-
-  /** @param declared bytes that are expected; 0 if that is unknown. */
-  constructor(declared: number, limit: number) {
-    this.#declared = declared;
-    this.#limit = limit;
-  }
-
-  /** @returns false if the limit is exceeded; the bytes gathered so far are then dropped. */
-  add(chunk: Uint8Array): boolean {
-    const size = this.#size + chunk.length;
-    if (size > this.#limit) {
-      this.#buffer = null;
-      return false;
-    }
-    if (this.#buffer === null && size === this.#declared) {
-      // The whole body in one chunk, as it usually arrives: nothing is copied.
-      this.#buffer = chunk;
-    } else {
-      this.#reserve(size).set(chunk, this.#size);
-    }
-    this.#size = size;
-    return true;
-  }
-
-  #reserve(size: number): Uint8Array {
-    const old = this.#buffer ?? new Uint8Array();
-    if (size <= old.length) return old;
-    const most = this.#declared || this.#limit;
-    const larger = Math.min(
-      Math.max(size, 2 * old.length, FIRST_BUFFER_BYTES),
-      Math.max(most, size),
-    );
-    const buffer = new Uint8Array(larger);
-    buffer.set(old.subarray(0, this.#size));
-    this.#buffer = buffer;
-    return buffer;
-  }
-
-  bytes(): Uint8Array {
-    return this.#buffer?.subarray(0, this.#size) ?? new Uint8Array();
   }
 }
 
@@ -194,4 +189,10 @@ function tooLarge(limit: number): CatalogError {
 
 function cutOff(): CatalogError {
   return new CatalogError('malformed_request', 'the body is cut off');
+}
+
+function noRoom(): CatalogError {
+  return new CatalogError('overloaded', 'too many large bodies arrive at once; try again later', {
+    headers: { 'Retry-After': '1' },
+  });
 }

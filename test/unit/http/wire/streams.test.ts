@@ -1,96 +1,13 @@
 /** Bodies as streams, over a real connection: bounded, with back-pressure, and never torn silently. */
-import { connect, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
 import type { HttpRequest, HttpResponse } from '../../../../src/http/message.ts';
-import type { Limits } from '../../../../src/http/wire/limits.ts';
-import { type HttpServer, startServer } from '../../../../src/http/wire/server.ts';
-import type { AccessRecord } from '../../../../src/telemetry/requests.ts';
 import { until } from '../../../support/until.ts';
+import { staged } from '../../../support/wire.ts';
 
 const PIECE = 'x'.repeat(64 * 1024);
 const LAST = 'Connection: close';
-
-/** A server in this process, what it reports, and its clients. */
-class Stage {
-  readonly records: AccessRecord[] = [];
-  readonly errors: unknown[] = [];
-  readonly clients: Socket[] = [];
-  #server: HttpServer | null = null;
-
-  async start(
-    application: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
-    limits: Partial<Limits> = {},
-  ): Promise<void> {
-    this.#server = await startServer({
-      application,
-      host: '127.0.0.1',
-      port: 0,
-      onError: (error) => this.errors.push(error),
-      watcher: { wants: () => true, answered: (record) => this.records.push(record) },
-      limits,
-    });
-  }
-
-  connect(): Client {
-    const client = new Client(Number(new URL(this.#server?.url ?? '').port));
-    this.clients.push(client.socket);
-    return client;
-  }
-
-  async stop(): Promise<void> {
-    for (const socket of this.clients) socket.destroy();
-    await this.#server?.close(1000);
-  }
-}
-
-class Client {
-  readonly socket: Socket;
-  readonly #chunks: Buffer[] = [];
-  received = 0;
-  closed = false;
-
-  constructor(port: number) {
-    this.socket = connect(port, '127.0.0.1');
-    this.socket.on('data', (chunk: Buffer) => {
-      this.#chunks.push(chunk);
-      this.received += chunk.length;
-    });
-    this.socket.on('error', () => {});
-    this.socket.on('close', () => {
-      this.closed = true;
-    });
-  }
-
-  get text(): string {
-    return Buffer.concat(this.#chunks).toString('latin1');
-  }
-
-  send(line: string, headers: readonly string[] = [], body: string | Uint8Array = ''): void {
-    this.socket.write([`${line} HTTP/1.1`, 'Host: catalog', ...headers, '', ''].join('\r\n'));
-    if (body.length > 0) this.socket.write(body);
-  }
-
-  async end(): Promise<string> {
-    await until('the connection is closed', () => this.closed);
-    return this.text;
-  }
-}
-
-async function staged(
-  application: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
-  run: (stage: Stage) => Promise<void>,
-  limits?: Partial<Limits>,
-): Promise<void> {
-  const stage = new Stage();
-  await stage.start(application, limits);
-  try {
-    await run(stage);
-  } finally {
-    await stage.stop();
-  }
-}
 
 /** A body of `pieces` pieces that says how far it was read and whether it was closed. */
 class Source implements AsyncIterable<string> {

@@ -1,18 +1,19 @@
-/** Answers to what is no request that the application could read. */
+/** Responses to bytes that never became a request of the application. */
 import type { Duplex } from 'node:stream';
 import type { HttpResponse } from '../message.ts';
 import { JSON_TYPE } from '../rules/negotiation.ts';
 
-export interface Refusal {
+/** A response that ends its connection. */
+export interface ErrorResponse {
   readonly status: number;
   readonly reason: string;
-  /** What the body says. */
+  /** The member `error` of the body. */
   readonly error: string;
-  /** Seconds after which it may be tried again. */
+  /** Seconds after which the client may try again. */
   readonly retryAfter?: number;
 }
 
-export const REFUSALS = {
+export const ERROR_RESPONSES = {
   malformed: { status: 400, reason: 'Bad Request', error: 'this is not HTTP' },
   tunnel: { status: 400, reason: 'Bad Request', error: 'this is no proxy' },
   headers: {
@@ -37,38 +38,30 @@ export const REFUSALS = {
     error: 'there are too many connections from your address; close some',
     retryAfter: 1,
   },
-} as const satisfies Readonly<Record<string, Refusal>>;
+} as const satisfies Readonly<Record<string, ErrorResponse>>;
 
-const BY_CODE: Readonly<Record<string, Refusal>> = {
-  HPE_HEADER_OVERFLOW: REFUSALS.headers,
-  ERR_HTTP_REQUEST_TIMEOUT: REFUSALS.slow,
+const BY_CODE: Readonly<Record<string, ErrorResponse>> = {
+  HPE_HEADER_OVERFLOW: ERROR_RESPONSES.headers,
+  ERR_HTTP_REQUEST_TIMEOUT: ERROR_RESPONSES.slow,
 };
 
-/**
- * Answers what node:http could not read as a request, in the shape of every other failure.
- *
- * @returns the answer; null where nobody is there to get one.
- */
-export function refuse(error: NodeJS.ErrnoException, socket: Duplex): Refusal | null {
-  if (error.code !== 'ECONNRESET') {
-    return refuseWith(BY_CODE[error.code ?? ''] ?? REFUSALS.malformed, socket);
-  }
-  socket.destroy();
-  return null;
+/** The response to an error of node:http's parser. */
+export function responseToParseError({ code = '' }: NodeJS.ErrnoException): ErrorResponse {
+  return BY_CODE[code] ?? ERROR_RESPONSES.malformed;
 }
 
-/** @returns the refusal; null where nobody is there to get it. */
-export function refuseWith(refusal: Refusal, socket: Duplex): Refusal | null {
+/** Sends the response and ends the connection. @returns whether the client can still receive it. */
+export function endWith(response: ErrorResponse, socket: Duplex): boolean {
   if (!socket.writable) {
     socket.destroy();
-    return null;
+    return false;
   }
-  socket.end(refusalText(refusal));
-  return refusal;
+  socket.end(serialize(response));
+  return true;
 }
 
-/** The whole answer as it goes over the wire; the connection ends with it. */
-export function refusalText({ status, reason, error, retryAfter }: Refusal): string {
+/** The response as it is sent over the network. */
+export function serialize({ status, reason, error, retryAfter }: ErrorResponse): string {
   const body = JSON.stringify({ error });
   return [
     `HTTP/1.1 ${status} ${reason}`,
@@ -83,8 +76,8 @@ export function refusalText({ status, reason, error, retryAfter }: Refusal): str
   ].join('\r\n');
 }
 
-/** The answer to a request that node:http hands over, but that is not to be read any further. */
-export function refused(status: 400 | 414 | 417 | 503, message: string): HttpResponse {
+/** The response to a request that node:http could read, but that the application does not get. */
+export function rejection(status: 400 | 414 | 417 | 503, error: string): HttpResponse {
   return {
     status,
     headers: {
@@ -93,6 +86,6 @@ export function refused(status: 400 | 414 | 417 | 503, message: string): HttpRes
       'X-Content-Type-Options': 'nosniff',
       Connection: 'close',
     },
-    body: JSON.stringify({ error: message }),
+    body: JSON.stringify({ error }),
   };
 }

@@ -1,19 +1,19 @@
-/** What node:http hands over as a request, and RFC 9112 says is none. */
+/** Requests that node:http accepts, and RFC 9112 does not. */
 import type { IncomingMessage } from 'node:http';
 
 /** RFC 9110, section 4.2.1: a name, or an address in brackets, and a port; it may be empty. */
 const AUTHORITY = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\da-f:.]+\])(?::\d*)?$/i;
 
-/** The absolute form, as a proxy gets it (RFC 9112, section 3.2.2): authority, path and query. */
+/** The absolute form, which proxies send (RFC 9112, section 3.2.2): authority, path and query. */
 const ABSOLUTE = /^https?:\/\/([^/?#]*)\/?/i;
 
 /**
- * Two hosts, or a length and a coding that two readers may take differently, are how a request is
- * smuggled past a proxy.
+ * Two hosts, or a length and a coding that two readers may take differently, can smuggle a request
+ * past a proxy.
  *
- * @returns what is wrong with the request, a sentence for the client; null where nothing is.
+ * @returns what is wrong with the request, a sentence for the client; null if it is valid.
  */
-export function faultOf(incoming: IncomingMessage): string | null {
+export function syntaxError(incoming: IncomingMessage): string | null {
   const { headers, httpVersion, url = '' } = incoming;
   const { host } = headers;
   // RFC 9112, section 3.2.
@@ -39,16 +39,16 @@ export function faultOf(incoming: IncomingMessage): string | null {
   return null;
 }
 
-/** @returns path and query of the target; the absolute form names this server (RFC 9112, 3.2.2). */
+/** @returns path and query of the target; the absolute form means this server (RFC 9112, 3.2.2). */
 export function targetOf({ url = '/' }: IncomingMessage): string {
   return url.startsWith('/') ? url : url.replace(ABSOLUTE, '/');
 }
 
-/** @param rawHeaders names and values by turns. */
+/** @param rawHeaders name and value alternate. */
 function occurrences(rawHeaders: readonly string[], name: string): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const sent = rawHeaders[i] as string;
+    const sent = rawHeaders[i] ?? '';
     if (sent.length === name.length && sent.toLowerCase() === name) count += 1;
   }
   return count;

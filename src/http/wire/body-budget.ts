@@ -1,0 +1,45 @@
+/**
+ * Memory of request bodies: what all bodies that were not handled yet take together.
+ *
+ * Without it, as many connections as there may be could each hold a body that never ends.
+ */
+
+/** Bodies up to this size are always accepted: they take no more than the headers of a request. */
+const SMALL_BODY_BYTES = 16 * 1024;
+
+export class BodyBudget {
+  readonly #limit: number;
+  readonly #scarce: () => boolean;
+  #held = 0;
+
+  /**
+   * @param limit bytes.
+   * @param scarce whether the process is short of memory: only small bodies are accepted then.
+   */
+  constructor(limit: number, scarce: () => boolean = () => false) {
+    this.#limit = limit;
+    this.#scarce = scarce;
+  }
+
+  /** Bytes that are held now. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /**
+   * Lets a body grow from `before` to `after` bytes.
+   *
+   * @returns false if there is no room for it; nothing changed then.
+   */
+  grow(before: number, after: number): boolean {
+    const total = this.#held - before + after;
+    if (after > SMALL_BODY_BYTES && (total > this.#limit || this.#scarce())) return false;
+    this.#held = total;
+    return true;
+  }
+
+  /** @param bytes that a body held. */
+  release(bytes: number): void {
+    this.#held -= bytes;
+  }
+}

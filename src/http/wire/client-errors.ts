@@ -1,0 +1,84 @@
+/**
+ * Bytes that are not a valid request, on a connection that may have requests under way.
+ *
+ * Invariant: the error is sent after the responses to all earlier requests (spec 11.2). Otherwise
+ * the client would take it for the response to the first of them.
+ */
+import type { Socket } from 'node:net';
+import {
+  endWith,
+  ERROR_RESPONSES,
+  type ErrorResponse,
+  responseToParseError,
+} from './error-responses.ts';
+import type { Pipeline } from './pipeline.ts';
+import type { IncomingBody } from './request-body.ts';
+
+/** Called for every error response that was sent. */
+export type OnErrorResponse = (response: ErrorResponse, socket: Socket) => void;
+
+export class ClientErrors {
+  readonly #pipeline: Pipeline;
+  readonly #onResponse: OnErrorResponse;
+  /** The latest body of a connection: what cannot be read may be the rest of it. */
+  readonly #bodies = new WeakMap<object, IncomingBody>();
+
+  constructor(pipeline: Pipeline, onResponse: OnErrorResponse) {
+    this.#pipeline = pipeline;
+    this.#onResponse = onResponse;
+  }
+
+  /** Call it for every request with a body. */
+  expectBody(connection: object, body: IncomingBody): void {
+    this.#bodies.set(connection, body);
+  }
+
+  /** Responds to an error of node:http's parser, and ends the connection. */
+  handle(error: NodeJS.ErrnoException, socket: Socket): void {
+    const body = this.#bodies.get(socket);
+    const response = responseToParseError(error);
+    if (error.code === 'ECONNRESET') {
+      body?.breakOff();
+      socket.destroy();
+    } else if (body?.breakOff() === 'current') {
+      // Its request waits for bytes that do not come: this is the response to it.
+      this.#end(response, socket);
+    } else this.#endInTurn(response, socket);
+  }
+
+  /** Responds to the request whose body takes too long, and ends the connection. */
+  timeOut(socket: Socket): void {
+    this.#bodies.get(socket)?.breakOff();
+    this.#end(ERROR_RESPONSES.slow, socket);
+  }
+
+  /** CONNECT (RFC 9110, section 9.3.6): node:http hands over the connection, not a request. */
+  rejectTunnel(socket: Socket): void {
+    this.#endInTurn(ERROR_RESPONSES.tunnel, socket);
+  }
+
+  #endInTurn(response: ErrorResponse, socket: Socket): void {
+    const admission = this.#pipeline.admit(socket);
+    switch (admission.kind) {
+      case 'start':
+        this.#end(response, socket);
+        this.#pipeline.complete(socket);
+        return;
+      case 'wait':
+        void admission.turn.then(() => {
+          this.#end(response, socket);
+          this.#pipeline.complete(socket);
+        });
+        return;
+      case 'ignore':
+        // The rejection of a request before this one ends the connection.
+        return;
+      case 'disconnect':
+        socket.destroy();
+    }
+  }
+
+  #end(response: ErrorResponse, socket: Socket): void {
+    if (endWith(response, socket)) this.#onResponse(response, socket);
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * One request from node:http to the application, and its response back.
+ *
+ * Invariant: a response is sent only when the body of its request was received to its end, or with
+ * `Connection: close`. Otherwise the rest of the body would be read as the next request.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type HttpRequest, type HttpResponse, NO_BODY } from '../message.ts';
+import type { Application } from '../router.ts';
+import { type AccessListener, accessRecord } from './access-record.ts';
+import { clientAddress, peerAddress, TRUST_NOBODY, type Trust } from './client-address.ts';
+import type { ClientErrors } from './client-errors.ts';
+import type { Connections } from './connections.ts';
+import { rejection } from './error-responses.ts';
+import type { Limits } from './limits.ts';
+import type { Pipeline, Turn } from './pipeline.ts';
+import { type BodySettings, hasBody, IncomingBody } from './request-body.ts';
+import { syntaxError, targetOf } from './request-syntax.ts';
+import { type Delivery, sendResponse, waitFor } from './response-body.ts';
+import { givenId, REQUEST_ID, Trace } from './trace.ts';
+
+/** What all requests of a server share. */
+export interface ServerContext {
+  readonly application: Application;
+  /** Called if a response could not be made or sent. */
+  readonly onError: (error: unknown) => void;
+  readonly listener: AccessListener | undefined;
+  readonly trusts: Trust;
+  readonly limits: Limits;
+  readonly bodies: BodySettings;
+  readonly pipeline: Pipeline;
+  readonly connections: Connections;
+  readonly clientErrors: ClientErrors;
+}
+
+/** A request that was read, from its admission to its last byte. */
+interface Exchange extends Delivery {
+  readonly incoming: IncomingMessage;
+  readonly body: IncomingBody | null;
+  /** When its headers were read, on the clock of `performance.now`. */
+  readonly started: number;
+}
+
+/** @param awaitsContinue whether the client sends the body after `100 Continue` only. */
+export function handleRequest(
+  context: ServerContext,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  awaitsContinue: boolean,
+): void {
+  const { pipeline, connections, clientErrors, bodies, limits, onError } = context;
+  const connection = incoming.socket;
+  if (connections.isEnding(connection)) return;
+  const started = performance.now();
+  const waiting = awaitsContinue ? outgoing : null;
+  const body = hasBody(incoming) ? new IncomingBody(incoming, bodies, waiting) : null;
+  if (body !== null) clientErrors.expectBody(connection, body);
+  const timeout = limits.sendTimeout;
+  const exchange = { incoming, outgoing, connection, body, started, timeout, onError };
+  const admission = pipeline.admit(connection);
+  switch (admission.kind) {
+    case 'start':
+      void serve(context, exchange, 'serve');
+      return;
+    case 'wait':
+      void admission.turn.then((turn) => serve(context, exchange, turn));
+      return;
+    case 'ignore':
+      return;
+    case 'disconnect':
+      connection.destroy();
+  }
+}
+
+/** Carries a request out in its turn, and completes it. Awaits only what is not there yet. */
+async function serve(context: ServerContext, exchange: Exchange, turn: Turn): Promise<void> {
+  const { pipeline, listener, onError } = context;
+  const { incoming, outgoing, connection, body, started } = exchange;
+  try {
+    if (!canBegin(context, exchange)) return;
+    const request = toHttpRequest(context, exchange);
+    const responding = respond(context, exchange, request, turn);
+    const response = responding instanceof Promise ? await responding : responding;
+    const finishing = body === null || body.finish();
+    const received = finishing instanceof Promise ? await finishing : finishing;
+    body?.release();
+    if (!received || pipeline.closing) response.headers['Connection'] = 'close';
+    if (request.headers[REQUEST_ID] !== undefined || response.status >= 500) {
+      response.headers['X-Request-Id'] = request.trace.id;
+    }
+    const milliseconds = performance.now() - started;
+    const sending = sendResponse(exchange, response, request.method === 'HEAD');
+    const bytes = sending instanceof Promise ? await sending : sending;
+    if (listener?.wants(response.status) === true) {
+      const aborted = connection.destroyed;
+      listener.onResponse(accessRecord(request, response, bytes, milliseconds, aborted));
+    }
+    // Until the client has taken the response, no other request of its connection is carried out:
+    // the responses to a client that does not read would be kept here.
+    if (!outgoing.writableFinished) await waitFor(exchange, 'finish');
+  } catch (error) {
+    onError(error);
+    incoming.destroy();
+  } finally {
+    body?.release();
+    pipeline.complete(connection);
+  }
+}
+
+/** Requests of a client that has gone, or whose body cannot arrive, are not carried out. */
+function canBegin({ connections }: ServerContext, { connection, body }: Exchange): boolean {
+  if (connection.destroyed || connections.isEnding(connection)) return false;
+  return body?.begin() !== false;
+}
+
+function respond(
+  context: ServerContext,
+  { incoming, connection }: Exchange,
+  request: HttpRequest,
+  turn: Turn,
+): HttpResponse | Promise<HttpResponse> {
+  const { application, connections, limits } = context;
+  const error = syntaxError(incoming);
+  if (turn === 'reject' || error !== null) {
+    // Where a malformed request ends is a guess: nothing after it is read as a request.
+    connections.stopReading(connection);
+    return error === null || turn === 'reject'
+      ? rejection(503, `more than ${limits.pipelined} requests wait on this connection`)
+      : rejection(400, error);
+  }
+  if ((incoming.url?.length ?? 0) > limits.url) {
+    return rejection(414, `the target of a request has at most ${limits.url} bytes`);
+  }
+  return application(request);
+}
+
+function toHttpRequest({ trusts }: ServerContext, { incoming, body }: Exchange): HttpRequest {
+  const target = targetOf(incoming);
+  const query = target.indexOf('?');
+  const proxied = trusts !== TRUST_NOBODY && trusts(peerAddress(incoming));
+  return {
+    method: incoming.method ?? 'GET',
+    path: query < 0 ? target : target.slice(0, query),
+    search: query < 0 ? '' : target.slice(query + 1),
+    headers: incoming.headers,
+    get address() {
+      return clientAddress(incoming, trusts);
+    },
+    trace: new Trace(proxied ? givenId(incoming.headers) : null),
+    body: body ?? NO_BODY,
+  };
+}

@@ -1,0 +1,143 @@
+/** spec 11.2: bytes that are not a request, among requests on the same connection. */
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { HttpRequest, HttpResponse } from '../../../../src/http/message.ts';
+import { answersIn } from '../../../support/raw.ts';
+import { until } from '../../../support/until.ts';
+import { Stage, staged } from '../../../support/wire.ts';
+
+const GET = 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n';
+const POST = 'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx';
+const LAST_GET = GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
+const GARBAGE = 'garbage\r\n\r\n';
+const LIMIT = 4;
+
+/** An application whose POSTs wait until the test lets them go on. */
+function held() {
+  const gates: (() => void)[] = [];
+  const application = async ({ method, body }: HttpRequest): Promise<HttpResponse> => {
+    if (method === 'POST') {
+      await body.bytes();
+      await new Promise<void>((resolve) => void gates.push(resolve));
+      return { status: 201, headers: {}, body: 'written' };
+    }
+    return { status: 200, headers: {}, body: 'read' };
+  };
+  return { application, gates };
+}
+
+const statusesOf = (text: string) => answersIn(text).map(({ status }) => status);
+
+/** Everything that was begun is done, and a shutdown does not wait. */
+async function assertIdle({ server }: Stage): Promise<void> {
+  await until('no request is active', () => server.requests === 0);
+}
+
+test('garbage after too many pipelined requests is not the response to a write', () => {
+  const { application, gates } = held();
+  return staged(
+    application,
+    async (stage) => {
+      const client = stage.connect();
+      client.socket.write(POST + GET.repeat(LIMIT + 2) + GARBAGE);
+      await until('the write has begun', () => gates.length === 1);
+      // Time for a wrong response to be sent: a second connection is served meanwhile.
+      const other = stage.connect();
+      other.socket.write(LAST_GET);
+      assert.equal(statusesOf(await other.end()), [200]);
+      assert.is(client.text, '');
+      gates[0]?.();
+      assert.equal(statusesOf(await client.end()), [201, 200, 200, 200, 200, 503]);
+      await assertIdle(stage);
+    },
+    { pipelined: LIMIT },
+  );
+});
+
+test('after such a connection a shutdown still waits for the requests under way', () => {
+  const { application, gates } = held();
+  return staged(
+    application,
+    async (stage) => {
+      const client = stage.connect();
+      client.socket.write(POST + GET.repeat(LIMIT + 2) + GARBAGE);
+      await until('the write has begun', () => gates.length === 1);
+      gates[0]?.();
+      await client.end();
+      const live = stage.connect();
+      live.socket.write(POST);
+      await until('a write is under way', () => gates.length === 2);
+      const closing = stage.server.close(60_000);
+      await until('new connections are refused', async () => {
+        const late = stage.connect();
+        await until('it is settled', () => late.closed || late.socket.readyState === 'open');
+        late.socket.destroy();
+        return late.closed || stage.server.connections <= 1;
+      });
+      assert.not.ok(live.closed, 'the connection is not cut');
+      gates[1]?.();
+      assert.equal(statusesOf(await live.end()), [201]);
+      await closing;
+    },
+    { pipelined: LIMIT },
+  );
+});
+
+test('whatever is sent, responses keep the order of requests, and nothing stays active', async () => {
+  const parts = fc.array(
+    fc.constantFrom(
+      { text: GET, status: 200 },
+      { text: POST, status: 201 },
+      { text: GARBAGE, status: 400 },
+      { text: 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', status: 400 },
+    ),
+    { maxLength: LIMIT },
+  );
+  const many = fc.integer({ min: 0, max: 2 * LIMIT }).map((count) => {
+    return Array.from({ length: count }, () => ({ text: GET, status: 200 }));
+  });
+  const stage = new Stage();
+  const { application, gates } = held();
+  const seen = new Set<number>();
+  const property = fc.asyncProperty(
+    fc.tuple(parts, many, parts).map((all) => all.flat()),
+    fc.boolean(),
+    async (requests, leaves) => {
+      const sent = [...requests, { text: LAST_GET, status: 200 }];
+      const client = stage.connect();
+      client.socket.write(sent.map(({ text }) => text).join(''));
+      if (leaves) {
+        await until('it is read', () => stage.server.requests > 0 || client.received > 0);
+        client.socket.resetAndDestroy();
+      }
+      await until('everything is done', () => {
+        for (const release of gates.splice(0)) release();
+        return stage.server.requests === 0 && client.closed;
+      });
+      if (leaves) return;
+      const error = sent.findIndex(({ status }) => status === 400);
+      const expected = sent.slice(0, error < 0 ? sent.length : error + 1).map((s) => s.status);
+      const received = statusesOf(client.text);
+      for (const status of received) seen.add(status);
+      // How many requests wait at once depends on the network: one beyond the limit is 503, the last.
+      if (received.at(-1) === 503) expected.splice(received.length - 1, expected.length, 503);
+      // Twice as many end the connection at once.
+      if (sent.length > 2 * LIMIT + 2) expected.splice(received.length);
+      assert.equal(received, expected);
+    },
+  );
+  await stage.start(application, { pipelined: LIMIT });
+  try {
+    await fc.assert(property, { numRuns: 200, includeErrorInReport: true });
+    assert.equal(stage.errors, []);
+    assert.equal(
+      [...seen].toSorted((a, b) => a - b),
+      [200, 201, 400, 503],
+    );
+  } finally {
+    await stage.stop();
+  }
+});
+
+test.run();

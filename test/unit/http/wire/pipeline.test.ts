@@ -1,0 +1,93 @@
+/** spec 11.2, 11.5: the requests of a connection in their order, and how many are active. */
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Pipeline, type Turn } from '../../../../src/http/wire/pipeline.ts';
+
+/** Of one connection: what was admitted and not completed, in its order, as the rules have it. */
+interface Model {
+  queue: { readonly id: number; readonly turn: Turn }[];
+  full: boolean;
+  ignored: number;
+}
+
+test('a request that was not admitted cannot be completed', () => {
+  const pipeline = new Pipeline(1);
+  const connection = {};
+  assert.throws(() => pipeline.complete(connection), /completed twice/);
+  pipeline.admit(connection);
+  pipeline.complete(connection);
+  assert.throws(() => pipeline.complete(connection), /completed twice/);
+  assert.is(pipeline.active, 0);
+});
+
+test('any sequence of requests and completions keeps the order, the limit and the count', async () => {
+  const step = fc.record({
+    connection: fc.integer({ min: 0, max: 2 }),
+    complete: fc.boolean(),
+  });
+  const seen = new Set<string>();
+  const property = fc.asyncProperty(
+    fc.integer({ min: 0, max: 3 }),
+    fc.array(step, { maxLength: 60 }),
+    async (limit, steps) => {
+      const pipeline = new Pipeline(limit);
+      const connections = [{}, {}, {}];
+      const models: Model[] = connections.map(() => ({ queue: [], full: false, ignored: 0 }));
+      const begun: string[] = [];
+      let requests = 0;
+      for (const { connection: index, complete } of steps) {
+        const connection = connections[index] ?? {};
+        const model = models[index] as Model;
+        if (complete) {
+          if (model.queue.length === 0) continue;
+          model.queue.shift();
+          if (model.queue.length === 0) Object.assign(model, { full: false, ignored: 0 });
+          pipeline.complete(connection);
+        } else {
+          requests += 1;
+          const id = requests;
+          const admission = pipeline.admit(connection);
+          seen.add(admission.kind);
+          if (model.full) {
+            model.ignored += 1;
+            assert.is(admission.kind, model.ignored > limit ? 'disconnect' : 'ignore');
+          } else {
+            assert.is(admission.kind, model.queue.length === 0 ? 'start' : 'wait');
+            model.full = model.queue.length > limit;
+            model.queue.push({ id, turn: model.full ? 'reject' : 'serve' });
+            if (admission.kind === 'start') begun.push(`${id} serve`);
+            if (admission.kind === 'wait') {
+              void admission.turn.then((turn) => begun.push(`${id} ${turn}`));
+            }
+          }
+        }
+        await Promise.resolve();
+        // Of every connection exactly the first has begun, and its turn is as it was decided.
+        for (const { queue } of models) {
+          for (const [position, { id, turn }] of queue.entries()) {
+            assert.is(begun.includes(`${id} ${turn}`), position === 0);
+          }
+        }
+        const active = models.reduce((sum, { queue }) => sum + queue.length, 0);
+        assert.is(pipeline.active, active);
+        let idle = false;
+        void pipeline.idle().then(() => (idle = true));
+        await Promise.resolve();
+        assert.is(idle, active === 0);
+      }
+    },
+  );
+  await fc.assert(property, { numRuns: 500 });
+  assert.equal([...seen].sort(), ['disconnect', 'ignore', 'start', 'wait']);
+});
+
+test('everybody who waits for idle hears of it', async () => {
+  const pipeline = new Pipeline(1);
+  pipeline.admit(pipeline);
+  const both = Promise.all([pipeline.idle(), pipeline.idle()]);
+  pipeline.complete(pipeline);
+  await both;
+});
+
+test.run();
