@@ -1,4 +1,4 @@
-/** Failures as responses (spec 3): one table of statuses, one shape of body. */
+/** Failures as responses (spec 3.1): one table of statuses, one shape of body. */
 import { CatalogError } from '../../errors.ts';
 import type { HttpResponse, HttpRequest } from '../message.ts';
 import { JSON_TYPE } from './negotiation.ts';
