@@ -52,25 +52,28 @@ const contracts = new Map<string, Contract>();
 /**
  * Holds one answer of a server against the description that the answer itself links to.
  *
- * @param target path and query as sent.
+ * @param path the path and query as sent, below the server's address.
  * @throws AssertionError naming everything that is not as described.
  */
 export async function requireDescribed(
   server: Reachable,
   method: string,
-  target: string,
+  path: string,
   answer: Answer,
 ): Promise<void> {
-  const [, path] = /<([^>]*)>; rel="service-desc"/.exec(answer.headers.get('link') ?? '') ?? [];
-  assert.ok(path, `the answer to ${method} ${target} links to no description`);
-  const address = `${server.url}${path}`;
+  const { origin } = new URL(server.url);
+  const target = `${server.url.slice(origin.length)}${path}`;
+  const [, description] =
+    /<([^>]*)>; rel="service-desc"/.exec(answer.headers.get('link') ?? '') ?? [];
+  assert.ok(description, `the answer to ${method} ${target} links to no description`);
+  const address = `${origin}${description}`;
   let contract = fetched.get(address);
   if (contract === undefined) {
     contract = describedAt(server, address);
     fetched.set(address, contract);
   }
   const faults = (await contract).faults(method, target, answer);
-  assert.equal(faults, [], `${method} ${target} is not as ${path} says`);
+  assert.equal(faults, [], `${method} ${target} is not as ${description} says`);
 }
 
 async function describedAt(server: Reachable, address: string): Promise<Contract> {
