@@ -1,6 +1,5 @@
 /** spec 3.5 to 5.5, line by line, on every collection: what no other file asks of each. */
 import { mkdirSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -15,25 +14,25 @@ import {
   skuFields,
   spuFields,
 } from '../support/catalog.ts';
-import { type Received, type Sent, send, tokenFor } from '../support/client.ts';
-import { killServers, SECRET, startServer, type TestServer } from '../support/server.ts';
-import { until } from '../support/until.ts';
+import { type Received, type Sent, send, streamOf, tokenFor } from '../support/client.ts';
+import { SECRET } from '../support/secret.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const UNKNOWN = 99999;
 
-let server: TestServer;
+let server: Service;
 let catalog: Catalog;
 /** A record of the catalog's SKU. */
 let record: number;
 
 test.before(async () => {
-  server = await startServer();
+  server = await openService();
   catalog = await createCatalog(server);
   record = (await make(server, `/admin/skus/${catalog.sku}/specs/`, { ...catalog.silver })).id;
 });
 
-test.after(killServers);
+test.after(closeServices);
 
 interface Collection {
   /** Everything that POST and PUT need. */
@@ -403,35 +402,17 @@ interface Half {
 }
 
 /** Sends half of a body, waits for what happens meanwhile, and sends the other half. */
-async function halfway(
+function halfway(
   { method, path, body, headers = {} }: Half,
   meanwhile: () => Promise<unknown>,
-): Promise<{ status: number; text: string }> {
-  const { hostname, port } = new URL(server.url);
-  const socket = connect(Number(port), hostname);
-  let received = '';
-  let closed = false;
-  socket.on('data', (data) => (received += data.toString('utf8')));
-  socket.on('close', () => (closed = true));
-  const text = JSON.stringify(body);
-  const all = {
-    host: 'catalog',
-    connection: 'close',
-    authorization: `Bearer ${await tokenFor('admin')}`,
-    'content-length': String(Buffer.byteLength(text)),
-    expect: '100-continue',
-    ...headers,
-  };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
-  socket.write([`${method} ${path} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
-  await until('the server reads the body', () => received.includes('100 Continue\r\n\r\n'));
-  socket.write(text.slice(0, 5));
-  await meanwhile();
-  socket.write(text.slice(5));
-  await until('the answer has come', () => closed);
-  const answer = received.slice(received.indexOf('\r\n\r\n') + 4);
-  const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec(answer) ?? [];
-  return { status: Number(status), text: answer.slice(answer.indexOf('\r\n\r\n') + 4) };
+): Promise<Received> {
+  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  async function* halves() {
+    yield bytes.subarray(0, 5);
+    await meanwhile();
+    yield bytes.subarray(5);
+  }
+  return send(server, method, path, { body: streamOf(halves()), headers });
 }
 
 const current = async (path: string) => etagOf(await send(server, 'GET', path));
@@ -533,8 +514,8 @@ test('an item that goes while an array is on its way makes all of it 422, and ch
 
 // 500
 
-test('an unexpected fault is 500 with an id, under which standard error has the cause', async () => {
-  const own = await startServer();
+test('an unexpected fault is 500 with an id, under which the log has the cause', async () => {
+  const own = await openService();
   await make(own, '/admin/brands/', { name: 'Written' });
   // A directory where a page is looked for, and none where change sets are written.
   mkdirSync(join(own.data, 'pages', 'skus', '7.html'));
@@ -563,8 +544,8 @@ test('an unexpected fault is 500 with an id, under which standard error has the 
   assert.is(new Set(told).size, told.length);
   assert.equal((await read(own, '/admin/brands/')).length, 1, 'it goes on');
   mkdirSync(join(own.data, 'changes'), { mode: 0o700 });
-  const { stderr } = await own.kill();
-  for (const id of told) assert.match(stderr, new RegExp(`request ${id} failed: .+`));
+  await own.stop();
+  for (const id of told) assert.match(own.log.join(), new RegExp(`request ${id} failed: .+`));
 });
 
 // Collections

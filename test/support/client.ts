@@ -95,6 +95,20 @@ export async function send(
   return received;
 }
 
+/** A body that is made piece by piece, each when the one before it was read. */
+export function streamOf(pieces: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { value, done } = await pieces.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
 function isSentAsIs(body: unknown): body is string | Uint8Array<ArrayBuffer> | ReadableStream {
   return typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream;
 }

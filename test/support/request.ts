@@ -1,10 +1,9 @@
 /** A request as the application gets it, for tests that call a part of it. */
-import type { HttpRequest } from '../../src/http/message.ts';
+import { type HttpRequest, NO_BODY } from '../../src/http/message.ts';
 import { Trace } from '../../src/http/wire/trace.ts';
 
 /** GET of `/` without headers and without a body, but for what is named. */
 export function requestWith(parts: Partial<HttpRequest>): HttpRequest {
-  const bytes = () => Promise.resolve(new Uint8Array());
   return {
     method: 'GET',
     path: '/',
@@ -12,7 +11,7 @@ export function requestWith(parts: Partial<HttpRequest>): HttpRequest {
     headers: {},
     address: '127.0.0.1',
     trace: new Trace(),
-    body: Object.assign(bytes, { bytes, async *stream() {} }),
+    body: NO_BODY,
     ...parts,
   };
 }

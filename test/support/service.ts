@@ -9,7 +9,7 @@ import { Readiness } from '../../src/app/readiness.ts';
 import { migrate } from '../../src/cli/commands/migrate.ts';
 import type { Disk } from '../../src/disk/disk.ts';
 import { CatalogError, messageOf } from '../../src/errors.ts';
-import type { HttpRequest, HttpResponse } from '../../src/http/message.ts';
+import type { HttpRequest, HttpResponse, RequestBody } from '../../src/http/message.ts';
 import type { Application } from '../../src/http/router.ts';
 import { LIMITS } from '../../src/http/wire/limits.ts';
 import { REQUEST_ID, Trace } from '../../src/http/wire/trace.ts';
@@ -143,7 +143,7 @@ async function call(
 }
 
 /** A body that is read when the application asks for it, and no earlier. */
-function bodyOf(sent: ReadableStream<Uint8Array>, most: number) {
+function bodyOf(sent: ReadableStream<Uint8Array>, most: number): RequestBody {
   async function* stream(limit: number): AsyncGenerator<Uint8Array> {
     let size = 0;
     for await (const chunk of sent) {
@@ -154,8 +154,7 @@ function bodyOf(sent: ReadableStream<Uint8Array>, most: number) {
       yield chunk;
     }
   }
-  const bytes = async () => Buffer.concat(await Array.fromAsync(stream(most)));
-  return Object.assign(bytes, { bytes, stream });
+  return { stream, bytes: async () => Buffer.concat(await Array.fromAsync(stream(most))) };
 }
 
 /** What the server adds to a response that is seen by its receiver as well. */

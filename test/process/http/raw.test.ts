@@ -28,7 +28,11 @@ test.after(async () => {
 async function converse(chunks: readonly string[], heads: readonly number[] = []) {
   const { text, closed } = await exchangeRaw(server, chunks, PATIENCE);
   assert.ok(closed, `the connection hangs: ${text}`);
-  return answersIn(text, heads);
+  const answers = answersIn(text, heads);
+  for (const { headers } of answers) {
+    assert.is(headers['server'] ?? headers['x-powered-by'], undefined, 'it tells of the runtime');
+  }
+  return answers;
 }
 
 const statuses = (answers: readonly Answered[]) => answers.map(({ status }) => status);
@@ -39,6 +43,7 @@ function assertRefused(answers: readonly Answered[], status: number, what: strin
   const [answer] = answers;
   assert.is(answer?.headers['content-type'], 'application/json', what);
   assert.is(answer?.headers['connection'], 'close', what);
+  assert.is(answer?.headers['x-content-type-options'], 'nosniff', what);
   assert.type(JSON.parse(answer?.body ?? '').error, 'string', what);
 }
 
@@ -261,6 +266,34 @@ test('a refused request that expects 100-continue is not told to go on', async (
     // No body follows: the answer has to come without it.
     assertRefused(await converse([request(line, [EXPECT, headers])]), status, line);
   }
+});
+
+/** Bytes of a body that are taken, unless `--max-body` says otherwise. */
+const MEBIBYTE = 1024 * 1024;
+
+const TOO_LARGE: Readonly<Record<string, readonly string[]>> = {
+  'that Content-Length declares too large': [request('POST /books/', [], 'x'.repeat(MEBIBYTE + 1))],
+  'in chunks that grow too large': [
+    request('POST /books/', [CHUNKED]),
+    ...Array.from({ length: 20 }, () => `10000\r\n${'x'.repeat(65_536)}\r\n`),
+    '0\r\n\r\n',
+  ],
+};
+
+for (const [what, chunks] of Object.entries(TOO_LARGE)) {
+  test(`a body ${what} is 413, and what follows is answered or the connection ends`, async () => {
+    const [answer, ...more] = await converse([...chunks, request('GET /books/', [LAST])]);
+    assert.is(answer?.status, 413);
+    const ends = answer?.headers['connection'] === 'close';
+    assert.equal(statuses(more), ends ? [] : [200]);
+  });
+}
+
+test('a body of 1 MiB is read, and so is one in chunks', async () => {
+  const whole = await converse([request('POST /books/', [LAST], BOOK.padEnd(MEBIBYTE))]);
+  const pieces = `5\r\n${BOOK.slice(0, 5)}\r\n${chunked(BOOK.slice(5))}`;
+  const inChunks = await converse([request('POST /books/', [CHUNKED, LAST], pieces)]);
+  assert.equal(statuses([...whole, ...inChunks]), [201, 201]);
 });
 
 test('HEAD has the headers of GET, Content-Length included, and no body', async () => {
