@@ -8,7 +8,6 @@ import {
   type Fields,
   make,
   skuFields,
-  spuFields,
   without,
 } from '../support/catalog.ts';
 import { type Received, type Sent, send, tokenFor } from '../support/client.ts';
