@@ -1,27 +1,15 @@
 /** The API description is OpenAPI 3.1 to others than us, says all in good order, and has examples. */
-import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openApiDocument } from '../../src/http/openapi/document.ts';
-import { temporaryDirectory } from '../support/directory.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 const TEXT = JSON.stringify(openApiDocument('/api', '1.2.3'));
 const DOCUMENT = JSON.parse(TEXT) as Json;
-
-/** Every rule that redocly recommends, warnings as errors, but for the one that spec 3.7 forbids. */
-const RULES = `
-extends: [recommended-strict]
-rules:
-  no-path-trailing-slash: off
-`;
 
 function components(section: string): Readonly<Record<string, Json>> {
   return (DOCUMENT['components'] as Readonly<Record<string, Readonly<Record<string, Json>>>>)[
@@ -34,25 +22,6 @@ test('an independent validator takes it for OpenAPI 3.1', async () => {
   const { valid, errors } = await validator.validate(JSON.parse(TEXT));
   assert.ok(valid, JSON.stringify(errors));
   assert.is(validator.version, '3.1');
-});
-
-test('a public linter finds nothing to say', () => {
-  const directory = temporaryDirectory();
-  writeFileSync(join(directory, 'redocly.yaml'), RULES);
-  writeFileSync(join(directory, 'openapi.json'), TEXT);
-  const cli = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'));
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [cli, 'lint', '--format=json', 'openapi.json'],
-    {
-      cwd: directory,
-      // It is to ask nothing of other hosts.
-      env: { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
-      encoding: 'utf8',
-    },
-  );
-  assert.equal(JSON.parse(stdout).problems, [], stderr);
-  assert.is(status, 0);
 });
 
 /** Each value that is said to be an example, with a pointer to the schema that it is one of. */

@@ -8,12 +8,12 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { machineDisk } from '../../src/disk/disk.ts';
-import { ALL_KINDS } from '../../src/model/kinds.ts';
-import { decodeBase } from '../../src/store/files/base.ts';
-import { checkStore } from '../../src/store/check.ts';
-import { BASE, changeSetName, HEAD, listChanges } from '../../src/store/files/files.ts';
-import { readHead } from '../../src/store/files/head.ts';
+import { machineDisk } from '../../../src/disk/disk.ts';
+import { ALL_KINDS } from '../../../src/model/kinds.ts';
+import { decodeBase } from '../../../src/store/files/base.ts';
+import { checkStore } from '../../../src/store/check.ts';
+import { BASE, changeSetName, HEAD, listChanges } from '../../../src/store/files/files.ts';
+import { readHead } from '../../../src/store/files/head.ts';
 import {
   type Catalog,
   createCatalog,
@@ -25,10 +25,10 @@ import {
   skuFields,
   spuFields,
   storeFilesOf,
-} from '../support/catalog.ts';
-import { type Received, send, tokenFor } from '../support/client.ts';
-import { temporaryDirectory } from '../support/directory.ts';
-import { tell } from '../support/refusing-disk.ts';
+} from '../../support/catalog.ts';
+import { type Received, send, tokenFor } from '../../support/client.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { tell } from '../../support/refusing-disk.ts';
 import {
   killServers,
   runCommand,
@@ -37,7 +37,7 @@ import {
   serving,
   startServer,
   type TestServer,
-} from '../support/server.ts';
+} from '../../support/server.ts';
 import {
   canMount,
   canMountDevices,
@@ -46,9 +46,9 @@ import {
   SmallDisk,
   temporariesBelow,
   unmountAll,
-} from '../support/small-disk.ts';
-import { until } from '../support/until.ts';
-import { ROOT } from '../support/paths.ts';
+} from '../../support/small-disk.ts';
+import { until } from '../../support/until.ts';
+import { ROOT } from '../../support/paths.ts';
 
 const ENTRY = join(ROOT, 'bin', 'catalog-server.ts');
 

@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { tokenFor } from '../support/client.ts';
-import { temporaryDirectory } from '../support/directory.ts';
-import { ROOT } from '../support/paths.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { tokenFor } from '../../support/client.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { ROOT } from '../../support/paths.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
 
 const TSCONFIG = {
   compilerOptions: {

@@ -1,0 +1,164 @@
+/** `--metrics-port`: what monitors read, on a port of its own. */
+import { connect } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { send } from '../../support/client.ts';
+import { exchangeRaw } from '../../support/raw.ts';
+import { killServers, startServer, type TestServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
+
+test.after(killServers);
+
+const BOOK = { name: 'Emma', pub_date: '1815-12-23' };
+
+/** A server with metrics on a port of its own, and where they are. */
+async function measured(args: readonly string[] = []) {
+  const server = await startServer({
+    args: ['--metrics-port', '0', '--log-level', 'info', ...args],
+  });
+  let said = '';
+  server.child.stderr?.on('data', (chunk) => (said += chunk));
+  const found = () => /"url":"(http:[^"]+)\/metrics"/.exec(said)?.[1];
+  await until('the log names the port', () => found() !== undefined);
+  return { server, operator: { url: found() ?? '' } };
+}
+
+/** Values by the name of their series, labels included. */
+async function valuesOf(operator: { readonly url: string }): Promise<Map<string, number>> {
+  const answer = await fetch(`${operator.url}/metrics`);
+  assert.is(answer.status, 200);
+  assert.match(answer.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
+  const lines = (await answer.text()).split('\n').filter((line) => /^[^#]/.test(line));
+  return new Map(
+    lines.map((line) => {
+      const [, name = '', value] = /^(\S+(?:\{.*\})?) (\S+)$/.exec(line) ?? [];
+      assert.ok(Number.isFinite(Number(value)), line);
+      return [name, Number(value)];
+    }),
+  );
+}
+
+const COUNT = 'catalog_http_request_duration_seconds_count';
+
+test('metrics count requests by method, route and status, and writes by outcome', async () => {
+  const { server, operator } = await measured();
+  for (let index = 1; index <= 3; index += 1) {
+    assert.is((await send(server, 'POST', '/books/', { body: BOOK })).status, 201);
+    await send(server, 'GET', `/books/${index}/`);
+    await send(server, 'GET', `/1.0/books/${index}/`);
+    await send(server, 'GET', `/nowhere/${index}/`);
+  }
+  await send(server, 'GET', '/admin/skus/5/specs/7/');
+  await send(server, 'PUT', '/books/1/', { body: { name: '' } });
+  await exchangeRaw(server, ['BREW /pot HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'], 5000);
+  const values = await valuesOf(operator);
+  const requests = (method: string, route: string, status: number) =>
+    values.get(`${COUNT}{method="${method}",route="${route}",status="${status}"}`);
+  assert.is(requests('POST', '/books/', 201), 3);
+  assert.is(requests('GET', '/books/{id}/', 200), 6);
+  assert.is(requests('GET', 'none', 404), 3);
+  assert.is(requests('GET', '/admin/skus/{id}/specs/{id}/', 404), 1);
+  assert.is(requests('PUT', '/books/{id}/', 422), 1);
+  assert.is(values.get('catalog_rows{kind="books"}'), 3);
+  assert.is(values.get('catalog_commit_duration_seconds_count{outcome="durable"}'), 3);
+  assert.is(values.get('catalog_commit_group_size_sum'), 3);
+  assert.is(values.get('catalog_page_queue_length'), 0);
+  assert.is(values.get('catalog_commit_queue_length'), 0);
+  assert.is(values.get('catalog_ready'), 1);
+  for (const name of [
+    'catalog_store_bytes{file="base"}',
+    'catalog_store_bytes{file="changes"}',
+    'process_resident_memory_bytes',
+    'process_cpu_seconds_total',
+    'process_start_time_seconds',
+    'catalog_http_response_bytes_total',
+  ]) {
+    assert.ok((values.get(name) ?? 0) > 0, name);
+  }
+  await server.stop();
+});
+
+test('made-up methods and paths make no new series', async () => {
+  const { server, operator } = await measured();
+  const series = async () =>
+    [...(await valuesOf(operator)).keys()].filter((name) => name.startsWith(COUNT));
+  await send(server, 'GET', '/nowhere/0/');
+  await send(server, 'PROPFIND', '/nowhere/0/', { undescribed: 'a method that fetch allows' });
+  const before = await series();
+  for (let index = 1; index < 40; index += 1) {
+    await send(server, 'GET', `/nowhere/${index}/x${index}/`);
+    await send(server, index % 2 === 0 ? 'REPORT' : 'MKCOL', `/nowhere/${index}/`, {
+      undescribed: 'a method that fetch allows',
+    });
+  }
+  assert.equal(await series(), before);
+  await server.stop();
+});
+
+test('the port of the metrics has health as well, and nothing of the catalog', async () => {
+  const { server, operator } = await measured(['--base-path', '/api']);
+  const get = (path: string, init: RequestInit = {}) => fetch(`${operator.url}${path}`, init);
+  for (const path of ['/healthz', '/readyz', '/metrics']) {
+    const answer = await get(path);
+    assert.is(answer.status, 200, path);
+    assert.is(answer.headers.get('x-content-type-options'), 'nosniff');
+    assert.is(answer.headers.get('cache-control'), 'no-store');
+    assert.is((await get(path, { method: 'POST', body: '{}' })).status, 405);
+  }
+  for (const path of ['/books/', '/api/books/', '/', '/openapi.json', '/metrics/', '/toString']) {
+    assert.is((await get(path)).status, 404, path);
+  }
+  assert.is((await send(server, 'GET', '/api/metrics')).status, 404);
+  await server.stop();
+});
+
+test('without --metrics-port there are no metrics', async () => {
+  const server = await startServer();
+  assert.is((await send(server, 'GET', '/metrics')).status, 404);
+  await server.stop();
+});
+
+test('while the server shuts down the metrics port says that it is not ready', async () => {
+  const { server, operator } = await measured();
+  const wire = await halfSent(server);
+  server.child.kill('SIGTERM');
+  await until(
+    'it is not ready',
+    async () => (await fetch(`${operator.url}/readyz`)).status === 503,
+  );
+  const answer = await fetch(`${operator.url}/readyz`);
+  assert.equal(await answer.json(), { error: 'not ready: the server is shutting down' });
+  assert.is((await fetch(`${operator.url}/healthz`)).status, 200, 'it still lives');
+  wire.destroy();
+  assert.is((await server.finished).status, 0);
+});
+
+/** A request whose body does not come to its end. */
+async function halfSent(server: TestServer) {
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  let text = '';
+  socket.on('error', () => {});
+  socket.on('data', (chunk) => (text += chunk.toString()));
+  socket.write(
+    'POST /books/ HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\nExpect: 100-continue\r\n\r\n',
+  );
+  await until('the server reads the body', () => text.includes('100 Continue'));
+  return socket;
+}
+
+test('the metrics say so where a port cannot be had, by the flag that names it', async () => {
+  const { server, operator } = await measured();
+  const port = new URL(operator.url).port;
+  try {
+    const other = await startServer({ args: ['--metrics-port', port] });
+    await other.stop();
+    assert.unreachable('the port is in use');
+  } catch (error) {
+    assert.match(String(error), `port ${port} of 127.0.0.1 is in use`);
+    assert.match(String(error), 'with --metrics-port');
+  }
+  await server.stop();
+});
+
+test.run();

@@ -1,0 +1,26 @@
+/** Whether a server takes writes (spec 5.9). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Readiness } from '../../../src/app/readiness.ts';
+
+test('a refused write makes a server not ready, until one succeeds or half a minute has gone', () => {
+  let now = 1000;
+  const readiness = new Readiness(() => now);
+  const group = { transactions: 1, changes: 1, milliseconds: 1, refused: false };
+  assert.is(readiness.reason(), null);
+  readiness.committed({ ...group, refused: true });
+  assert.is(readiness.reason(), 'the disk refused a write');
+  readiness.committed({ ...group, changes: 0 });
+  assert.is(readiness.reason(), 'the disk refused a write', 'nothing was written');
+  readiness.committed(group);
+  assert.is(readiness.reason(), null);
+  readiness.committed({ ...group, refused: true });
+  now += 29_999;
+  assert.is(readiness.reason(), 'the disk refused a write');
+  now += 1;
+  assert.is(readiness.reason(), null);
+  readiness.closing = true;
+  assert.is(readiness.reason(), 'the server is shutting down');
+});
+
+test.run();
