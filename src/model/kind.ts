@@ -35,6 +35,8 @@ export type KindName = (typeof KIND_NAMES)[number];
 export interface InputAttribute {
   readonly role: 'input';
   readonly schema: ValueSchema;
+  /** What stored rows may hold, if an older version took more than `schema` does. */
+  readonly stored?: ValueSchema;
   /** What POST and PUT store when the client leaves it out; without it the attribute is required. */
   readonly default?: Scalar;
   /** The request's word where it is not the response's (spec 1.9: spu_id for goods_id). */

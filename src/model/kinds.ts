@@ -9,12 +9,17 @@ import { KIND_NAMES } from './kind.ts';
 import {
   amount,
   calendarDate,
+  descriptionText,
   flag,
   longText,
   nameText,
   optionalIdentifier,
+  price,
   shortText,
 } from './schemas.ts';
+
+/** Earlier versions took descriptions of any length, and stores still have them. */
+const description = input(descriptionText, { default: '', stored: longText });
 
 const owningSpu = reference('goods', { request: 'spu_id' });
 
@@ -87,9 +92,9 @@ const DECLARATIONS = {
       category3_id: reference('categories'),
       sales: serverSet(0),
       comments: serverSet(0),
-      desc_detail: input(longText, { default: '' }),
-      desc_pack: input(longText, { default: '' }),
-      desc_service: input(longText, { default: '' }),
+      desc_detail: description,
+      desc_pack: description,
+      desc_service: description,
     },
     nestings: [{ parent: 'brands', segment: 'goods', foreignKey: 'brand_id', writable: false }],
   },
@@ -142,9 +147,9 @@ const DECLARATIONS = {
       caption: input(shortText()),
       category_id: reference('categories'),
       category: lookup('category_id', 'name'),
-      price: input(amount),
-      cost_price: input(amount),
-      market_price: input(amount),
+      price: input(price),
+      cost_price: input(price),
+      market_price: input(price),
       stock: input(amount),
       sales: serverSet(0),
       is_launched: input(flag),

@@ -7,6 +7,9 @@ import * as v from 'valibot';
 /** Longest name, caption, logo and option value in Unicode code points, as JSON Schema counts. */
 const MAX_TEXT = 255;
 
+/** Longest description of an SPU in code points. */
+const MAX_DESCRIPTION = 65_536;
+
 export type ValueSchema = v.GenericSchema<unknown, string | number | boolean | null>;
 
 /** JSON Schema keywords, which the generator copies from the metadata of a schema. */
@@ -20,10 +23,21 @@ const wellFormed = v.check<string, string>(
 
 const withinCodePoints = (max: number) =>
   v.check<string, string>(
-    // A string has at most as many code points as code units: most need no count.
-    (text) => text.length <= max || Array.from(text).length <= max,
+    (text) => isWithin(text, max),
     `must be at most ${max} character${max === 1 ? '' : 's'} long`,
   );
+
+/** Whether a text has at most `max` code points. Each takes one or two code units. */
+function isWithin(text: string, max: number): boolean {
+  if (text.length <= max) return true;
+  if (text.length > 2 * max) return false;
+  let rest = max;
+  for (const _ of text) {
+    if (rest === 0) return false;
+    rest -= 1;
+  }
+  return true;
+}
 
 const string = v.string((issue) => `must be a string, not ${describe(issue.input)}`);
 
@@ -40,7 +54,10 @@ export const nameText = v.pipe(
 export const shortText = (max = MAX_TEXT) =>
   v.pipe(string, wellFormed, withinCodePoints(max), keywords({ maxLength: max }));
 
-/** A text whose length the body limit alone bounds. */
+/** A description, in HTML. */
+export const descriptionText = shortText(MAX_DESCRIPTION);
+
+/** A text that the service writes itself, or that an older version took: of any length. */
 export const longText = v.pipe(string, wellFormed);
 
 const integer = v.pipe(
@@ -48,10 +65,16 @@ const integer = v.pipe(
   v.safeInteger((issue) => `must be an integer, not ${describeNumber(issue.input)}`),
 );
 
-/** An amount of the smallest currency unit, or a count: an integer of 0 or more. */
-export const amount = v.pipe(
-  integer,
-  v.minValue(0, 'must be 0 or more'),
+const notNegative = v.minValue<number, 0, string>(0, 'must be 0 or more');
+
+/** A count: an integer of 0 or more. */
+export const amount = v.pipe(integer, notNegative, keywords({ maximum: Number.MAX_SAFE_INTEGER }));
+
+/** An integer of 0 or more, in the smallest unit of the currency. */
+export const price = v.pipe(
+  v.number((issue) => `must be an integer, not ${describe(issue.input)}`),
+  v.safeInteger((issue) => describePrice(issue.input)),
+  notNegative,
   keywords({ maximum: Number.MAX_SAFE_INTEGER }),
 );
 
@@ -120,6 +143,15 @@ function describe(input: unknown): string {
   if (Array.isArray(input)) return 'an array';
   if (typeof input === 'object') return 'an object';
   return `a ${typeof input}`;
+}
+
+/** What is wrong with a price that is not an integer, with the integer that is probably meant. */
+function describePrice(input: number): string {
+  const hundredths = Math.round(input * 100);
+  const isDecimal = Number.isSafeInteger(hundredths) && hundredths / 100 === input;
+  return isDecimal
+    ? `must be an integer, not a fraction: prices are integers of the smallest currency unit, such as ${hundredths} cents for ${input}`
+    : `must be an integer, not ${describeNumber(input)}`;
 }
 
 function describeNumber(input: number): string {

@@ -4,7 +4,7 @@ import { CatalogError, type FieldErrors } from '../errors.ts';
 import type { Kind, KindName, Row } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import type { RowOf } from '../model/rows.ts';
-import { amount } from '../model/schemas.ts';
+import { price } from '../model/schemas.ts';
 import type { View } from '../store/draft.ts';
 import { perKind } from '../model/per-kind.ts';
 import { RowTable } from '../store/memory/row-table.ts';
@@ -89,12 +89,12 @@ function inputOf(kind: Kind, object: JsonObject, withOwned: boolean): JsonObject
   return input;
 }
 
-/** A price or a count where there is one: that is what lists of changes are about. */
+/** A price if there is one: lists of changes are mostly price lists. */
 function changedAttribute(kind: Kind): string {
   const written = visibleAttributes(kind).flatMap(([name, declared]) =>
     declared.role === 'input' ? [{ name, schema: declared.schema }] : [],
   );
-  const [name] = [...written.filter(({ schema }) => schema === amount), ...written].map(
+  const [name] = [...written.filter(({ schema }) => schema === price), ...written].map(
     (each) => each.name,
   );
   if (name === undefined) throw new Error(`${kind.plural} have nothing to change`);

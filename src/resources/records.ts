@@ -115,9 +115,10 @@ export class Records {
    */
   create(address: Address, body: unknown, sender: Sender): Promise<Creation> {
     const input = parseInput(address.kind, body, 'whole');
-    return this.#create(address, body, sender, (transaction) =>
-      insert(transaction, address, input),
-    );
+    return this.#create(address, body, sender, (transaction) => {
+      const { id, representation } = insert(transaction, address, input);
+      return { id, text: representation.text, etag: representation.etag };
+    });
   }
 
   /**
@@ -131,7 +132,7 @@ export class Records {
     const inputs = parseInputs(kind, requireArray(body), 'whole');
     return this.#create(address, body, sender, (transaction) => {
       const all = inputs.map((input, index) =>
-        transaction.element(index, () => insert(transaction, address, input)),
+        transaction.element(index, () => insert(transaction, address, input).representation),
       );
       return { id: null, text: arrayOf(all), etag: null };
     });

@@ -4,6 +4,7 @@ import { KINDS } from '../model/kinds.ts';
 import { existingRow } from '../model/rows.ts';
 import { joinOf } from '../model/rules.ts';
 import type { View } from '../store/draft.ts';
+import { entityTag } from './entity-tag.ts';
 
 type Shown = Scalar | object;
 
@@ -28,11 +29,20 @@ interface Plan {
   readonly documents: readonly string[];
 }
 
-export interface Representation {
+/** An object as clients see it. */
+export class Representation {
   /** JSON text of the object. */
   readonly text: string;
-  /** Strong entity tag, quotes included (RFC 9110, section 8.8.3). */
-  readonly etag: string;
+  #etag: string | null = null;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** See {@link entityTag}. It is made when it is first asked for: lists need none. */
+  get etag(): string {
+    return (this.#etag ??= entityTag(this.text));
+  }
 }
 
 const plans = new Map<KindName, Plan>();
@@ -70,10 +80,9 @@ function elementsOf(
   return elements;
 }
 
-/** The row's object with its entity tag, which changes whenever the text does. */
+/** The row as clients see it. */
 export function represent(kind: Kind, row: Row, view: View): Representation {
-  const text = textOf(kind, row, view);
-  return { text, etag: `"${Bun.hash.xxHash64(text).toString(36)}"` };
+  return new Representation(textOf(kind, row, view));
 }
 
 /** Attributes that a client sees; what the path says is not among them, nor what is internal. */

@@ -8,16 +8,21 @@ import type { Input } from './input.ts';
 import { type Representation, represent } from './representation.ts';
 
 /** A new row and how clients see it. */
-interface NewRow extends Representation {
+interface Inserted {
   readonly id: number;
+  readonly representation: Representation;
 }
 
 /** Puts a new row, and the rows that belong to it. */
-export function insert(transaction: Transaction, { kind, parent }: Address, input: Input): NewRow {
+export function insert(
+  transaction: Transaction,
+  { kind, parent }: Address,
+  input: Input,
+): Inserted {
   const id = transaction.nextId(kind.name);
   const place = parent === null ? {} : { [parent.nesting.foreignKey]: parent.id };
   const row = newRow(kind, id, { ...input.values, ...place });
-  return { id, ...put(transaction, kind, row, input) };
+  return { id, representation: put(transaction, kind, row, input) };
 }
 
 /** Puts the input's values over those of a row, and adds the rows that are to belong to it. */

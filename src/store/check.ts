@@ -10,6 +10,7 @@ import { type Attribute, isStored, type Kind, type Row, type Scalar } from '../m
 import { ALL_KINDS, KINDS } from '../model/kinds.ts';
 import { lookupIn } from '../model/rows.ts';
 import { judge } from '../model/rules.ts';
+import type { ValueSchema } from '../model/schemas.ts';
 import { earlierSchema } from './files/base.ts';
 import { boundFaults } from './bounded.ts';
 import type { ChangeSet } from './files/change-set.ts';
@@ -86,12 +87,18 @@ function valueFaults(kind: Kind, row: Row): string[] {
 function valueFault(attribute: Attribute, value: Scalar | undefined): string | null {
   if (!isStored(attribute)) return null;
   if (value === undefined) return 'it is missing';
-  if ('schema' in attribute && attribute.schema !== undefined) {
-    return v.safeParse(attribute.schema, value).issues?.[0]?.message ?? null;
+  const schema = storedSchema(attribute);
+  if (schema !== undefined) {
+    return v.safeParse(schema, value).issues?.[0]?.message ?? null;
   }
   // What the service sets keeps the type that it begins with; an id has been judged on reading.
   if (attribute.role !== 'serverSet' || typeof value === typeof attribute.initial) return null;
   return `it must be a ${typeof attribute.initial}`;
+}
+
+function storedSchema(attribute: Attribute): ValueSchema | undefined {
+  if (attribute.role === 'input') return attribute.stored ?? attribute.schema;
+  return 'schema' in attribute ? attribute.schema : undefined;
 }
 
 /** Follows the change sets with indexes that are kept in place, as the server did. */

@@ -333,7 +333,10 @@ test('the command line leaves no entry: a demo catalog has an empty trail', asyn
 
 /** An SPU whose entries are a little more than a third of 1 MiB when it is created. */
 const large = () =>
-  spuFields({ brand: catalog.brand, chain: catalog.chain }, { desc_detail: 'x'.repeat(360_000) });
+  spuFields({ brand: catalog.brand, chain: catalog.chain }, described('€'.repeat(40_000)));
+
+/** The three descriptions of an SPU, which each take up to 65,536 code points. */
+const described = (text: string) => ({ desc_detail: text, desc_pack: text, desc_service: text });
 
 test('its size is bounded: the oldest entries go, in the commit of the newest', async () => {
   const small = await openService({ auditSize: 1 * 2 ** 20 });
@@ -354,7 +357,7 @@ test('its size is bounded: the oldest entries go, in the commit of the newest', 
   }
   assert.is((await send(small, 'GET', `${AUDITS}${length + 4}/`)).status, 404);
   // One that is too large by itself is kept: no write is without its entry.
-  const body = { desc_detail: 'y'.repeat(900_000) };
+  const body = described('\u{1f315}'.repeat(65_536));
   await send(small, 'PATCH', '/admin/goods/2/', { body });
   const [last, ...more] = await trail(small);
   assert.equal(more, []);

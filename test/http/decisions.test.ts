@@ -346,7 +346,11 @@ test('an amount beyond 2^53 - 1, and a fraction, are told as what they are', asy
   for (const [sent, says] of [
     ['9007199254740992', 'must be an integer, not one beyond 2^53 - 1'],
     ['1e400', 'must be an integer, not one beyond 2^53 - 1'],
-    ['1.5', 'must be an integer, not a fraction'],
+    ['0.125', 'must be an integer, not a fraction'],
+    [
+      '19.99',
+      'must be an integer, not a fraction: prices are integers of the smallest currency unit, such as 1999 cents for 19.99',
+    ],
     ['"1"', 'must be an integer, not a string'],
     ['-1', 'must be 0 or more'],
   ] as const) {

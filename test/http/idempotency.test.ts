@@ -450,7 +450,8 @@ test('an answer is remembered in a new base, and in a backup that is restored el
   const [key, body] = [fresh(), { name: 'Carried' }];
   const first = await post(BRANDS, key, body, {}, own);
   // More than change sets may have together beside a small base.
-  const filler = spuFields(of, { desc_detail: 'x'.repeat(1_000_000) });
+  const long = '\u{1f315}'.repeat(65_536);
+  const filler = spuFields(of, { desc_detail: long, desc_pack: long, desc_service: long });
   for (let count = 0; count < 6; count += 1) await make(own, '/admin/goods/', filler);
   const file = join(temporaryDirectory(), 'backup.json');
   await backup({ data: own.data, file }, context);

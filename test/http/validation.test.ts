@@ -222,9 +222,16 @@ test('a first letter is at most one code point', async () => {
   await accepts(FIRST_LETTER, texts('', 'A', 'é', MOON, ' '));
 });
 
-test('a description is a string of any length', async () => {
-  await refuses(LONG_TEXTS, { ...NO_STRINGS, ...UNPAIRED });
-  await accepts(LONG_TEXTS, texts('', ' ', 'x'.repeat(300_000), `<script>${MOON}</script>\u0000`));
+test('a description is a string of up to 65,536 code points', async () => {
+  await refuses(LONG_TEXTS, {
+    ...NO_STRINGS,
+    ...UNPAIRED,
+    '65,537 letters': `"${'a'.repeat(65_537)}"`,
+    '65,537 astral characters': `"${MOON.repeat(65_537)}"`,
+    '131,073 letters': `"${'a'.repeat(131_073)}"`,
+  });
+  const astral = MOON.repeat(65_536);
+  await accepts(LONG_TEXTS, texts('', ' ', 'x'.repeat(65_536), astral, `<b>${MOON}</b>\u0000`));
 });
 
 test('a publication date is a day of the calendar, YYYY-MM-DD, from 0001-01-01 on', async () => {

@@ -1,5 +1,6 @@
 /** Endpoints that serve a document: the index, the API description, its viewer, pages. */
 import { CatalogError } from '../../errors.ts';
+import { entityTag } from '../../resources/entity-tag.ts';
 import type { Endpoint, RequestContext, Method } from './endpoint.ts';
 import type { HttpResponse } from '../message.ts';
 
@@ -72,7 +73,7 @@ const etags = new WeakMap<Document, string>();
 function etagOf(document: Document): string {
   let etag = etags.get(document);
   if (etag === undefined) {
-    etag = `"${Bun.hash.xxHash64(document.body).toString(36)}"`;
+    etag = entityTag(document.body);
     etags.set(document, etag);
   }
   return etag;

@@ -149,6 +149,13 @@ test('what a crash leaves is in order, and what else is in the directory is not 
   assert.equal(filesOf(directory), before);
 });
 
+test('descriptions that an earlier version took are in order, whatever their length', async () => {
+  const directory = await folded();
+  const texts = { desc_detail: 'x'.repeat(65_537), desc_service: 'y'.repeat(300_000) };
+  forge(directory, { base: row('goods', 1, texts) });
+  assert.equal(foundIn(directory), []);
+});
+
 interface Planted {
   readonly what: string;
   readonly base?: Edit<BaseFile>;
@@ -184,7 +191,10 @@ const ROWS: readonly Planted[] = [
   {
     what: 'a fraction, and a number below the least',
     base: row('skus', 1, { price: 1.5, stock: -1 }),
-    found: ['SKU 1: price: must be an integer, not a fraction', 'SKU 1: stock: must be 0 or more'],
+    found: [
+      'SKU 1: price: must be an integer, not a fraction: prices are integers of the smallest currency unit, such as 150 cents for 1.5',
+      'SKU 1: stock: must be 0 or more',
+    ],
   },
   {
     what: 'a text for a flag',

@@ -1,0 +1,14 @@
+/** Entity tags (spec 5.4). */
+import { hash } from 'node:crypto';
+
+/** Characters of base64url, of 6 bits each: 132 bits of the digest. */
+const TAG_LENGTH = 22;
+
+/**
+ * The strong entity tag of a content, with its quotes (RFC 9110, section 8.8.3). It is made from a
+ * cryptographic digest: nobody can make two contents with one tag, so that `If-Match` cannot let a
+ * change be lost.
+ */
+export function entityTag(content: string | Uint8Array): string {
+  return `"${hash('sha256', content, 'base64url').slice(0, TAG_LENGTH)}"`;
+}
