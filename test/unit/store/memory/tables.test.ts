@@ -340,14 +340,14 @@ function shelf(skus: number): Rows {
 test('an ordering of a large table is built while others have their turn', async () => {
   const tables = new Tables(rowTables(shelf(5000)), { sliceMs: 0 });
   let turns = 0;
-  let sorted = false;
+  let done = false;
   const count = () => {
     turns += 1;
-    if (!sorted) setImmediate(count);
+    if (!done) setImmediate(count);
   };
   setImmediate(count);
   await tables.prepare('skus', byPrice);
-  sorted = true;
+  done = true;
   assert.ok(turns > 10, `${turns} turns`);
   assert.is(tables.prepare('skus', byPrice), undefined);
   assert.is(tables.select('skus', byPrice).rows[0]?.id, 5000);
