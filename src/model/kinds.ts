@@ -37,8 +37,8 @@ const DECLARATIONS = {
     unpaged: true,
     attributes: {
       id,
-      name: input(nameText),
-      pub_date: input(calendarDate),
+      name: input(nameText, { searched: true }),
+      pub_date: input(calendarDate, { searched: true }),
       commentcount: serverSet(0),
       readcount: serverSet(0),
       image: serverSet(''),
@@ -53,9 +53,9 @@ const DECLARATIONS = {
     path: '/admin/brands/',
     attributes: {
       id,
-      name: input(nameText),
+      name: input(nameText, { searched: true }),
       logo: input(shortText(), { default: '' }),
-      first_letter: input(shortText(1), { default: '' }),
+      first_letter: input(shortText(1), { default: '', searched: true }),
     },
   },
 
@@ -67,7 +67,7 @@ const DECLARATIONS = {
     path: '/admin/categories/',
     attributes: {
       id,
-      name: input(nameText),
+      name: input(nameText, { searched: true }),
       parent_id: input(optionalIdentifier, { references: 'categories', default: null }),
     },
     constrains: ['parent_id'],
@@ -84,7 +84,7 @@ const DECLARATIONS = {
     path: '/admin/goods/',
     attributes: {
       id,
-      name: input(nameText),
+      name: input(nameText, { searched: true }),
       brand: lookup('brand_id', 'name'),
       brand_id: reference('brands'),
       category1_id: reference('categories'),
@@ -107,7 +107,7 @@ const DECLARATIONS = {
     path: '/admin/specs/',
     attributes: {
       id,
-      name: input(nameText),
+      name: input(nameText, { searched: true }),
       goods: lookup('goods_id', 'name'),
       goods_id: owningSpu,
     },
@@ -123,7 +123,7 @@ const DECLARATIONS = {
     path: '/admin/options/',
     attributes: {
       id,
-      value: input(nameText),
+      value: input(nameText, { searched: true }),
       spec: lookup('spec_id', 'name'),
       spec_id: reference('specs'),
     },
@@ -141,10 +141,10 @@ const DECLARATIONS = {
     keyword: 'name',
     attributes: {
       id,
-      name: input(nameText),
+      name: input(nameText, { searched: true }),
       goods: lookup('goods_id', 'name'),
       goods_id: owningSpu,
-      caption: input(shortText()),
+      caption: input(shortText(), { searched: true }),
       category_id: reference('categories'),
       category: lookup('category_id', 'name'),
       price: input(price),

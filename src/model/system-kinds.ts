@@ -65,15 +65,17 @@ export const audits = {
   weight: { texts: ['subject', 'before', 'after'], rest: 256 },
   attributes: {
     id,
-    time: serverSet('', { schema: instant, meaning: 'When it was written, UTC.' }),
+    time: serverSet('', { schema: instant, searched: true, meaning: 'When it was written, UTC.' }),
     subject: serverSet('', {
       schema: optionalText,
       filter: true,
+      searched: true,
       meaning: 'Whom the token was for; null where none was asked for.',
     }),
-    action: serverSet('', { schema: action, meaning: 'What was done to the row.' }),
+    action: serverSet('', { schema: action, searched: true, meaning: 'What was done to the row.' }),
     resource: serverSet('', {
       filter: true,
+      searched: true,
       meaning:
         'The collection, by its name in the path; `sku_specs` are the specification records.',
     }),

@@ -2,7 +2,7 @@
 import { CatalogError } from '../errors.ts';
 import type { Kind, Scalar } from '../model/kind.ts';
 import type { Direction } from '../store/memory/sorting.ts';
-import type { Selection } from '../store/memory/tables.ts';
+import type { Selection } from '../store/memory/selection.ts';
 import { scalarAttributes, visibleAttributes } from './representation.ts';
 
 export const DEFAULT_PAGE_SIZE = 20;

@@ -6,7 +6,7 @@ import { CatalogError } from '../errors.ts';
 import type { Kind, Row } from '../model/kind.ts';
 import type { Transaction, View } from '../store/draft.ts';
 import type { Store } from '../store/store.ts';
-import type { Selection } from '../store/memory/tables.ts';
+import type { Selection } from '../store/memory/selection.ts';
 import { type Address, requireParent, requireRow } from './address.ts';
 import { DEFAULT_AUDIT_BYTES, audit } from './audit.ts';
 import { type Created, recall, remember, type Retry } from './idempotency.ts';

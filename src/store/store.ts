@@ -13,7 +13,8 @@ import type { Transaction, View } from './draft.ts';
 import { BASE, HEAD, LOCK, unwritable } from './files/files.ts';
 import { load } from './files/load.ts';
 import type { StoreObserver, StoreSize } from './observer.ts';
-import { type Page, type Selection, Tables } from './memory/tables.ts';
+import type { Page, Selection } from './memory/selection.ts';
+import { Tables } from './memory/tables.ts';
 
 /** What readers see: durable rows only. */
 export interface ReadableStore extends View {

@@ -14,7 +14,8 @@ import { ALL_KINDS } from '../../src/model/kinds.ts';
 import { scalarAttributes } from '../../src/resources/representation.ts';
 import { checkStore } from '../../src/store/check.ts';
 import { type ReadableStore, readSnapshot, Store } from '../../src/store/store.ts';
-import { indexedAttributes, type Selection } from '../../src/store/memory/tables.ts';
+import type { Selection } from '../../src/store/memory/selection.ts';
+import { indexedAttributes } from '../../src/store/memory/tables.ts';
 import { temporaryDirectory } from './directory.ts';
 
 interface Made {

@@ -7,7 +7,8 @@ import { perKind } from '../../src/model/per-kind.ts';
 import { RowTable } from '../../src/store/memory/row-table.ts';
 import type { ReadableStore } from '../../src/store/store.ts';
 import { type Change } from '../../src/model/change.ts';
-import { type Page, type Selection, Tables } from '../../src/store/memory/tables.ts';
+import type { Page, Selection } from '../../src/store/memory/selection.ts';
+import { Tables } from '../../src/store/memory/tables.ts';
 
 export class MemoryStore implements ReadableStore {
   readonly #tables = new Tables(perKind(() => new RowTable()));

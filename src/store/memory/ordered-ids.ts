@@ -32,6 +32,11 @@ export class OrderedIds {
     return this.#length;
   }
 
+  /** The id at the end; undefined if there is none. */
+  get last(): number | undefined {
+    return this.#chunks.at(-1)?.ids.at(-1);
+  }
+
   insert(id: number, before: Before): void {
     this.#length += 1;
     // The last chunk takes what stands after everything.

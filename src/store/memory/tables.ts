@@ -15,30 +15,14 @@ import type { OrderedIds } from './ordered-ids.ts';
 import type { Ordering } from './ordering.ts';
 import { type OrderingBounds, Orderings } from './orderings.ts';
 import type { RowTable } from './row-table.ts';
+import { Searches } from './search/searches.ts';
+import type { Page, Selection } from './selection.ts';
 import type { Direction, Order } from './sorting.ts';
-
-/** What a page of a collection asks for. */
-export interface Selection {
-  /** Attributes that must have the value; all of them indexed. */
-  readonly filters: readonly (readonly [attribute: string, value: Scalar])[];
-  /** Any scalar attribute of the object, joined ones included. */
-  readonly sortby: string;
-  readonly order: Direction;
-  readonly offset: number;
-  /** Infinity for all. */
-  readonly limit: number;
-}
-
-export interface Page<K extends KindName = KindName> {
-  /** In their order. */
-  readonly rows: readonly RowOf<K>[];
-  /** Rows that match the filters, on all pages together. */
-  readonly total: number;
-}
 
 export class Tables {
   readonly #rows: Record<KindName, RowTable>;
   readonly #orderings: Orderings;
+  readonly #searches: Searches;
   /** The orderings by id of the indexed attributes: every look-up by value begins with one. */
   readonly #indexes: Record<KindName, ReadonlyMap<string, Ordering>>;
   readonly #ids: Record<KindName, Ordering>;
@@ -47,6 +31,14 @@ export class Tables {
   constructor(rows: Record<KindName, RowTable>, bounds: Partial<OrderingBounds> = {}) {
     this.#rows = rows;
     this.#orderings = new Orderings(rows, bounds);
+    this.#searches = new Searches(
+      {
+        rows,
+        matching: (kind, attribute, id) => this.matching(kind, attribute, id).values(),
+        lastId: (kind) => this.ids(kind).last ?? 0,
+      },
+      bounds,
+    );
     this.#ids = perKind((kind) => this.#orderings.addIndex(kind, byId(null)));
     this.#indexes = perKind(
       (kind) =>
@@ -92,7 +84,10 @@ export class Tables {
    * @throws CatalogError `busy`, as a rejection.
    */
   prepare(name: KindName, selection: Selection): Promise<void> | undefined {
-    return this.#orderings.prepare(KINDS[name], this.#orderOf(name, selection).order);
+    const { words = [] } = selection;
+    const sorting = this.#orderings.prepare(KINDS[name], this.#orderOf(name, selection).order);
+    if (sorting !== undefined || words.length === 0) return sorting;
+    return this.#searches.prepare(KINDS[name], words);
   }
 
   /** One page of a collection; an ordering that is not prepared is built at once. */
@@ -100,7 +95,7 @@ export class Tables {
     const { offset, limit } = selection;
     const { order, backwards, value, others } = this.#orderOf(name, selection);
     const list = this.#orderings.get(KINDS[name], order).list(value);
-    if (others.length > 0) return this.#scan(name, list, others, selection);
+    if (isScan(others, selection)) return this.#scan(name, list, others, selection);
     const total = list.length;
     if (!backwards) return { rows: this.#rowsOf(name, list.slice(offset, limit)), total };
     const end = Math.max(total - offset, 0);
@@ -117,8 +112,9 @@ export class Tables {
     selection: Selection,
   ): { readonly rows: Iterable<RowOf<K>>; readonly total: number } {
     const { order, backwards, value, others } = this.#orderOf(name, selection);
-    if (others.length > 0)
+    if (isScan(others, selection)) {
       return this.select(name, { ...selection, limit: Number.POSITIVE_INFINITY });
+    }
     const list = this.#orderings.get(KINDS[name], order).list(value);
     const ids = list.snapshot(backwards);
     const rows = this.#rows[name].snapshot();
@@ -163,7 +159,8 @@ export class Tables {
       else this.#rows[kind].set(after);
     }
     for (const [ordering, row] of entering) ordering.enter(row);
-    for (const { kind, before, after } of changes) {
+    for (const { kind, id, before, after } of changes) {
+      this.#searches.change(kind, id, before, after);
       for (const name of dependentKinds(kind, before, after)) this.#dependencyVersions[name] += 1;
     }
   }
@@ -193,14 +190,16 @@ export class Tables {
     };
   }
 
-  /** A page by several filters: the shortest of their lists is read from end to end. */
+  /** A page by several filters or by words: the shortest list is read from end to end. */
   #scan<K extends KindName>(
     name: K,
     list: OrderedIds,
     others: Selection['filters'],
-    { sortby, order, offset, limit }: Selection,
+    { words = [], sortby, order, offset, limit }: Selection,
   ): Page<K> {
-    const isMatch = (row: Row) => others.every(([attribute, value]) => row[attribute] === value);
+    const hasWords = words.length === 0 ? () => true : this.#searches.matches(KINDS[name], words);
+    const isMatch = (row: Row) =>
+      others.every(([attribute, value]) => row[attribute] === value) && hasWords(row);
     const matches = this.#rowsOf(name, list.values()).filter(isMatch);
     if (sortby === 'id' && order === 'desc') matches.reverse();
     return { rows: matches.slice(offset, offset + limit), total: matches.length };
@@ -256,6 +255,11 @@ export class Tables {
     }
     return entering;
   }
+}
+
+/** Whether the rows of a list have to be looked at one by one. */
+function isScan(others: Selection['filters'], { words = [] }: Selection): boolean {
+  return others.length > 0 || words.length > 0;
 }
 
 function byId(partition: string | null): Order {

@@ -12,12 +12,8 @@ import { scalarAttributes } from '../../../../src/resources/representation.ts';
 import { perKind } from '../../../../src/model/per-kind.ts';
 import { RowTable } from '../../../../src/store/memory/row-table.ts';
 import { type Change, changeOf } from '../../../../src/model/change.ts';
-import {
-  indexedAttributes,
-  type Page,
-  type Selection,
-  Tables,
-} from '../../../../src/store/memory/tables.ts';
+import type { Page, Selection } from '../../../../src/store/memory/selection.ts';
+import { indexedAttributes, Tables } from '../../../../src/store/memory/tables.ts';
 
 type Rows = Record<KindName, Map<number, Row>>;
 

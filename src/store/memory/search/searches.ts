@@ -1,0 +1,260 @@
+/**
+ * Which rows match the words of a search (spec 11): a row matches if every word occurs in one of
+ * its texts, its own or joined ones.
+ *
+ * Invariants:
+ * 1. A result is exact as of the commit that was applied last, whatever was committed while it was
+ *    looked for.
+ * 2. Small tables are read from end to end. Large ones have an index for each text attribute, which
+ *    is built when somebody first searches; building and searching are done in slices.
+ */
+import { CatalogError } from '../../../errors.ts';
+import type { Kind, KindName, Row, Scalar } from '../../../model/kind.ts';
+import { type Lookup, lookupIn } from '../../../model/rows.ts';
+import { KINDS } from '../../../model/kinds.ts';
+import { perKind } from '../../../model/per-kind.ts';
+import { joinOf, valueOf } from '../../../model/rules.ts';
+import { searchedAttributes } from '../../../model/searched.ts';
+import { foldText } from '../../../model/text-folding.ts';
+import { inSlices } from '../../../slices.ts';
+import type { RowTable } from '../row-table.ts';
+import { Bitmap } from './id-set.ts';
+import { TextIndex } from './text-index.ts';
+
+/** What a search reads of the tables. */
+interface Source {
+  readonly rows: Readonly<Record<KindName, RowTable>>;
+  /** Ids of the rows whose reference holds an id. */
+  matching(kind: KindName, attribute: string, id: number): Iterable<number>;
+  /** The highest id of a kind. */
+  lastId(kind: KindName): number;
+}
+
+export interface SearchBounds {
+  /** A table of so few rows is read from end to end. */
+  readonly smallTableRows: number;
+  /** Milliseconds of work between two turns of the event loop. */
+  readonly sliceMs: number;
+}
+
+/** Rows that change while a search is under way, before it begins anew. */
+const MAX_CHANGED_ROWS = 1000;
+
+/** Searches that commits may make worthless before the request is refused. */
+const MAX_ATTEMPTS = 5;
+
+/** Results that are kept, for the next page of the same search. */
+const MAX_RESULTS = 16;
+
+interface Result {
+  readonly kind: Kind;
+  readonly words: readonly string[];
+  readonly ids: Bitmap;
+}
+
+interface Running {
+  readonly kind: Kind;
+  readonly ended: Promise<void>;
+  /** Rows that have changed since it began; null if there are too many. */
+  changed: Set<number> | null;
+}
+
+const BOUNDS: SearchBounds = { smallTableRows: 2000, sliceMs: 2 };
+
+export class Searches {
+  readonly #source: Source;
+  readonly #bounds: SearchBounds;
+  readonly #lookup: Lookup;
+  readonly #indexes: Record<KindName, Map<string, TextIndex>> = perKind(() => new Map());
+  readonly #building = new Map<KindName, Promise<void>>();
+  /** By {@link nameOf}; the one used last is at the end. */
+  readonly #results = new Map<string, Result>();
+  readonly #running = new Map<string, Running>();
+
+  constructor(source: Source, bounds: Partial<SearchBounds> = {}) {
+    this.#source = source;
+    this.#bounds = { ...BOUNDS, ...bounds };
+    this.#lookup = lookupIn((kind, id) => source.rows[kind].get(id));
+  }
+
+  /**
+   * Sees to it that {@link Searches.matches} answers at once.
+   *
+   * @param words folded, at least one.
+   * @returns what to wait for, and then to ask again; undefined if there is nothing.
+   * @throws CatalogError `busy`, as a rejection, if commits outran every search.
+   */
+  prepare(kind: Kind, words: readonly string[]): Promise<void> | undefined {
+    if (this.#isSmall(kind)) return undefined;
+    const name = nameOf(kind, words);
+    if (this.#results.has(name)) return undefined;
+    const running = this.#running.get(name);
+    if (running !== undefined) return running.ended;
+    const ended = this.#indexed(kind).then(() => this.#search(name, kind, words));
+    this.#running.set(name, { kind, ended, changed: new Set() });
+    return ended.finally(() => this.#running.delete(name));
+  }
+
+  /** Whether a row of the kind matches; each row is read if the search is not prepared. */
+  matches(kind: Kind, words: readonly string[]): (row: Row) => boolean {
+    const name = nameOf(kind, words);
+    const result = this.#results.get(name);
+    if (result === undefined) return (row) => this.#rowMatches(kind, words, row);
+    this.#results.delete(name);
+    this.#results.set(name, result);
+    return ({ id }) => result.ids.has(id);
+  }
+
+  /** Takes in the change of a row, after the table did. */
+  change(kind: KindName, id: number, before: Row | null, after: Row | null): void {
+    for (const index of this.#indexes[kind].values()) index.change(id, before, after);
+    for (const [name, result] of this.#results) {
+      if (concerns(result.kind, kind)) this.#results.delete(name);
+    }
+    for (const running of this.#running.values()) this.#noteChange(running, kind, id);
+  }
+
+  #noteChange(running: Running, kind: KindName, id: number): void {
+    if (running.changed === null) return;
+    if (running.kind.name === kind) running.changed.add(id);
+    for (const foreignKey of joinsTo(running.kind, kind)) {
+      for (const dependent of this.#source.matching(running.kind.name, foreignKey, id)) {
+        running.changed.add(dependent);
+      }
+    }
+    if (running.changed.size > MAX_CHANGED_ROWS) running.changed = null;
+  }
+
+  #isSmall(kind: Kind): boolean {
+    return this.#source.rows[kind.name].size <= this.#bounds.smallTableRows;
+  }
+
+  /** Builds the indexes of a kind that are not there yet, one after the other. */
+  async #indexed(kind: Kind): Promise<void> {
+    const needed = new Set([
+      kind.name,
+      ...searchedAttributes(kind).map(([name]) => ownerOf(kind, name).kind),
+    ]);
+    for (const name of needed) {
+      let building = this.#building.get(name);
+      if (building === undefined) {
+        building = this.#build(KINDS[name]);
+        this.#building.set(name, building);
+      }
+      await building;
+    }
+  }
+
+  async #build(kind: Kind): Promise<void> {
+    for (const [attribute, { role }] of searchedAttributes(kind)) {
+      if (role === 'lookup') continue;
+      const index = new TextIndex(this.#source.rows[kind.name], attribute);
+      this.#indexes[kind.name].set(attribute, index);
+      await inSlices(index.build(), this.#bounds.sliceMs);
+    }
+  }
+
+  async #search(name: string, kind: Kind, words: readonly string[]): Promise<void> {
+    const running = this.#running.get(name);
+    if (running === undefined) throw new Error(`the search ${name} is not under way`);
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+      running.changed = new Set();
+      const ids = await inSlices(this.#find(kind, words), this.#bounds.sliceMs);
+      const changed: ReadonlySet<number> | null = running.changed;
+      if (changed === null) continue;
+      for (const id of changed) {
+        const row = this.#lookup(kind.name, id);
+        if (row !== undefined && this.#rowMatches(kind, words, row)) ids.add(id);
+        else ids.delete(id);
+      }
+      this.#keep(name, { kind, words, ids });
+      return;
+    }
+    throw new CatalogError(
+      'busy',
+      `the ${kind.plural} change faster than they can be searched; try again`,
+      { headers: { 'Retry-After': '5' } },
+    );
+  }
+
+  #keep(name: string, result: Result): void {
+    this.#results.set(name, result);
+    const [oldest] = this.#results.keys();
+    if (this.#results.size > MAX_RESULTS && oldest !== undefined) this.#results.delete(oldest);
+  }
+
+  /** The rows in which every word occurs. */
+  *#find(kind: Kind, words: readonly string[]): Generator<undefined, Bitmap> {
+    let all: Bitmap | null = null;
+    for (const word of words) {
+      const found = new Bitmap(this.#source.lastId(kind.name));
+      for (const [attribute] of searchedAttributes(kind)) {
+        yield* this.#findIn(kind, attribute, word, found);
+      }
+      if (all === null) all = found;
+      else all.intersect(found);
+    }
+    return all ?? new Bitmap(0);
+  }
+
+  /** Adds the rows whose attribute contains the word. */
+  *#findIn(kind: Kind, attribute: string, word: string, found: Bitmap): Generator<undefined, void> {
+    const owner = ownerOf(kind, attribute);
+    const index = this.#indexes[owner.kind].get(owner.attribute);
+    if (index === undefined) throw new Error(`${owner.kind} has no words of ${owner.attribute}`);
+    if (owner.foreignKey === null) {
+      yield* index.find(word, found);
+      return;
+    }
+    const lenders = new Bitmap(this.#source.lastId(owner.kind));
+    yield* index.find(word, lenders);
+    for (const id of lenders) {
+      for (const dependent of this.#source.matching(kind.name, owner.foreignKey, id)) {
+        found.add(dependent);
+      }
+      yield;
+    }
+  }
+
+  #rowMatches(kind: Kind, words: readonly string[], row: Row): boolean {
+    const texts = searchedAttributes(kind).map(([name]) => foldText(this.#textOf(kind, name, row)));
+    return words.every((word) => texts.some((text) => text.includes(word)));
+  }
+
+  #textOf(kind: Kind, attribute: string, row: Row): string {
+    const value: Scalar = valueOf(kind, attribute, row, this.#lookup);
+    return typeof value === 'string' ? value : '';
+  }
+}
+
+interface Owner {
+  readonly kind: KindName;
+  readonly attribute: string;
+  /** The attribute through which the text is joined; null if it is the row's own. */
+  readonly foreignKey: string | null;
+}
+
+/** Where the text of an attribute is stored. */
+function ownerOf(kind: Kind, attribute: string): Owner {
+  const declared = kind.attributes[attribute];
+  if (declared?.role !== 'lookup') return { kind: kind.name, attribute, foreignKey: null };
+  const join = joinOf(kind, declared);
+  return { kind: join.references, attribute: join.attribute, foreignKey: declared.foreignKey };
+}
+
+/** The attributes through which a kind joins texts of another. */
+function joinsTo(kind: Kind, lender: KindName): string[] {
+  return searchedAttributes(kind).flatMap(([name]) => {
+    const owner = ownerOf(kind, name);
+    return owner.foreignKey !== null && owner.kind === lender ? [owner.foreignKey] : [];
+  });
+}
+
+/** Whether what rows of a kind match may change with rows of another. */
+function concerns(kind: Kind, changed: KindName): boolean {
+  return kind.name === changed || joinsTo(kind, changed).length > 0;
+}
+
+function nameOf(kind: Kind, words: readonly string[]): string {
+  return `${kind.name} ${words.join(' ')}`;
+}

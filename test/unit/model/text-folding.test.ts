@@ -1,0 +1,59 @@
+/** How a search compares texts (spec 11). */
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { foldText, wordsOf } from '../../../src/model/text-folding.ts';
+
+const SAME: readonly (readonly [string, string])[] = [
+  ['PHONE', 'phone'],
+  ['Straße', 'STRASSE'],
+  ['ﬃ', 'ffi'],
+  ['Ｐｈｏｎｅ　１２', 'phone 12'],
+  ['Crème Brûlée', 'creme brulee'],
+  ['Cre\u0300me', 'crème'],
+  ['İstanbul', 'istanbul'],
+  ['ΟΔΟΣ', 'οδος'],
+  ['ΐ', 'Ϊ́'],
+  ['ガラス', 'ガラス'],
+  ['①', '1'],
+  ['x²', 'X2'],
+];
+
+for (const [a, b] of SAME) {
+  test(`${a} and ${b} are the same to a search`, () => assert.is(foldText(a), foldText(b)));
+}
+
+test('a dotless i is another letter than i', () => {
+  assert.is.not(foldText('ısı'), foldText('isi'));
+});
+
+test('folding once is enough, and case makes no difference to what it gives', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const folded = foldText(text);
+      assert.is(foldText(folded), folded);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('ASCII is folded by its small letters', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary-ascii' }), (text) => {
+      assert.is(foldText(text), text.toLowerCase());
+    }),
+  );
+});
+
+test('words stand between white space of any kind, and have none', () => {
+  assert.equal(wordsOf(''), []);
+  assert.equal(wordsOf(' \t\n'), []);
+  assert.equal(wordsOf(' 128  gb\u2003silver\u0085phone '), ['128', 'gb', 'silver', 'phone']);
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      assert.equal(wordsOf(text), text.split(/\p{White_Space}+/u).filter(Boolean));
+    }),
+  );
+});
+
+test.run();

@@ -1,0 +1,197 @@
+/** Searches over whole tables, compared with reading every text anew. */
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import * as v from 'valibot';
+import { CatalogError } from '../../../../../src/errors.ts';
+import { changeOf } from '../../../../../src/model/change.ts';
+import type { Attribute, KindName, Row } from '../../../../../src/model/kind.ts';
+import { ALL_KINDS, KINDS } from '../../../../../src/model/kinds.ts';
+import { perKind } from '../../../../../src/model/per-kind.ts';
+import { lookupIn } from '../../../../../src/model/rows.ts';
+import { valueOf } from '../../../../../src/model/rules.ts';
+import { searchedAttributes } from '../../../../../src/model/searched.ts';
+import { foldText } from '../../../../../src/model/text-folding.ts';
+import { visibleAttributes } from '../../../../../src/resources/representation.ts';
+import { RowTable } from '../../../../../src/store/memory/row-table.ts';
+import type { Selection } from '../../../../../src/store/memory/selection.ts';
+import { Tables } from '../../../../../src/store/memory/tables.ts';
+
+type Rows = Record<KindName, RowTable>;
+
+/** The attributes that a search leaves out although they are texts (spec 11). */
+const LEFT_OUT = ['desc_detail', 'desc_pack', 'desc_service', 'image', 'logo'];
+
+/** A text that the attribute takes, whatever it is for. */
+const SAMPLES = ['a', '2020-02-02'];
+
+function isText(declared: Attribute): boolean {
+  if (declared.role === 'lookup') return true;
+  if (declared.role === 'serverSet') return typeof declared.initial === 'string';
+  return declared.role === 'input' && SAMPLES.some((text) => v.is(declared.schema, text));
+}
+
+test('a search reads every text of an object but for descriptions and pictures', () => {
+  for (const kind of ALL_KINDS.filter(({ path }) => path !== null)) {
+    const texts = visibleAttributes(kind).flatMap(([name, declared]) =>
+      isText(declared) && !LEFT_OUT.includes(name) ? [name] : [],
+    );
+    assert.ok(texts.length > 0);
+    assert.equal(
+      searchedAttributes(kind).map(([name]) => name),
+      texts,
+      kind.name,
+    );
+  }
+});
+
+/** Whether every word occurs in a text of a SKU; written anew for these tests alone. */
+function plainlyMatches(rows: Rows, row: Row, words: readonly string[]): boolean {
+  const lookup = lookupIn((name, id) => rows[name].get(id));
+  const texts = ['name', 'goods', 'caption', 'category'].map((name) =>
+    foldText(String(valueOf(KINDS.skus, name, row, lookup) ?? '')),
+  );
+  return words.every((word) => texts.some((text) => text.includes(word)));
+}
+
+const text = fc.string({ unit: fc.constantFrom('a', 'b', ' ', 'ß', 'é'), maxLength: 6 });
+
+interface Edit {
+  readonly kind: 'skus' | 'goods' | 'categories';
+  readonly id: number;
+  /** Null deletes. */
+  readonly name: string | null;
+  readonly caption: string;
+  /** The SPU and the category of a SKU. */
+  readonly lender: number;
+}
+
+const edit: fc.Arbitrary<Edit> = fc.oneof(
+  fc.record({
+    kind: fc.constant('skus' as const),
+    id: fc.integer({ min: 1, max: 12 }),
+    name: fc.option(text),
+    caption: text,
+    lender: fc.integer({ min: 1, max: 3 }),
+  }),
+  fc.record({
+    kind: fc.constantFrom('goods' as const, 'categories' as const),
+    id: fc.integer({ min: 1, max: 3 }),
+    name: text,
+    caption: fc.constant(''),
+    lender: fc.constant(1),
+  }),
+);
+
+/** What tables hold in these tests need not be whole rows. */
+const part = (row: Row | null) => row as never;
+
+function commit(tables: Tables, rows: Rows, { kind, id, name, caption, lender }: Edit): void {
+  const before = rows[kind].get(id) ?? null;
+  if (before === null && name === null) return;
+  const after = name === null ? null : { id, name, caption, goods_id: lender, category_id: lender };
+  tables.apply([changeOf(kind, id, part(before), part(after))]);
+}
+
+function catalog(): Rows {
+  const rows = perKind(() => new RowTable());
+  for (const id of [1, 2, 3]) {
+    rows.goods.set({ id, name: `SPU ${id}` });
+    rows.categories.set({ id, name: `Category ${id}`, parent_id: null });
+  }
+  return rows;
+}
+
+const ALL = { filters: [], sortby: 'id', order: 'asc', offset: 0, limit: 100 } as const;
+
+async function prepare(tables: Tables, selection: Selection): Promise<void> {
+  for (;;) {
+    const waiting = tables.prepare('skus', selection);
+    if (waiting === undefined) return;
+    await waiting;
+  }
+}
+
+const words = fc.uniqueArray(
+  fc.string({ unit: fc.constantFrom('a', 'b', 's', 'e'), minLength: 1, maxLength: 3 }),
+  { minLength: 1, maxLength: 2 },
+);
+
+for (const [how, smallTableRows] of [
+  ['by indexes, beside commits', 0],
+  ['by reading a small table', 1000],
+] as const) {
+  test(`the rows found ${how} are those in which every word occurs`, async () => {
+    const property = fc.asyncProperty(
+      fc.array(edit, { maxLength: 10 }),
+      fc.array(fc.record({ words, edits: fc.array(edit, { maxLength: 6 }) }), { maxLength: 4 }),
+      async (first, steps) => {
+        const rows = catalog();
+        const tables = new Tables(rows, { smallTableRows, sliceMs: 0 });
+        for (const one of first) commit(tables, rows, one);
+        for (const step of steps) {
+          const selection = { ...ALL, words: step.words };
+          const waiting = tables.prepare('skus', selection);
+          for (const one of step.edits) {
+            commit(tables, rows, one);
+            await new Promise((resolve) => setImmediate(resolve));
+          }
+          await waiting;
+          await prepare(tables, selection);
+          const plainly = [...rows.skus.values()].filter((row) =>
+            plainlyMatches(rows, row, step.words),
+          );
+          const { rows: found, total } = tables.select('skus', selection);
+          assert.equal(found, plainly);
+          assert.is(total, plainly.length);
+        }
+      },
+    );
+    await fc.assert(property, { numRuns: 200 });
+  });
+}
+
+test('words are combined with filters, sorting and paging', async () => {
+  const rows = catalog();
+  for (let id = 1; id <= 9; id += 1) {
+    rows.skus.set({ id, name: `Phone ${id}`, caption: '', goods_id: (id % 3) + 1, category_id: 1 });
+  }
+  const tables = new Tables(rows, { smallTableRows: 0 });
+  const selection: Selection = {
+    filters: [['goods_id', 2]],
+    words: ['phone'],
+    sortby: 'name',
+    order: 'desc',
+    offset: 1,
+    limit: 1,
+  };
+  await prepare(tables, selection);
+  const { rows: found, total } = tables.select('skus', selection);
+  assert.equal(
+    found.map(({ id }) => id),
+    [4],
+  );
+  assert.is(total, 3);
+});
+
+test('a search that commits outrun again and again is refused', async () => {
+  const rows = catalog();
+  for (let id = 1; id <= 2000; id += 1) {
+    rows.skus.set({ id, name: `Phone ${id}`, caption: '', goods_id: 1, category_id: 1 });
+  }
+  const tables = new Tables(rows, { smallTableRows: 0, sliceMs: 0 });
+  let renaming = true;
+  const rename = (nth: number) => {
+    commit(tables, rows, { kind: 'goods', id: 1, name: `SPU ${nth}`, caption: '', lender: 1 });
+    if (renaming) setImmediate(() => rename(nth + 1));
+  };
+  rename(2);
+  const refused = await Promise.resolve(tables.prepare('skus', { ...ALL, words: ['1'] })).catch(
+    (error: unknown) => error,
+  );
+  renaming = false;
+  assert.instance(refused, CatalogError);
+  assert.is((refused as CatalogError).code, 'busy');
+});
+
+test.run();

@@ -1,0 +1,56 @@
+/** A vocabulary finds the rows of words that contain a text, whatever words come and go. */
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { atOnce } from '../../../../../src/slices.ts';
+import { Bitmap } from '../../../../../src/store/memory/search/id-set.ts';
+import { Vocabulary } from '../../../../../src/store/memory/search/vocabulary.ts';
+
+const letter = fc.constantFrom('a', 'b', 'c', '光', '😀');
+const word = fc.string({ unit: letter, minLength: 1, maxLength: 5 });
+const step = fc.record({
+  row: fc.integer({ min: 1, max: 40 }),
+  words: fc.uniqueArray(word, { maxLength: 4 }),
+});
+
+function rowsWith(vocabulary: Vocabulary, text: string): number[] {
+  const found = new Bitmap(40);
+  atOnce(vocabulary.find(text, found));
+  return [...found];
+}
+
+test('the rows found are those that have a word which contains the text', () => {
+  fc.assert(
+    fc.property(
+      // Segments of one word up to more words than there are.
+      fc.constantFrom(1, 2, 7, 1000),
+      fc.array(step, { maxLength: 80 }),
+      fc.array(word, { minLength: 1, maxLength: 6 }),
+      (segmentWords, steps, texts) => {
+        const vocabulary = new Vocabulary(segmentWords);
+        const rows = new Map<number, readonly string[]>();
+        for (const { row, words } of steps) {
+          vocabulary.delete(rows.get(row) ?? [], row);
+          vocabulary.add(words, row);
+          rows.set(row, words);
+        }
+        for (const text of texts) {
+          const plainly = [...rows]
+            .filter(([, words]) => words.some((each) => each.includes(text)))
+            .map(([row]) => row)
+            .sort((a, b) => a - b);
+          assert.equal(rowsWith(vocabulary, text), plainly, text);
+        }
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});
+
+test('a search pauses between segments', () => {
+  const vocabulary = new Vocabulary(10);
+  for (let row = 1; row <= 100; row += 1) vocabulary.add([`word${row}`], row);
+  assert.is([...vocabulary.find('word', new Bitmap(100))].length, 10);
+});
+
+test.run();
