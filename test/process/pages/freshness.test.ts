@@ -1,11 +1,10 @@
 /**
- * At rest no page is older than the store: not after SIGKILL at any moment, nor after power loss,
- * which may leave a page old, torn, empty or not at all. Every page is held against a rendering of
- * the store as the disk has it.
+ * At rest no page is older than the store, not after SIGKILL at any moment either. Every page is
+ * held against a rendering of the store as the disk has it.
  *
  * FRESHNESS_ROUNDS says how many kills there are, FRESHNESS_SEED which.
  */
-import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'uvu';
@@ -34,14 +33,6 @@ function randomNumbers(seed: number): (below: number) => number {
 
 test.after(killServers);
 
-/** A stopped server's directory with every page of the demo catalog. */
-async function stoppedDemo(): Promise<string> {
-  const own = await startServer({ demo: true, args: ARGS });
-  assert.is((await own.stop()).status, 0);
-  assert.equal(faultsOf(own.data), []);
-  return own.data;
-}
-
 function page(data: string, name: string): string {
   return join(data, 'pages', name);
 }
@@ -54,85 +45,6 @@ function plant(data: string, name: string): void {
   mkdirSync(dirname(page(data, name)), { recursive: true });
   writeFileSync(page(data, name), '<!doctype html>');
 }
-
-const DAMAGES: Readonly<Record<string, (data: string) => void>> = {
-  stale(data) {
-    const text = folderOf(data).get('skus/3.html') ?? '';
-    writeFileSync(page(data, 'skus/3.html'), text.replace(/<h1>.*?<\/h1>/, '<h1>Old name</h1>'));
-  },
-  torn(data) {
-    for (const name of ['skus/4.html', 'goods/1.html', 'style.css']) cut(data, name, 700);
-  },
-  empty(data) {
-    for (const name of ['skus/5.html', 'index.html', 'sitemap.xml']) cut(data, name, 0);
-  },
-  'of zeros': (data) =>
-    writeFileSync(
-      page(data, 'goods/2.html'),
-      Buffer.alloc(folderOf(data).get('goods/2.html')?.length ?? 9),
-    ),
-  missing(data) {
-    for (const name of ['skus/7.html', 'categories/1.html', 'sitemaps/skus-1.xml']) {
-      rmSync(page(data, name));
-    }
-  },
-  orphaned(data) {
-    for (const name of [
-      'skus/4711.html',
-      'goods/1/2.html',
-      'index/9.html',
-      'sitemaps/goods-7.xml',
-    ]) {
-      plant(data, name);
-    }
-  },
-  'all gone with their folder': (data) => rmSync(join(data, 'pages'), { recursive: true }),
-  'damaged in every way at once'(data) {
-    for (const [name, inflict] of Object.entries(DAMAGES).slice(0, 6)) if (name) inflict(data);
-  },
-};
-
-for (const [name, inflict] of Object.entries(DAMAGES)) {
-  test(`a start repairs pages that are ${name}`, async () => {
-    const data = await stoppedDemo();
-    inflict(data);
-    assert.ok(faultsOf(data).length > 0, 'there is damage');
-    const own = await startServer({ data, args: ARGS });
-    await until('the pages are as they should be', () => faultsOf(data).length === 0);
-    const { status, stderr } = await own.stop();
-    assert.is(status, 0);
-    assert.is(stderr, '');
-  });
-}
-
-test('a start leaves pages alone that are as they should be', async () => {
-  const data = await stoppedDemo();
-  const times = () => [...folderOf(data).keys()].map((name) => statSync(page(data, name)).mtimeMs);
-  const before = times();
-  const own = await startServer({ data, args: ARGS });
-  await own.stop();
-  assert.equal(times(), before);
-});
-
-test('a start with other settings makes all pages anew that show them', async () => {
-  const data = await stoppedDemo();
-  const own = await startServer({ data, args: ['--currency', 'EUR', '--locale', 'de'] });
-  await until('the pages are as they should be', () => faultsOf(data).length === 0);
-  assert.is((await own.stop()).status, 0);
-  assert.match(folderOf(data).get('skus/1.html') ?? '', '649,00\u00a0€');
-  assert.not.ok(folderOf(data).has('sitemap.xml'), 'there is no public address any more');
-});
-
-test('a start clears away the half-written files of a run that was killed', async () => {
-  const data = await stoppedDemo();
-  const halves = ['', 'skus/', 'goods/'].map((where) =>
-    page(data, `${where}.0123456789abcdef.tmp`),
-  );
-  for (const path of halves) writeFileSync(path, '<!doctype html>');
-  const own = await startServer({ data, args: ARGS });
-  assert.is((await own.stop()).status, 0);
-  assert.equal(halves.filter(existsSync), []);
-});
 
 interface Busy {
   readonly data: string;

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { FileLock } from '../../../src/disk/lock.ts';
+import { FileLock } from '../../src/disk/lock.ts';
 import {
   type Catalog,
   createCatalog,
@@ -14,32 +14,30 @@ import {
   read,
   skuFields,
   spuFields,
-} from '../../support/catalog.ts';
-import { send } from '../../support/client.ts';
-import { killServers, startServer, type TestServer } from '../../support/server.ts';
-import { until } from '../../support/until.ts';
-import { faultsOf, folderOf } from '../../support/shop.ts';
+} from '../support/catalog.ts';
+import { send } from '../support/client.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { faultsOf, folderOf } from '../support/shop.ts';
 
-let server: TestServer;
+let server: Service;
 let catalog: Catalog;
 
 test.before(async () => {
-  server = await startServer();
+  server = await openService();
   catalog = await createCatalog(server);
 });
 
 test.after(async () => {
-  const { status, stderr } = await server.stop();
-  await killServers();
-  assert.is(status, 0);
-  assert.is(stderr, '');
+  await closeServices();
+  assert.equal(server.log, []);
 });
 
 function pageFile(data: string, sku: number): string {
   return join(data, 'pages', 'skus', `${sku}.html`);
 }
 
-function getPage(of: Pick<TestServer, 'url'>, sku: number) {
+function getPage(of: Pick<Service, 'url'>, sku: number) {
   return send(of, 'GET', `/pages/skus/${sku}.html`, { token: null });
 }
 
@@ -53,20 +51,19 @@ async function pageSaying(path: string, text: string): Promise<string> {
   return page;
 }
 
-async function patch(of: TestServer, path: string, body: Fields): Promise<void> {
+async function patch(of: Service, path: string, body: Fields): Promise<void> {
   const { status, text } = await send(of, 'PATCH', path, { body });
   if (status !== 200) throw new Error(`PATCH ${path}: ${status} ${text}`);
 }
 
-/** What `rebuild-pages --stale` finds to do. */
 test('after a start with the demo catalog the folder holds every page, and nothing else', async () => {
-  const demo = await startServer({ demo: true });
+  const demo = await openService({ demo: true });
   const skus: { id: number }[] = await read(demo, '/admin/skus/?per_page=1000');
   assert.ok(skus.length >= 20);
   await until('every page is there', () => faultsOf(demo.data).length === 0);
   const folder = folderOf(demo.data);
   for (const { id } of skus) assert.ok(folder.has(`skus/${id}.html`), `SKU ${id}`);
-  assert.is((await demo.stop()).status, 0);
+  await demo.stop();
 });
 
 test('a created SKU gets a page with its name, price, stock, SPU, brand and categories', async () => {
@@ -356,7 +353,7 @@ test('the request does not wait for the page, and the page follows', async () =>
   const lock = new FileLock(join(server.data, 'pages.lock'));
   try {
     // While we hold the pages' lock nobody can write one.
-    lock.lock();
+    await until('no page is being written', () => lock.tryLock());
     await patch(server, `/admin/skus/${id}/`, { name: 'Written meanwhile' });
     assert.is((await read(server, `/admin/skus/${id}/`)).name, 'Written meanwhile');
     assert.ok((await getPage(server, id)).text.includes('Phone, silver'));
@@ -374,26 +371,24 @@ test('after a burst of changes to one SKU its page shows the last', async () => 
 });
 
 test('a page that cannot be written is told in one line, and made once it can be', async () => {
-  const own = await startServer();
+  const own = await openService();
   const of = await createCatalog(own);
   await pageWith(own, of.sku, 'Phone, silver');
   const path = pageFile(own.data, of.sku);
   const lock = new FileLock(join(own.data, 'pages.lock'));
-  lock.lock();
+  await until('no page is being written', () => lock.tryLock());
   rmSync(path);
   mkdirSync(path);
   await patch(own, `/admin/skus/${of.sku}/`, { name: 'In the way' });
-  let said = '';
-  own.child.stderr?.on('data', (chunk) => (said += chunk));
   lock.close();
-  await until('the failure is told', () => said.includes('\n'));
-  assert.match(said, /^\{[^\n]*"msg":"a page could not be written[^\n]*\n/);
+  await until('the failure is reported', () => own.log.length > 0);
+  assert.match(own.log[0] ?? '', /^a page could not be written[^\n]*$/);
   // The other pages do not wait for the one in the way.
   const { id } = await make(own, '/admin/skus/', skuFields(of, { name: 'Beside it' }));
   await pageWith(own, id, 'Beside it');
   rmdirSync(path);
   await pageWith(own, of.sku, 'In the way');
-  assert.is((await own.stop()).status, 0);
+  await own.stop();
 });
 
 test.run();

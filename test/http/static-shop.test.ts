@@ -2,18 +2,18 @@
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createCatalog, skuFields } from '../../support/catalog.ts';
-import { send } from '../../support/client.ts';
-import { killServers, startServer, type TestServer } from '../../support/server.ts';
-import { until } from '../../support/until.ts';
-import { faultsOf, folderOf } from '../../support/shop.ts';
+import { createCatalog, skuFields } from '../support/catalog.ts';
+import { send } from '../support/client.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { faultsOf, folderOf } from '../support/shop.ts';
 
 const PUBLIC = 'https://shop.example/a/shop';
 
-let server: TestServer;
+let server: Service;
 
 test.before(async () => {
-  server = await startServer({ demo: true, args: ['--public-url', `${PUBLIC}/`] });
+  server = await openService({ demo: true, pages: { publicUrl: PUBLIC } });
   // Lists of two parts, on the pages of an SPU, of a category and on the front page.
   const of = await createCatalog(server);
   const many = (fields: object) => Array.from({ length: 50 }, () => ({ name: 'More', ...fields }));
@@ -27,7 +27,7 @@ test.before(async () => {
   await until('every page is there', () => faultsOf(server.data).length === 0);
 });
 
-test.after(killServers);
+test.after(closeServices);
 
 interface Found {
   /** Pages that can be reached, by their paths in the folder. */
@@ -36,12 +36,12 @@ interface Found {
 }
 
 /** Follows every link and every file that a page loads, from the front page on. */
-async function walk(base: string): Promise<Found> {
+async function walk(base: string, get: (url: string) => Promise<Response>): Promise<Found> {
   const found: Found = { pages: new Set(), broken: [] };
   const waiting = [base];
   const seen = new Set(waiting);
   for (let url = waiting.pop(); url !== undefined; url = waiting.pop()) {
-    const answer = await fetch(url, { redirect: 'manual' });
+    const answer = await get(url);
     if (answer.status !== 200) {
       found.broken.push(`${url} is ${answer.status}`);
       continue;
@@ -68,7 +68,7 @@ function pagesOfFolder(): string[] {
 }
 
 test('from the front page every page is reached, and no link is broken', async () => {
-  const { pages, broken } = await walk(`${server.url}/pages/`);
+  const { pages, broken } = await walk(`${server.url}/pages/`, server.fetch);
   assert.equal(broken, []);
   assert.equal([...pages].toSorted(), pagesOfFolder());
   const parts = [...pages].filter((name) => /(?:\d|index)\/2\.html$/.test(name));
@@ -76,23 +76,16 @@ test('from the front page every page is reached, and no link is broken', async (
 });
 
 test('a plain server of files shows the same shop, under any path', async () => {
+  const base = 'http://files/some/where/';
   const folder = join(server.data, 'pages');
-  const files = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      const path = new URL(request.url).pathname.replace('/some/where/', '/');
-      const file = Bun.file(join(folder, path.endsWith('/') ? `${path}index.html` : path));
-      return (await file.exists()) ? new Response(file) : new Response(null, { status: 404 });
-    },
-  });
-  try {
-    const { pages, broken } = await walk(`http://127.0.0.1:${files.port}/some/where/`);
-    assert.equal(broken, []);
-    assert.equal([...pages].toSorted(), pagesOfFolder());
-  } finally {
-    await files.stop(true);
-  }
+  const fetchFile = async (url: string) => {
+    const path = new URL(url).pathname.replace('/some/where/', '/');
+    const file = Bun.file(join(folder, path.endsWith('/') ? `${path}index.html` : path));
+    return (await file.exists()) ? new Response(file) : new Response(null, { status: 404 });
+  };
+  const { pages, broken } = await walk(base, fetchFile);
+  assert.equal(broken, []);
+  assert.equal([...pages].toSorted(), pagesOfFolder());
 });
 
 test('every address of the sitemap and every canonical one answers', async () => {
@@ -104,7 +97,7 @@ test('every address of the sitemap and every canonical one answers', async () =>
   assert.ok(addresses.length > 200, `${addresses.length}`);
   for (const address of new Set(addresses)) {
     assert.ok(address.startsWith(`${PUBLIC}/`), address);
-    const answer = await fetch(address.replace(PUBLIC, `${server.url}/pages`));
+    const answer = await server.fetch(address.replace(PUBLIC, `${server.url}/pages`));
     assert.is(answer.status, 200, address);
     await answer.text();
   }

@@ -1,0 +1,125 @@
+/**
+ * What a start does with the pages that it finds: power loss may leave a page old, torn, empty or
+ * not at all. Every page is held against a rendering of the store as the disk has it.
+ */
+import { cpSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { temporaryDirectory } from '../support/directory.ts';
+import { closeServices, openService } from '../support/service.ts';
+import { faultsOf, folderOf } from '../support/shop.ts';
+import { until } from '../support/until.ts';
+
+const PAGES = { publicUrl: 'https://shop.example/pages' };
+
+/** A closed directory with every page of the demo catalog. */
+let demo: string;
+
+test.before(async () => {
+  const own = await openService({ demo: true, pages: PAGES });
+  await own.stop();
+  assert.equal(faultsOf(own.data), []);
+  demo = own.data;
+});
+
+test.after(closeServices);
+
+function copyOfDemo(): string {
+  const data = temporaryDirectory();
+  cpSync(demo, data, { recursive: true, preserveTimestamps: true });
+  return data;
+}
+
+function page(data: string, name: string): string {
+  return join(data, 'pages', name);
+}
+
+function cut(data: string, name: string, bytes: number): void {
+  writeFileSync(page(data, name), (folderOf(data).get(name) ?? '').slice(0, bytes));
+}
+
+function plant(data: string, name: string): void {
+  mkdirSync(dirname(page(data, name)), { recursive: true });
+  writeFileSync(page(data, name), '<!doctype html>');
+}
+
+const DAMAGES: Readonly<Record<string, (data: string) => void>> = {
+  stale(data) {
+    const text = folderOf(data).get('skus/3.html') ?? '';
+    writeFileSync(page(data, 'skus/3.html'), text.replace(/<h1>.*?<\/h1>/, '<h1>Old name</h1>'));
+  },
+  torn(data) {
+    for (const name of ['skus/4.html', 'goods/1.html', 'style.css']) cut(data, name, 700);
+  },
+  empty(data) {
+    for (const name of ['skus/5.html', 'index.html', 'sitemap.xml']) cut(data, name, 0);
+  },
+  'of zeros': (data) =>
+    writeFileSync(
+      page(data, 'goods/2.html'),
+      Buffer.alloc(folderOf(data).get('goods/2.html')?.length ?? 9),
+    ),
+  missing(data) {
+    for (const name of ['skus/7.html', 'categories/1.html', 'sitemaps/skus-1.xml']) {
+      rmSync(page(data, name));
+    }
+  },
+  orphaned(data) {
+    for (const name of [
+      'skus/4711.html',
+      'goods/1/2.html',
+      'index/9.html',
+      'sitemaps/goods-7.xml',
+    ]) {
+      plant(data, name);
+    }
+  },
+  'all gone with their folder': (data) => rmSync(join(data, 'pages'), { recursive: true }),
+  'damaged in every way at once'(data) {
+    for (const [name, inflict] of Object.entries(DAMAGES).slice(0, 6)) if (name) inflict(data);
+  },
+};
+
+for (const [name, inflict] of Object.entries(DAMAGES)) {
+  test(`a start repairs pages that are ${name}`, async () => {
+    const data = copyOfDemo();
+    inflict(data);
+    assert.ok(faultsOf(data).length > 0, 'there is damage');
+    const own = await openService({ data, pages: PAGES });
+    await until('the pages are as they should be', () => faultsOf(data).length === 0);
+    await own.stop();
+    assert.equal(own.log, []);
+  });
+}
+
+test('a start leaves pages alone that are as they should be', async () => {
+  const data = copyOfDemo();
+  const times = () => [...folderOf(data).keys()].map((name) => statSync(page(data, name)).mtimeMs);
+  const before = times();
+  const own = await openService({ data, pages: PAGES });
+  await own.stop();
+  assert.equal(times(), before);
+});
+
+test('a start with other settings makes all pages anew that show them', async () => {
+  const data = copyOfDemo();
+  const own = await openService({ data, pages: { currency: 'EUR', locale: 'de' } });
+  await until('the pages are as they should be', () => faultsOf(data).length === 0);
+  await own.stop();
+  assert.match(folderOf(data).get('skus/1.html') ?? '', '649,00\u00a0€');
+  assert.not.ok(folderOf(data).has('sitemap.xml'), 'there is no public address any more');
+});
+
+test('a start clears away the half-written files of a run that was killed', async () => {
+  const data = copyOfDemo();
+  const halves = ['', 'skus/', 'goods/'].map((where) =>
+    page(data, `${where}.0123456789abcdef.tmp`),
+  );
+  for (const path of halves) writeFileSync(path, '<!doctype html>');
+  const own = await openService({ data, pages: PAGES });
+  await own.stop();
+  assert.equal(halves.filter(existsSync), []);
+});
+
+test.run();
