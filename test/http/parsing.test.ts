@@ -1,6 +1,6 @@
 /**
  * Queries, headers and bodies that are nearly good, or more than they seem: each has a stated
- * outcome (docs/api.md, "What is taken, and what is not").
+ * outcome (docs/api.md, "Unusual requests").
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
