@@ -47,7 +47,7 @@ export interface InputAttribute {
   readonly cascade?: boolean;
   /** Where the path gives the value: neither read from the body nor shown in the object. */
   readonly fromPath?: boolean;
-  /** A text that a search reads (spec 11). */
+  /** A text that a search reads (spec 4.7). */
   readonly searched?: true;
 }
 
@@ -59,7 +59,7 @@ export interface ServerSetAttribute {
   readonly schema?: ValueSchema;
   /** A collection can be filtered by it, by a parameter of the same name. */
   readonly filter?: boolean;
-  /** A text that a search reads (spec 11). */
+  /** A text that a search reads (spec 4.7). */
   readonly searched?: true;
   /** A sentence for the documents. */
   readonly meaning?: string;

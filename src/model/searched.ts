@@ -1,4 +1,4 @@
-/** The attributes that a search reads (spec 11). */
+/** The attributes that a search reads (spec 4.7). */
 import type { Attribute, Kind } from './kind.ts';
 
 const known = new WeakMap<Kind, readonly (readonly [string, Attribute])[]>();

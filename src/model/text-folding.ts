@@ -1,5 +1,5 @@
 /**
- * Texts as a search compares them: without regard to case, accents and width (spec 11).
+ * Texts as a search compares them: without regard to case, accents and width (spec 4.7).
  */
 
 /** ASCII but for capitals: such a text is folded already. */

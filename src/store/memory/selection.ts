@@ -7,7 +7,7 @@ import type { Direction } from './sorting.ts';
 export interface Selection {
   /** Attributes that must have the value; all of them indexed. */
   readonly filters: readonly (readonly [attribute: string, value: Scalar])[];
-  /** Folded words that must all occur in the row's texts (spec 11); none by default. */
+  /** Folded words that must all occur in the row's texts (spec 4.7); none by default. */
   readonly words?: readonly string[];
   /** Any scalar attribute of the object, joined ones included. */
   readonly sortby: string;

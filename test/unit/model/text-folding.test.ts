@@ -1,4 +1,4 @@
-/** How a search compares texts (spec 11). */
+/** How a search compares texts (spec 4.7). */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,5 +1,5 @@
 /**
- * Which rows match the words of a search (spec 11): a row matches if every word occurs in one of
+ * Which rows match the words of a search (spec 4.7): a row matches if every word occurs in one of
  * its texts, its own or joined ones.
  *
  * Invariants:

@@ -19,7 +19,7 @@ import { Tables } from '../../../../../src/store/memory/tables.ts';
 
 type Rows = Record<KindName, RowTable>;
 
-/** The attributes that a search leaves out although they are texts (spec 11). */
+/** The attributes that a search leaves out although they are texts (spec 4.7). */
 const LEFT_OUT = new Set(['desc_detail', 'desc_pack', 'desc_service', 'image', 'logo']);
 
 /** A text that the attribute takes, whatever it is for. */
