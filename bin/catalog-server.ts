@@ -1,5 +1,5 @@
 #!/usr/bin/env bun
 import { version } from '../package.json' with { type: 'json' };
-import { run } from '../src/cli/program.ts';
+import { run } from '../src/cli/run.ts';
 
-void run(process.argv.slice(2), process.env, version).then((status) => process.exit(status));
+void run(process.argv.slice(2), version).then((status) => process.exit(status));

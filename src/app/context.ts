@@ -1,5 +1,5 @@
-/** What the commands are given from outside: streams, environment, version, disk. */
-import type { Readable } from 'node:stream';
+/** What a command takes from outside: streams, environment, version, disk. */
+import type { Readable, Writable } from 'node:stream';
 import type { Disk } from '../disk/disk.ts';
 
 export interface Context {
@@ -8,10 +8,12 @@ export interface Context {
   readonly disk: Disk;
   /** Standard input. */
   readonly input: () => Readable;
-  /** One line to standard output. */
+  /** Standard error if it is a terminal, for prompts and progress bars; otherwise null. */
+  readonly terminal: Writable | null;
+  /** Prints one line to standard output. */
   readonly print: (line: string) => void;
-  /** Bytes to standard output; resolves when they are taken, and rejects when they are not. */
+  /** Writes bytes to standard output; resolves when they are taken, and rejects if they are not. */
   readonly write: (bytes: Uint8Array) => Promise<void>;
-  /** One line to standard error; the stack of an error follows under `--verbose`. */
+  /** Prints one line to standard error, with `--verbose` followed by the stack of the error. */
   readonly warn: (line: string, error?: unknown) => void;
 }

@@ -1,13 +1,19 @@
 /** A progress bar on standard error: pages done, pages per second, and the time left. */
+import type { Writable } from 'node:stream';
 import { SingleBar } from 'cli-progress';
 
 export class ProgressBar {
-  readonly #bar = new SingleBar({
-    format: '{bar} {percentage}% {value}/{total} pages, {rate}/s, {left}',
-    stream: process.stderr,
-    hideCursor: true,
-  });
+  readonly #bar: SingleBar;
   #startedAt: number | null = null;
+
+  /** @param terminal that shows the bar. */
+  constructor(terminal: Writable) {
+    this.#bar = new SingleBar({
+      format: '{bar} {percentage}% {value}/{total} pages, {rate}/s, {left}',
+      stream: terminal,
+      hideCursor: true,
+    });
+  }
 
   show(done: number, total: number): void {
     if (this.#startedAt === null) {

@@ -203,9 +203,9 @@ function toldBy(file: string): Refusal {
 }
 
 if (import.meta.main) {
-  const { run } = await import('../../src/cli/program.ts');
+  const { run } = await import('../../src/cli/run.ts');
   const disk = new RefusingDisk();
   disk.refusal = toldBy(process.env['REFUSE'] ?? '');
-  const status = await run(process.argv.slice(2), process.env, 'test', disk);
+  const status = await run(process.argv.slice(2), 'test', { disk });
   process.exit(status);
 }

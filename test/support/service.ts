@@ -85,6 +85,7 @@ export function contextOf(disk = quickDisk, env: Context['env'] = {}): Context {
     version: 'test',
     disk,
     input: () => process.stdin,
+    terminal: null,
     print() {},
     write: () => Promise.resolve(),
     warn: (line) => {

@@ -11,11 +11,10 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * @param name whose password it is.
  * @throws CatalogError `account` where none is given, or the two differ.
  */
-export async function askPassword(name: string, { input }: Context): Promise<string> {
+export async function askPassword(name: string, { input, terminal }: Context): Promise<string> {
   const stream: NodeJS.ReadableStream & { isTTY?: boolean } = input();
-  const terminal = stream.isTTY === true && process.stderr.isTTY;
-  if (!terminal) return oneLine(await buffer(stream));
-  const [first, again] = await typeLines(stream, process.stderr, [
+  if (stream.isTTY !== true || terminal === null) return oneLine(await buffer(stream));
+  const [first, again] = await typeLines(stream, terminal, [
     `Password of ${name}: `,
     'Once more: ',
   ]);

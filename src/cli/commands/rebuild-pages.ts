@@ -33,7 +33,7 @@ export async function rebuildPagesCommand(
   const settings = { ...keptSettings(context.disk, data), ...pages };
   const site = new Site(new Templates(context.disk, settings.templates), settings);
   const lock = new FileLock(pagesLockPath(data));
-  const bar = process.stderr.isTTY ? new ProgressBar() : null;
+  const bar = context.terminal === null ? null : new ProgressBar(context.terminal);
   const started = performance.now();
   let build: Build;
   try {

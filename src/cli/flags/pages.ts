@@ -1,47 +1,58 @@
-/** What pages look like, as flags of every command that makes them. */
+/** The flags for the look of the pages, of every command that makes pages. */
 import { resolve } from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { PageSettings } from '../../pages/shop/settings.ts';
+import { type Command, InvalidArgumentError, type Option } from 'commander';
+import { DEFAULT_SETTINGS, type PageSettings } from '../../pages/shop/settings.ts';
+import { flag } from './flag.ts';
 
-/** What was said of pages on a command line. */
+/** The page settings that a command line names. */
 export type PageFlags = {
   readonly [Setting in keyof PageSettings]?: NonNullable<PageSettings[Setting]>;
 };
 
-/** @param unsaid what holds where a flag is left out, for the help. */
-export function addPageFlags(command: Command, unsaid: string): Command {
-  return command
-    .addOption(
-      new Option(
-        '--public-url <url>',
-        'where the world finds the folder of pages; canonical links and the sitemap need it',
-      )
-        .env('CATALOG_PUBLIC_URL')
-        .argParser(parsePublicUrl),
-    )
-    .addOption(
-      new Option('--currency <code>', `currency of all prices (ISO 4217); ${unsaid}: USD`)
-        .env('CATALOG_CURRENCY')
-        .argParser(parseCurrency),
-    )
-    .addOption(
-      new Option('--locale <tag>', `language of numbers and pages (BCP 47); ${unsaid}: en`)
-        .env('CATALOG_LOCALE')
-        .argParser(parseLocale),
-    )
-    .addOption(
-      new Option('--shop-name <name>', `name of the shop on its pages; ${unsaid}: Catalog`)
-        .env('CATALOG_SHOP_NAME')
-        .argParser(parseShopName),
-    )
-    .addOption(
-      new Option('--templates <directory>', 'own templates, each in place of the one of its name')
-        .env('CATALOG_TEMPLATES')
-        .argParser(parseTemplates),
-    );
+/** For `serve`: a setting that is left out has its default. */
+export function addPageFlags(serve: Command): void {
+  serve.optionsGroup('Pages:');
+  for (const option of pageFlags((value) => ({ value, shown: value }))) serve.addOption(option);
 }
 
-/** The flags that were given, without the rest of a command line. */
+/** For a command beside a server: a setting that is left out is as the last server had it. */
+export function addPageOverrides(command: Command): void {
+  command.optionsGroup('Pages, if not as the last server made them:');
+  for (const option of pageFlags(() => undefined)) command.addOption(option);
+}
+
+function pageFlags(
+  fallback: (value: string) => { readonly value: string; readonly shown: string } | undefined,
+): Option[] {
+  const { currency, locale, shopName } = DEFAULT_SETTINGS;
+  return [
+    flag(
+      '--public-url <url>',
+      'public address of the pages, for canonical links and the sitemap',
+      parsePublicUrl,
+    ),
+    flag(
+      '--currency <code>',
+      'currency of all prices (ISO 4217)',
+      parseCurrency,
+      fallback(currency),
+    ),
+    flag(
+      '--locale <tag>',
+      'language of the pages and their numbers (BCP 47)',
+      parseLocale,
+      fallback(locale),
+    ),
+    flag('--shop-name <name>', 'name of the shop', parseShopName, fallback(shopName)),
+    flag(
+      '--templates <directory>',
+      'templates that replace the built-in ones of the same names',
+      parseTemplates,
+    ),
+  ];
+}
+
+/** The page settings among all options of a command. */
 export function pageFlagsOf(options: PageFlags): PageFlags {
   const { publicUrl, currency, locale, shopName, templates } = options;
   return {
@@ -78,7 +89,7 @@ function parseShopName(text: string): string {
   throw new InvalidArgumentError('Give a name of 1 to 100 characters.');
 }
 
-/** Absolute, for `rebuild-pages` may be started in another directory. */
+/** Made absolute, since `rebuild-pages` may be started in another directory. */
 function parseTemplates(text: string): string {
   if (text !== '') return resolve(text);
   throw new InvalidArgumentError('Name a directory.');

@@ -4,13 +4,8 @@ import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  parseCount,
-  parseProxies,
-  parseSizeWithin,
-  parseSwitch,
-  parseTimeout,
-} from '../../../src/cli/flags/operation.ts';
+import { parseCount, parseSizeWithin, parseTimeout } from '../../../src/cli/flags/limits.ts';
+import { parseProxies, parseSwitch } from '../../../src/cli/flags/network.ts';
 import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { documentedFlags } from '../../support/flags.ts';

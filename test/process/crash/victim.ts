@@ -4,7 +4,7 @@
  */
 import fs from 'node:fs';
 import { version } from '../../../package.json' with { type: 'json' };
-import { run } from '../../../src/cli/program.ts';
+import { run } from '../../../src/cli/run.ts';
 import { stepDisk } from './step-disk.ts';
 import type { Orders } from './steps.ts';
 
@@ -25,4 +25,4 @@ const disk = stepDisk(orders.data, orders.backup, (side, step) => {
   process.kill(process.pid, 'SIGKILL');
 });
 
-void run(process.argv.slice(2), process.env, version, disk).then((status) => process.exit(status));
+void run(process.argv.slice(2), version, { disk }).then((status) => process.exit(status));

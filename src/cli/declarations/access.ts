@@ -1,0 +1,111 @@
+/** The commands for tokens and accounts: `issue-token`, `users`, `tokens`, `keys`. */
+import { type Command, Option } from 'commander';
+import type { Context } from '../../app/context.ts';
+import { ROLES, type Role } from '../../auth/roles.ts';
+import { type Common, command, subcommand } from '../command.ts';
+import { issueTokenCommand } from '../commands/issue-token.ts';
+import { keysList, keysRotate } from '../commands/keys.ts';
+import { revokeTokens } from '../commands/revoke-tokens.ts';
+import {
+  usersAdd,
+  usersDisable,
+  usersEnable,
+  usersList,
+  usersPasswd,
+  usersRemove,
+  usersRole,
+} from '../commands/users.ts';
+import {
+  parseLifetime,
+  parseOverlap,
+  parseRole,
+  parseSubject,
+  parseTokenId,
+  parseUserName,
+} from '../flags/access.ts';
+
+export function declareAccessCommands(program: Command, context: Context): void {
+  declareIssueToken(program, context);
+  declareUsers(
+    subcommand(program, 'users', 'manage accounts that log in with a password'),
+    context,
+  );
+  declareTokens(subcommand(program, 'tokens', 'revoke tokens before they expire'), context);
+  declareKeys(subcommand(program, 'keys', 'manage the keys that sign tokens'), context);
+}
+
+function declareIssueToken(program: Command, context: Context): void {
+  command(program, 'issue-token', 'print a token for the admin paths')
+    .requiredOption('--subject <name>', 'person or program that the token is for', parseSubject)
+    .addOption(roleOption('admin'))
+    .addOption(
+      new Option('--expires <duration>', 'lifetime, such as 30m, 8h or 7d')
+        .default(8 * 3600, '8h')
+        .argParser(parseLifetime),
+    )
+    .action((options: Common & { subject: string; role: Role; expires: number }) =>
+      issueTokenCommand(options, context),
+    );
+}
+
+function roleOption(fallback: Role): Option {
+  return new Option('--role <role>', 'what it allows').choices(ROLES).default(fallback, fallback);
+}
+
+function declareUsers(users: Command, context: Context): void {
+  const named = (name: string, description: string) =>
+    command(users, name, description).argument('<name>', 'name of the account', parseUserName);
+
+  named('add', 'create an account; asks for the password, or reads it from standard input')
+    .addOption(roleOption('viewer'))
+    .action((name: string, { data, role }: Common & { role: Role }) =>
+      usersAdd({ data, name }, role, context),
+    );
+  command(users, 'list', 'print name, role, state and creation time of every account').action(
+    ({ data }: Common) => usersList(data, context),
+  );
+  named('passwd', 'change the password, and revoke the tokens').action(
+    (name: string, { data }: Common) => usersPasswd({ data, name }, context),
+  );
+  named('role', 'change the role, and revoke the tokens')
+    .argument('<role>', ROLES.join(', '), parseRole)
+    .action((name: string, role: Role, { data }: Common) =>
+      usersRole({ data, name }, role, context),
+    );
+  named('disable', 'refuse logins, and all tokens of the name').action(
+    (name: string, { data }: Common) => usersDisable({ data, name }, context),
+  );
+  named('enable', 'allow logins of a disabled account again').action(
+    (name: string, { data }: Common) => usersEnable({ data, name }, context),
+  );
+  named('remove', 'remove the account, and revoke its tokens').action(
+    (name: string, { data }: Common) => usersRemove({ data, name }, context),
+  );
+}
+
+function declareTokens(tokens: Command, context: Context): void {
+  command(tokens, 'revoke', 'revoke one token, or all tokens of a subject')
+    .argument('[jti]', 'id of a token', parseTokenId)
+    .option('--subject <name>', 'revoke all tokens of this subject', parseSubject)
+    .action((jti: string | undefined, { data, subject }: Common & { subject?: string }) =>
+      revokeTokens({ data, jti: jti ?? null, subject: subject ?? null }, context),
+    );
+}
+
+function declareKeys(keys: Command, context: Context): void {
+  command(keys, 'rotate', 'sign with a new key; the old ones verify for a while')
+    .addOption(
+      new Option(
+        '--overlap <duration>',
+        'how long tokens of the old keys stay valid; 0s for not at all',
+      )
+        .default(24 * 3600, '1d')
+        .argParser(parseOverlap),
+    )
+    .action(({ data, overlap }: Common & { overlap: number }) =>
+      keysRotate({ data, overlap }, context),
+    );
+  command(keys, 'list', 'print id, age and state of every key, never the secret').action(
+    ({ data }: Common) => keysList(data, context),
+  );
+}

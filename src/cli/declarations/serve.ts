@@ -1,0 +1,61 @@
+/** `serve` on the command line. */
+import type { Command } from 'commander';
+import type { Context } from '../../app/context.ts';
+import type { ServeOptions } from '../../app/server-options.ts';
+import { DEFAULT_SETTINGS } from '../../pages/shop/settings.ts';
+import { DEFAULT_AUDIT_BYTES } from '../../resources/audit.ts';
+import { type Common, command } from '../command.ts';
+import { flag } from '../flags/flag.ts';
+import { addLimitFlags, addTimeoutFlags } from '../flags/limits.ts';
+import { addLoggingFlags } from '../flags/logging.ts';
+import { addAddressFlags, addClientFlags } from '../flags/network.ts';
+import { addPageFlags, type PageFlags, pageFlagsOf } from '../flags/pages.ts';
+import { parseAuditSize } from '../flags/values.ts';
+
+/** The flags as commander names them, so far as they are not options of the server already. */
+type ServeFlags = Common &
+  PageFlags &
+  Omit<ServeOptions, 'corsOrigins' | 'pages'> & { readonly corsOrigin?: readonly string[] };
+
+const EXAMPLES = `
+Sizes are bytes, or have the unit KiB or MiB; durations have the unit s, m or h.
+A flag wins over its environment variable.
+
+Examples:
+  Serve ./data at http://127.0.0.1:8000:
+    catalog-server serve
+  Listen on every address, below /api, with metrics on port 9090:
+    catalog-server serve --host 0.0.0.0 --base-path /api --metrics-port 9090
+  Show prices in euros and pages in German, behind a proxy on this machine:
+    catalog-server serve --currency EUR --locale de --trust-proxy loopback \\
+      --public-url https://shop.example/pages`;
+
+export function declareServe(program: Command, context: Context): void {
+  const serve = command(program, 'serve', 'run the server')
+    .addHelpText('after', EXAMPLES)
+    .action(async (flags: ServeFlags) => {
+      // Loaded only here: the other commands start faster without the server's libraries.
+      const { serve: run } = await import('../../app/serve.ts');
+      await run(serveOptionsOf(flags), context);
+    });
+  addAddressFlags(serve);
+  addPageFlags(serve);
+  addClientFlags(serve);
+  serve.optionsGroup('Audit trail:').addOption(
+    flag('--audit-size <MiB>', 'how much of it is kept; 0 keeps nothing', parseAuditSize, {
+      value: DEFAULT_AUDIT_BYTES,
+      shown: String(DEFAULT_AUDIT_BYTES / 2 ** 20),
+    }),
+  );
+  addLoggingFlags(serve);
+  addLimitFlags(serve);
+  addTimeoutFlags(serve);
+}
+
+function serveOptionsOf(flags: ServeFlags): ServeOptions {
+  return {
+    ...flags,
+    corsOrigins: flags.corsOrigin ?? [],
+    pages: { ...DEFAULT_SETTINGS, ...pageFlagsOf(flags) },
+  };
+}

@@ -1,0 +1,42 @@
+/** The values of flags and arguments for users, tokens and keys. */
+import { InvalidArgumentError } from 'commander';
+import { parseDuration } from '../../auth/duration.ts';
+import { isRole, ROLES, type Role } from '../../auth/roles.ts';
+import { MAX_ID_LENGTH } from '../../auth/tokens.ts';
+import { messageOf } from '../../errors.ts';
+
+export function parseSubject(text: string): string {
+  if (text.trim() !== '' && text.length <= 255) return text;
+  throw new InvalidArgumentError('Name a person or a program in 1 to 255 characters.');
+}
+
+/** @returns seconds, 1 or more. */
+export function parseLifetime(text: string): number {
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    throw new InvalidArgumentError(messageOf(error));
+  }
+}
+
+/** @returns seconds, 0 or more. */
+export function parseOverlap(text: string): number {
+  return /^0{1,9}[smhdw]$/.test(text) ? 0 : parseLifetime(text);
+}
+
+/** @returns the name in NFC, the form in which logins are compared. */
+export function parseUserName(text: string): string {
+  const name = text.normalize('NFC');
+  if (/^[\p{L}\p{M}\p{N}._@+-]{1,64}$/u.test(name) && !name.startsWith('-')) return name;
+  throw new InvalidArgumentError('Give 1 to 64 letters, digits, or any of . _ @ + -');
+}
+
+export function parseRole(text: string): Role {
+  if (isRole(text)) return text;
+  throw new InvalidArgumentError(`Give one of ${ROLES.join(', ')}.`);
+}
+
+export function parseTokenId(text: string): string {
+  if (text !== '' && text.length <= MAX_ID_LENGTH) return text;
+  throw new InvalidArgumentError(`Give the jti of a token, 1 to ${MAX_ID_LENGTH} characters.`);
+}

@@ -1,0 +1,152 @@
+/** The flags of `serve` that bound what a client may send, hold open and wait for. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { parseDuration } from '../../auth/duration.ts';
+import { messageOf } from '../../errors.ts';
+import { LIMITS } from '../../http/wire/limits.ts';
+import { type Flag, flag } from './flag.ts';
+
+/** Bytes. */
+interface Range {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** More elements than a body of 1 MiB can hold, so that they count if `--max-body` is larger. */
+const JSON_LIMITS = { depth: 64, elements: 1_000_000 };
+
+/** An array of SKUs with their specifications is nested this deep. */
+const MIN_JSON_DEPTH = 4;
+
+/** Browsers and proxies send a few KiB; node:http keeps them in memory for each connection. */
+const HEADER_BYTES: Range = { least: 1024, most: 1024 * 1024 };
+
+const URL_BYTES: Range = { least: 256, most: 1024 * 1024 };
+
+export function addLimitFlags(serve: Command): void {
+  serve.optionsGroup('Limits:');
+  serve
+    .addOption(
+      flag('--max-body <size>', 'largest body of a request', parseSize, {
+        value: LIMITS.body,
+        shown: '1MiB',
+      }),
+    )
+    .addOption(
+      size(
+        '--max-headers',
+        'largest headers of a request, all together',
+        LIMITS.headers,
+        HEADER_BYTES,
+      ),
+    )
+    .addOption(size('--max-url', 'longest path and query of a request', LIMITS.url, URL_BYTES))
+    .addOption(
+      count(
+        '--max-json-depth',
+        'deepest nesting of a JSON body',
+        JSON_LIMITS.depth,
+        MIN_JSON_DEPTH,
+      ),
+    )
+    .addOption(
+      count('--max-json-elements', 'most elements of one array in a body', JSON_LIMITS.elements),
+    )
+    .addOption(count('--max-connections', 'most open connections', LIMITS.connections))
+    .addOption(
+      count(
+        '--max-connections-per-address',
+        'most open connections from one address; 0 for no limit',
+        LIMITS.connectionsPerAddress,
+        0,
+      ),
+    )
+    .addOption(
+      count(
+        '--max-pipelined',
+        'most requests that wait for an earlier one on their connection',
+        LIMITS.pipelined,
+        0,
+      ),
+    );
+}
+
+export function addTimeoutFlags(serve: Command): void {
+  serve.optionsGroup('Timeouts:');
+  serve
+    .addOption(
+      time(
+        '--headers-timeout',
+        'for a client to send the headers of a request',
+        LIMITS.headersTimeout,
+      ),
+    )
+    .addOption(
+      time('--request-timeout', 'for a client to send a whole request', LIMITS.requestTimeout),
+    )
+    .addOption(
+      time('--keep-alive-timeout', 'for an idle connection to stay open', LIMITS.keepAliveTimeout),
+    )
+    .addOption(time('--send-timeout', 'for a client to read a response', LIMITS.sendTimeout));
+}
+
+function size(name: string, what: string, value: number, range: Range): Flag {
+  const shown = `${value / 1024}KiB`;
+  return flag(`${name} <size>`, what, parseSizeWithin(range), { value, shown });
+}
+
+function count(name: string, what: string, value: number, least = 1): Flag {
+  return flag(`${name} <number>`, what, parseCount(least), { value });
+}
+
+function time(name: string, what: string, value: number): Flag {
+  return flag(`${name} <duration>`, what, parseTimeout, { value, shown: `${value / 1000}s` });
+}
+
+/** A day. A timer takes no more milliseconds than a signed 32-bit number holds. */
+const MAX_TIMEOUT_MS = 24 * 3600 * 1000;
+
+const MAX_COUNT = 1_000_000;
+
+export function parseCount(least: number): (text: string) => number {
+  return (text) => {
+    if (/^\d{1,7}$/.test(text) && Number(text) >= least && Number(text) <= MAX_COUNT) {
+      return Number(text);
+    }
+    throw new InvalidArgumentError(`Give a number from ${least} to ${MAX_COUNT}.`);
+  };
+}
+
+export function parseSizeWithin({ least, most }: Range): (text: string) => number {
+  return (text) => {
+    const bytes = parseSize(text);
+    if (bytes >= least && bytes <= most) return bytes;
+    throw new InvalidArgumentError(`Give ${least} bytes or more, and at most ${most}.`);
+  };
+}
+
+/** @returns milliseconds. */
+export function parseTimeout(text: string): number {
+  let milliseconds: number;
+  try {
+    milliseconds = parseDuration(text) * 1000;
+  } catch (error) {
+    throw new InvalidArgumentError(messageOf(error));
+  }
+  if (milliseconds <= MAX_TIMEOUT_MS) return milliseconds;
+  throw new InvalidArgumentError('Give at most 1d.');
+}
+
+const UNITS: Readonly<Record<string, number>> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20 };
+
+/** Bytes. */
+const MAX_SIZE = 2 ** 30;
+
+/** @returns bytes, of a number of bytes, KiB or MiB. */
+export function parseSize(text: string): number {
+  const [, digits, unit = ''] = /^(\d{1,10})(KiB|MiB)?$/.exec(text) ?? [];
+  const bytes = Number(digits) * (UNITS[unit] ?? Number.NaN);
+  if (bytes >= 1 && bytes <= MAX_SIZE) return bytes;
+  throw new InvalidArgumentError(
+    'Give a number of bytes, such as 65536, 512KiB or 8MiB; at most 1024MiB.',
+  );
+}

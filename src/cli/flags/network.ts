@@ -1,0 +1,97 @@
+/** The flags of `serve` for its address, and for the clients that may use it. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { ANY_ORIGIN } from '../../http/rules/cors.ts';
+import { trustIn } from '../../http/wire/client-address.ts';
+import { flag } from './flag.ts';
+
+export function addAddressFlags(serve: Command): void {
+  serve
+    .addOption(
+      flag('--host <host>', 'address to listen on', parseHost, {
+        value: '127.0.0.1',
+        shown: '127.0.0.1',
+      }),
+    )
+    .addOption(
+      flag('--port <number>', 'port to listen on; 0 takes a free one', parsePort, { value: 8000 }),
+    )
+    .addOption(
+      flag('--base-path <path>', 'path below which everything is served', parseBasePath, {
+        value: '',
+        shown: 'none',
+      }),
+    );
+}
+
+export function addClientFlags(serve: Command): void {
+  serve
+    .optionsGroup('Clients:')
+    .addOption(
+      flag(
+        '--cors-origin <origin>',
+        'origin whose pages may call the API; may be repeated',
+        parseOrigins,
+      ),
+    )
+    .addOption(
+      flag(
+        '--trust-proxy <addresses>',
+        'proxies whose X-Forwarded-For is trusted: addresses, networks, or loopback',
+        parseProxies,
+      ),
+    )
+    .addOption(flag('--protect-books [yes|no]', 'require a token to write books', parseSwitch));
+}
+
+export function parseHost(text: string): string {
+  if (text !== '') return text;
+  throw new InvalidArgumentError('Name an address, such as 127.0.0.1 or 0.0.0.0.');
+}
+
+export function parsePort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError('Give a number from 0 to 65535.');
+}
+
+/** @returns "" for "/"; a slash at the end is removed. */
+export function parseBasePath(text: string): string {
+  const path = text.replace(/\/$/, '');
+  if (/^(?:\/(?!\.\.?(?:\/|$))[\w.~-]+)*$/.test(path)) return path;
+  throw new InvalidArgumentError('Give a path that begins with a slash, such as /api.');
+}
+
+/** @returns the origins (RFC 6454) of a list with commas, after those of earlier flags. */
+export function parseOrigins(text: string, before: readonly string[] = []): string[] {
+  const origins = text.split(',').map((origin) => origin.trim());
+  for (const origin of origins) {
+    if (origin === ANY_ORIGIN || isOrigin(origin)) continue;
+    throw new InvalidArgumentError(
+      'Give origins such as https://shop.example, without a path and in lower case, or "*".',
+    );
+  }
+  return [...before, ...origins];
+}
+
+/** Whether it is written as browsers send it in `Origin`. */
+function isOrigin(text: string): boolean {
+  return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
+/** @returns the addresses and networks of a list with commas, after those of earlier flags. */
+export function parseProxies(text: string, before: readonly string[] = []): readonly string[] {
+  const named = text.split(',').map((each) => each.trim());
+  try {
+    trustIn(named);
+  } catch {
+    throw new InvalidArgumentError(
+      'Give addresses or networks, such as 10.0.0.1 or 10.0.0.0/8, or loopback.',
+    );
+  }
+  return [...before, ...named];
+}
+
+export function parseSwitch(text: string): boolean {
+  if (/^(?:yes|true|1)$/.test(text)) return true;
+  if (/^(?:no|false|0)$/.test(text)) return false;
+  throw new InvalidArgumentError('Give yes or no.');
+}

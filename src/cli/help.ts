@@ -1,0 +1,36 @@
+/** How the help of the program and its commands looks. */
+import { type Command, Help, type HelpConfiguration, type Option } from 'commander';
+import { Flag } from './flags/flag.ts';
+
+/** Columns for the names of flags; the description of a longer name begins on the next line. */
+const MAX_TERM_WIDTH = 26;
+
+export const HELP: HelpConfiguration = {
+  padWidth(this: Help, command: Command, helper: Help): number {
+    return Math.min(Help.prototype.padWidth.call(this, command, helper), MAX_TERM_WIDTH);
+  },
+
+  formatItem(
+    this: Help,
+    term: string,
+    termWidth: number,
+    description: string,
+    helper: Help,
+  ): string {
+    const format = (first: string) =>
+      Help.prototype.formatItem.call(this, first, termWidth, description, helper);
+    const fits = helper.displayWidth(term) <= termWidth;
+    return fits || description === '' ? format(term) : `  ${term}\n${format('')}`;
+  },
+
+  optionDescription(option: Option): string {
+    const { description, argChoices, defaultValue, defaultValueDescription } = option;
+    const facts: string[] = [];
+    if (argChoices !== undefined) facts.push(argChoices.join('|'));
+    if (defaultValue !== undefined) {
+      facts.push(`default: ${defaultValueDescription ?? String(defaultValue)}`);
+    }
+    if (option instanceof Flag) facts.push(`env: ${option.variable}`);
+    return facts.length === 0 ? description : `${description} (${facts.join(', ')})`;
+  },
+};

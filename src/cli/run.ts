@@ -1,0 +1,97 @@
+/** Runs the command line: streams, messages, exit statuses (spec 8.8). */
+import type { Readable, Writable } from 'node:stream';
+import { CommanderError } from 'commander';
+import type { Context } from '../app/context.ts';
+import { type Disk, machineDisk } from '../disk/disk.ts';
+import { CatalogError, messageOf } from '../errors.ts';
+import { createProgram } from './program.ts';
+
+/** 0 to 255. */
+export type ExitStatus = number;
+
+/** A stream of the shell; on a terminal it says so, and how wide it is. */
+export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+/** What the program takes from outside. What is left out is that of the process. */
+export interface Surroundings {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Called only by a command that reads standard input, since that keeps the process alive. */
+  readonly stdin?: () => Readable;
+  readonly stdout?: Output;
+  readonly stderr?: Output;
+  readonly disk?: Disk;
+}
+
+/** Columns, if standard output is not a terminal. */
+const DEFAULT_WIDTH = 80;
+
+/**
+ * Runs the program, and ends standard output.
+ *
+ * @param argv the arguments without the executable.
+ * @param version of the program.
+ */
+export async function run(
+  argv: readonly string[],
+  version: string,
+  {
+    env = process.env,
+    stdin = () => process.stdin,
+    stdout = process.stdout,
+    stderr = process.stderr,
+    disk = machineDisk,
+  }: Surroundings = {},
+): Promise<ExitStatus> {
+  const verbose = argv.includes('--verbose');
+  // A reader that has gone fails the `write` of a command; what is printed is for nobody then.
+  stdout.on('error', () => {});
+  const context: Context = {
+    env,
+    version,
+    disk,
+    input: stdin,
+    terminal: stderr.isTTY === true ? stderr : null,
+    print: (line) => void stdout.write(`${line}\n`),
+    write: (bytes) =>
+      new Promise((resolve, reject) => {
+        stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
+      }),
+    warn(line, error) {
+      stderr.write(`catalog-server: ${line}\n`);
+      if (verbose && error instanceof Error) stderr.write(`${error.stack}\n`);
+    },
+  };
+  const program = createProgram(context, {
+    write: (text) => void stdout.write(text),
+    width: stdout.columns ?? DEFAULT_WIDTH,
+  });
+  let status: ExitStatus = 0;
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    status = report(error, context);
+  }
+  await ended(stdout);
+  return status;
+}
+
+/** Waits until everything printed has been taken: an exit would cut off what a pipe still holds. */
+function ended(stdout: Output): Promise<void> {
+  return new Promise((resolve) => {
+    stdout.once('error', () => resolve());
+    stdout.end(() => resolve());
+  });
+}
+
+/** Prints an error in one line. @returns the exit status for it. */
+function report(error: unknown, context: Context): ExitStatus {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return 0;
+    const message = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+    const said = error.code === 'commander.help' ? 'name a command' : message;
+    context.warn(`${said.replace(/\.$/, '')}; see catalog-server --help`);
+    return 2;
+  }
+  context.warn(messageOf(error).replace(/\s*\n\s*/g, ' '), error);
+  return error instanceof CatalogError ? error.exit : 1;
+}
