@@ -94,6 +94,14 @@ export class OrderedIds {
     return more.length === 0 ? (only?.ids ?? []) : this.#chunks.flatMap(({ ids }) => ids);
   }
 
+  /** The ids in order, or backwards, in parts; valid until the next change. */
+  *chunks(backwards: boolean): Generator<readonly number[]> {
+    for (let at = 0; at < this.#chunks.length; at += 1) {
+      const ids = this.#chunks[backwards ? this.#chunks.length - 1 - at : at]?.ids ?? [];
+      yield backwards ? ids.toReversed() : ids;
+    }
+  }
+
   /** @returns the ids as they are now, in order or backwards; later changes do not show in it. */
   snapshot(backwards = false): Iterable<number> {
     this.#snapshots += 1;

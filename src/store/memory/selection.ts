@@ -9,12 +9,22 @@ export interface Selection {
   readonly filters: readonly (readonly [attribute: string, value: Scalar])[];
   /** Folded words that must all occur in the row's texts (spec 4.7); none by default. */
   readonly words?: readonly string[];
+  /** None by default. */
+  readonly ranges?: readonly Range[];
   /** Any scalar attribute of the object, joined ones included. */
   readonly sortby: string;
   readonly order: Direction;
   readonly offset: number;
   /** Infinity for all. */
   readonly limit: number;
+}
+
+/** Rows whose attribute has a value within bounds, both included; null is no bound. */
+export interface Range {
+  /** A stored attribute. */
+  readonly attribute: string;
+  readonly min: Scalar;
+  readonly max: Scalar;
 }
 
 export interface Page<K extends KindName = KindName> {

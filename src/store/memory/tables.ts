@@ -5,7 +5,7 @@
  * table, each at the place that its current values give.
  */
 import { type Change, changeOf } from '../../model/change.ts';
-import { ALL_KINDS, KINDS } from '../../model/kinds.ts';
+import { ALL_KINDS } from '../../model/kinds.ts';
 import { dependentKinds, referrersOf } from '../../model/relations.ts';
 import type { Kind, KindName, Row, Scalar } from '../../model/kind.ts';
 import { existingRow, type Lookup, lookupIn, type RowOf } from '../../model/rows.ts';
@@ -14,15 +14,17 @@ import { perKind } from '../../model/per-kind.ts';
 import type { OrderedIds } from './ordered-ids.ts';
 import type { Ordering } from './ordering.ts';
 import { type OrderingBounds, Orderings } from './orderings.ts';
+import { Queries } from './queries.ts';
 import type { RowTable } from './row-table.ts';
 import { Searches } from './search/searches.ts';
 import type { Page, Selection } from './selection.ts';
-import type { Direction, Order } from './sorting.ts';
+import type { Order } from './sorting.ts';
 
 export class Tables {
   readonly #rows: Record<KindName, RowTable>;
   readonly #orderings: Orderings;
   readonly #searches: Searches;
+  readonly #queries: Queries;
   /** The orderings by id of the indexed attributes: every look-up by value begins with one. */
   readonly #indexes: Record<KindName, ReadonlyMap<string, Ordering>>;
   readonly #ids: Record<KindName, Ordering>;
@@ -39,6 +41,12 @@ export class Tables {
       },
       bounds,
     );
+    this.#queries = new Queries({
+      rows,
+      orderings: this.#orderings,
+      searches: this.#searches,
+      matching: (kind, attribute, value) => this.matching(kind, attribute, value),
+    });
     this.#ids = perKind((kind) => this.#orderings.addIndex(kind, byId(null)));
     this.#indexes = perKind(
       (kind) =>
@@ -77,60 +85,22 @@ export class Tables {
     return this.#ids[kind].list(null);
   }
 
-  /**
-   * Sees to it that {@link Tables.select} holds nobody up.
-   *
-   * @returns what to wait for; undefined if there is nothing. Ask again after waiting.
-   * @throws CatalogError `busy`, as a rejection.
-   */
-  prepare(name: KindName, selection: Selection): Promise<void> | undefined {
-    const { words = [] } = selection;
-    const sorting = this.#orderings.prepare(KINDS[name], this.#orderOf(name, selection).order);
-    if (sorting !== undefined || words.length === 0) return sorting;
-    return this.#searches.prepare(KINDS[name], words);
+  /** See {@link Queries.prepare}. */
+  prepare(kind: KindName, selection: Selection): Promise<void> | undefined {
+    return this.#queries.prepare(kind, selection);
   }
 
-  /** One page of a collection; an ordering that is not prepared is built at once. */
-  select<K extends KindName>(name: K, selection: Selection): Page<K> {
-    const { offset, limit } = selection;
-    const { order, backwards, value, others } = this.#orderOf(name, selection);
-    const list = this.#orderings.get(KINDS[name], order).list(value);
-    if (isScan(others, selection)) return this.#scan(name, list, others, selection);
-    const total = list.length;
-    if (!backwards) return { rows: this.#rowsOf(name, list.slice(offset, limit)), total };
-    const end = Math.max(total - offset, 0);
-    const start = Math.max(end - limit, 0);
-    return { rows: this.#rowsOf(name, list.slice(start, end - start).reverse()), total };
+  /** See {@link Queries.select}. */
+  select<K extends KindName>(kind: K, selection: Selection): Page<K> {
+    return this.#queries.select(kind, selection);
   }
 
-  /**
-   * All rows of a selection, whatever its limit, found as they are read: it takes no memory for
-   * them, and later changes do not show in it.
-   */
+  /** See {@link Queries.selectAll}. */
   selectAll<K extends KindName>(
-    name: K,
+    kind: K,
     selection: Selection,
   ): { readonly rows: Iterable<RowOf<K>>; readonly total: number } {
-    const { order, backwards, value, others } = this.#orderOf(name, selection);
-    if (isScan(others, selection)) {
-      return this.select(name, { ...selection, limit: Number.POSITIVE_INFINITY });
-    }
-    const list = this.#orderings.get(KINDS[name], order).list(value);
-    const ids = list.snapshot(backwards);
-    const rows = this.#rows[name].snapshot();
-    const source = { get: lookupIn((_, id) => rows.get(id)) };
-    return {
-      total: list.length,
-      rows: {
-        *[Symbol.iterator]() {
-          let skip = selection.offset;
-          for (const id of ids) {
-            if (skip > 0) skip -= 1;
-            else yield existingRow(source, name, id);
-          }
-        },
-      },
-    };
+    return this.#queries.selectAll(kind, selection);
   }
 
   /**
@@ -168,45 +138,6 @@ export class Tables {
   /** What in the indexes contradicts the rows, a sentence each; empty if all is well. */
   faults(): string[] {
     return this.#orderings.faults();
-  }
-
-  /** The ordering that a page is read from, and the filters that remain. */
-  #orderOf(name: KindName, { filters, sortby, order }: Selection) {
-    const [narrowest, ...others] =
-      filters.length < 2
-        ? filters
-        : filters.toSorted(
-            ([a, x], [b, y]) => this.matching(name, a, x).length - this.matching(name, b, y).length,
-          );
-    // No two ids are equal, so their other direction is the same list read backwards.
-    const backwards = sortby === 'id' && order === 'desc';
-    const partition = narrowest?.[0] ?? null;
-    const direction: Direction = backwards ? 'asc' : order;
-    return {
-      order: { partition, sortby, order: direction },
-      backwards,
-      value: narrowest?.[1] ?? null,
-      others,
-    };
-  }
-
-  /** A page by several filters or by words: the shortest list is read from end to end. */
-  #scan<K extends KindName>(
-    name: K,
-    list: OrderedIds,
-    others: Selection['filters'],
-    { words = [], sortby, order, offset, limit }: Selection,
-  ): Page<K> {
-    const hasWords = words.length === 0 ? () => true : this.#searches.matches(KINDS[name], words);
-    const isMatch = (row: Row) =>
-      others.every(([attribute, value]) => row[attribute] === value) && hasWords(row);
-    const matches = this.#rowsOf(name, list.values()).filter(isMatch);
-    if (sortby === 'id' && order === 'desc') matches.reverse();
-    return { rows: matches.slice(offset, offset + limit), total: matches.length };
-  }
-
-  #rowsOf<K extends KindName>(name: K, ids: readonly number[]): RowOf<K>[] {
-    return ids.map((id) => existingRow(this, name, id));
   }
 
   /** Tells the orderings which rows are about to move in them, by their own or a joined value. */
@@ -255,11 +186,6 @@ export class Tables {
     }
     return entering;
   }
-}
-
-/** Whether the rows of a list have to be looked at one by one. */
-function isScan(others: Selection['filters'], { words = [] }: Selection): boolean {
-  return others.length > 0 || words.length > 0;
 }
 
 function byId(partition: string | null): Order {

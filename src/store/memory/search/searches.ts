@@ -46,10 +46,19 @@ const MAX_ATTEMPTS = 5;
 /** Results that are kept, for the next page of the same search. */
 const MAX_RESULTS = 16;
 
+/** The rows that match. */
+export interface Matches {
+  readonly size: number;
+  readonly passes: (row: Row) => boolean;
+  /** Ascending. */
+  readonly ids: () => readonly number[];
+}
+
 interface Result {
   readonly kind: Kind;
   readonly words: readonly string[];
   readonly ids: Bitmap;
+  readonly size: number;
 }
 
 interface Running {
@@ -95,14 +104,15 @@ export class Searches {
     return ended.finally(() => this.#running.delete(name));
   }
 
-  /** Whether a row of the kind matches; each row is read if the search is not prepared. */
-  matches(kind: Kind, words: readonly string[]): (row: Row) => boolean {
+  /** The rows of the kind that match; every row is read if the search is not prepared. */
+  matches(kind: Kind, words: readonly string[]): Matches {
     const name = nameOf(kind, words);
     const result = this.#results.get(name);
-    if (result === undefined) return (row) => this.#rowMatches(kind, words, row);
+    if (result === undefined) return this.#readAll(kind, words);
     this.#results.delete(name);
     this.#results.set(name, result);
-    return ({ id }) => result.ids.has(id);
+    const { ids } = result;
+    return { size: result.size, passes: ({ id }) => ids.has(id), ids: () => [...ids] };
   }
 
   /** Takes in the change of a row, after the table did. */
@@ -112,6 +122,15 @@ export class Searches {
       if (concerns(result.kind, kind)) this.#results.delete(name);
     }
     for (const running of this.#running.values()) this.#noteChange(running, kind, id);
+  }
+
+  #readAll(kind: Kind, words: readonly string[]): Matches {
+    const ids: number[] = [];
+    for (const row of this.#source.rows[kind.name].values()) {
+      if (this.#rowMatches(kind, words, row)) ids.push(row.id);
+    }
+    const found = new Set(ids);
+    return { size: ids.length, passes: ({ id }) => found.has(id), ids: () => ids };
   }
 
   #noteChange(running: Running, kind: KindName, id: number): void {
@@ -167,7 +186,7 @@ export class Searches {
         if (row !== undefined && this.#rowMatches(kind, words, row)) ids.add(id);
         else ids.delete(id);
       }
-      this.#keep(name, { kind, words, ids });
+      this.#keep(name, { kind, words, ids, size: ids.count() });
       return;
     }
     throw new CatalogError(

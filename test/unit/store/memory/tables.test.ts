@@ -7,12 +7,14 @@ import { KIND_NAMES, type KindName, type Row, type Scalar } from '../../../../sr
 import { ALL_KINDS, KINDS } from '../../../../src/model/kinds.ts';
 import { lookupIn } from '../../../../src/model/rows.ts';
 import { referrersOf } from '../../../../src/model/relations.ts';
+import { searchedAttributes } from '../../../../src/model/searched.ts';
+import { foldText } from '../../../../src/model/text-folding.ts';
 import { referencesOf, valueOf } from '../../../../src/model/rules.ts';
 import { scalarAttributes } from '../../../../src/resources/representation.ts';
 import { perKind } from '../../../../src/model/per-kind.ts';
 import { RowTable } from '../../../../src/store/memory/row-table.ts';
 import { type Change, changeOf } from '../../../../src/model/change.ts';
-import type { Page, Selection } from '../../../../src/store/memory/selection.ts';
+import type { Page, Range, Selection } from '../../../../src/store/memory/selection.ts';
 import { indexedAttributes, Tables } from '../../../../src/store/memory/tables.ts';
 
 type Rows = Record<KindName, Map<number, Row>>;
@@ -38,11 +40,22 @@ function compare(a: Scalar, b: Scalar): number {
 
 function selectPlainly(rows: Rows, name: KindName, selection: Selection): Page {
   const lookup = lookupIn((kind, id) => rows[kind].get(Number(id)));
-  const { filters, sortby, order, offset, limit } = selection;
+  const { filters, words = [], ranges = [], sortby, order, offset, limit } = selection;
+  const texts = (row: Row) =>
+    searchedAttributes(KINDS[name]).map(([attribute]) =>
+      foldText(String(valueOf(KINDS[name], attribute, row, lookup) ?? '')),
+    );
   const value = (row: Row) => valueOf(KINDS[name], sortby, row, lookup);
   const sign = order === 'asc' ? 1 : -1;
   const all = [...rows[name].values()]
     .filter((row) => filters.every(([attribute, wanted]) => row[attribute] === wanted))
+    .filter((row) => words.every((word) => texts(row).some((each) => each.includes(word))))
+    .filter((row) =>
+      ranges.every(({ attribute, min, max }) => {
+        const own = row[attribute] ?? null;
+        return (min === null || compare(own, min) >= 0) && (max === null || compare(own, max) <= 0);
+      }),
+    )
     .sort((a, b) => sign * compare(value(a), value(b)) || a.id - b.id);
   return { rows: all.slice(offset, offset + limit), total: all.length };
 }
@@ -105,6 +118,14 @@ function edit(rows: Rows, last: Record<KindName, number>, one: Edit): void {
 
 const text = fc.constantFrom('', 'a', 'ab', 'B', 'é', '\uffee', '\u{10000}', '\u{10000}a');
 const number = fc.constantFrom(0, 1, 9, 10, Number.MAX_SAFE_INTEGER);
+const word = fc.constantFrom('a', 'b', 'ab', 'e');
+const bound = fc.option(number);
+const aRange = fc.oneof(
+  fc.record({ attribute: fc.constantFrom('price', 'stock'), min: bound, max: bound }),
+  fc.boolean().map((flag) => ({ attribute: 'is_launched', min: flag, max: flag })),
+);
+const RANGES = { maxLength: 2, selector: ({ attribute }: Range) => attribute };
+
 /** SKUs and what they join come more often: their orderings have the most to keep. */
 const kindName = fc.constantFrom(...KIND_NAMES, 'goods', 'goods', 'categories', 'skus', 'skus');
 const anEdit: fc.Arbitrary<Edit> = fc.record({
@@ -131,6 +152,11 @@ const aQuestion: fc.Arbitrary<Question> = kindName.chain((kind) => {
     kind: fc.constant(kind),
     selection: fc.record({
       filters: fc.subarray([...indexed]).chain((attributes) => fc.tuple(...attributes.map(filter))),
+      words: fc.oneof(
+        { weight: 3, arbitrary: fc.constant([]) },
+        { weight: 1, arbitrary: fc.uniqueArray(word, { maxLength: 2 }) },
+      ),
+      ranges: kind === 'skus' ? fc.uniqueArray(aRange, RANGES) : fc.constant([]),
       sortby: fc.constantFrom(...scalarAttributes(KINDS[kind])),
       order: fc.constantFrom('asc', 'desc'),
       offset: fc.nat(6),

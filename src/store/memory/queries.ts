@@ -1,0 +1,258 @@
+/**
+ * Pages of a collection: which rows a selection has, in which order.
+ *
+ * A page is read from the ordering that its sort order and its narrowest filter name. Whatever else
+ * the selection asks for is a restriction. If one of them lets few rows pass, those are gathered and
+ * sorted; otherwise the ordering is walked until the page is full.
+ */
+import type { Kind, KindName, Row, Scalar } from '../../model/kind.ts';
+import { KINDS } from '../../model/kinds.ts';
+import {
+  existingRow,
+  type Lookup,
+  lookupIn,
+  type RowOf,
+  type RowSource,
+} from '../../model/rows.ts';
+import type { OrderedIds } from './ordered-ids.ts';
+import type { Orderings } from './orderings.ts';
+import type { RowTable } from './row-table.ts';
+import type { Searches } from './search/searches.ts';
+import type { Page, Range, Selection } from './selection.ts';
+import { precedes, type SortKey, sortKey } from './sort-key.ts';
+import { type Direction, keyOf, type Order } from './sorting.ts';
+
+/** Rows that are gathered and sorted for one page, at most: a few milliseconds. */
+const MAX_GATHERED_ROWS = 10_000;
+
+/** Gathering and sorting a row costs about as much as walking past so many. */
+const WALKED_PER_GATHERED = 8;
+
+/** What a selection asks for beside its ordering. */
+interface Restriction {
+  /** Rows of the whole table that pass. */
+  readonly size: number;
+  readonly passes: (row: Row) => boolean;
+  /** Their ids, ascending. */
+  readonly ids: () => readonly number[];
+}
+
+interface Sources {
+  readonly rows: Readonly<Record<KindName, RowTable>>;
+  readonly orderings: Orderings;
+  readonly searches: Searches;
+  /** The ids, ascending, of the rows whose indexed attribute has a value. */
+  readonly matching: (kind: KindName, attribute: string, value: Scalar) => OrderedIds;
+}
+
+export class Queries {
+  readonly #sources: Sources;
+  readonly #lookup: Lookup;
+  readonly #source: RowSource;
+
+  constructor(sources: Sources) {
+    this.#sources = sources;
+    this.#lookup = lookupIn((kind, id) => sources.rows[kind].get(id));
+    this.#source = { get: this.#lookup };
+  }
+
+  /**
+   * Sees to it that {@link Queries.select} holds nobody up.
+   *
+   * @returns what to wait for, and then to ask again; undefined if there is nothing.
+   * @throws CatalogError `busy`, as a rejection.
+   */
+  prepare(name: KindName, selection: Selection): Promise<void> | undefined {
+    const { orderings, searches } = this.#sources;
+    const kind = KINDS[name];
+    const { words = [], ranges = [] } = selection;
+    const orders = [this.#orderOf(name, selection).order, ...ranges.map(orderOfRange)];
+    for (const order of orders) {
+      const sorting = orderings.prepare(kind, order);
+      if (sorting !== undefined) return sorting;
+    }
+    return words.length === 0 ? undefined : searches.prepare(kind, words);
+  }
+
+  /** One page; an ordering that is not prepared is built at once. */
+  select<K extends KindName>(name: K, selection: Selection): Page<K> {
+    const { offset, limit } = selection;
+    const { order, backwards, value, restrictions } = this.#planOf(name, selection);
+    const list = this.#sources.orderings.get(KINDS[name], order).list(value);
+    if (restrictions.length > 0) return this.#restricted(name, selection, list, restrictions);
+    const total = list.length;
+    if (!backwards) return { rows: this.#rowsOf(name, list.slice(offset, limit)), total };
+    const end = Math.max(total - offset, 0);
+    const start = Math.max(end - limit, 0);
+    return { rows: this.#rowsOf(name, list.slice(start, end - start).reverse()), total };
+  }
+
+  /**
+   * All rows of a selection, whatever its limit. Without a restriction they are found as they are
+   * read, so that they take no memory; later changes do not show in them.
+   */
+  selectAll<K extends KindName>(
+    name: K,
+    selection: Selection,
+  ): { readonly rows: Iterable<RowOf<K>>; readonly total: number } {
+    const { order, backwards, value, restrictions } = this.#planOf(name, selection);
+    if (restrictions.length > 0) {
+      return this.select(name, { ...selection, limit: Number.POSITIVE_INFINITY });
+    }
+    const list = this.#sources.orderings.get(KINDS[name], order).list(value);
+    const ids = list.snapshot(backwards);
+    const rows = this.#sources.rows[name].snapshot();
+    const source = { get: lookupIn((_, id) => rows.get(id)) };
+    return {
+      total: list.length,
+      rows: {
+        *[Symbol.iterator]() {
+          let skip = selection.offset;
+          for (const id of ids) {
+            if (skip > 0) skip -= 1;
+            else yield existingRow(source, name, id);
+          }
+        },
+      },
+    };
+  }
+
+  /** The ordering that a page is read from, and the filters that remain. */
+  #orderOf(name: KindName, { filters, sortby, order }: Selection) {
+    const lengthOf = ([attribute, value]: Selection['filters'][number]) =>
+      this.#sources.matching(name, attribute, value).length;
+    const [narrowest, ...others] =
+      filters.length < 2 ? filters : filters.toSorted((a, b) => lengthOf(a) - lengthOf(b));
+    // No two ids are equal, so their other direction is the same list read backwards.
+    const backwards = sortby === 'id' && order === 'desc';
+    const partition = narrowest?.[0] ?? null;
+    const direction: Direction = backwards ? 'asc' : order;
+    return {
+      order: { partition, sortby, order: direction },
+      backwards,
+      value: narrowest?.[1] ?? null,
+      others,
+    };
+  }
+
+  #planOf(name: KindName, selection: Selection) {
+    const { others, ...plan } = this.#orderOf(name, selection);
+    const { words = [], ranges = [] } = selection;
+    const restrictions = others.map((filter) => this.#filter(name, filter));
+    for (const range of ranges) restrictions.push(this.#range(KINDS[name], range));
+    if (words.length > 0) restrictions.push(this.#sources.searches.matches(KINDS[name], words));
+    return { ...plan, restrictions };
+  }
+
+  #filter(name: KindName, [attribute, value]: Selection['filters'][number]): Restriction {
+    const list = this.#sources.matching(name, attribute, value);
+    return {
+      size: list.length,
+      passes: (row) => row[attribute] === value,
+      ids: () => list.values(),
+    };
+  }
+
+  #range(kind: Kind, range: Range): Restriction {
+    const { attribute } = range;
+    const min = range.min === null ? null : sortKey(range.min);
+    const max = range.max === null ? null : sortKey(range.max);
+    const { orderings, rows } = this.#sources;
+    const list = orderings.get(kind, orderOfRange(range)).list(null);
+    const keyOfId = (id: number): SortKey => sortKey(rows[kind.name].get(id)?.[attribute] ?? null);
+    const begin = min === null ? 0 : list.rank((id) => precedes(keyOfId(id), min));
+    const end = max === null ? list.length : list.rank((id) => !precedes(max, keyOfId(id)));
+    const size = Math.max(end - begin, 0);
+    return {
+      size,
+      passes: (row) => {
+        const key = sortKey(row[attribute] ?? null);
+        return (min === null || !precedes(key, min)) && (max === null || !precedes(max, key));
+      },
+      ids: () => list.slice(begin, size).sort((a, b) => a - b),
+    };
+  }
+
+  #restricted<K extends KindName>(
+    name: K,
+    selection: Selection,
+    list: OrderedIds,
+    restrictions: readonly Restriction[],
+  ): Page<K> {
+    const [smallest, ...others] = restrictions.toSorted((a, b) => a.size - b.size);
+    if (smallest === undefined) throw new Error('there is no restriction');
+    const isFew = smallest.size * WALKED_PER_GATHERED <= list.length;
+    if (isFew && smallest.size <= MAX_GATHERED_ROWS) {
+      return this.#gathered(name, selection, smallest.ids(), others);
+    }
+    const isWhole = list.length === this.#sources.rows[name].size && others.length === 0;
+    return this.#walked(name, selection, list, restrictions, isWhole ? smallest.size : null);
+  }
+
+  /** A page of few rows: they are found first, and then sorted. */
+  #gathered<K extends KindName>(
+    name: K,
+    { filters, sortby, order, offset, limit }: Selection,
+    ids: readonly number[],
+    others: readonly Restriction[],
+  ): Page<K> {
+    const rows = this.#rowsOf(name, ids).filter(
+      (row: Row) =>
+        filters.every(([attribute, value]) => row[attribute] === value) &&
+        others.every(({ passes }) => passes(row)),
+    );
+    if (sortby === 'id') {
+      if (order === 'desc') rows.reverse();
+    } else {
+      const sign = order === 'asc' ? 1 : -1;
+      const keyed = rows.map((row) => ({
+        row,
+        key: keyOf(KINDS[name], sortby, row, this.#lookup),
+      }));
+      // The sort is stable, so that equal values keep the ascending id.
+      keyed.sort((a, b) => (a.key === b.key ? 0 : precedes(a.key, b.key) ? -sign : sign));
+      for (const [index, { row }] of keyed.entries()) rows[index] = row;
+    }
+    return { rows: rows.slice(offset, offset + limit), total: rows.length };
+  }
+
+  /**
+   * A page of many rows: the ordering is read until the page is full, and to its end if nobody
+   * knows how many rows there are.
+   *
+   * @param known how many rows pass, or null.
+   */
+  #walked<K extends KindName>(
+    name: K,
+    { sortby, order, offset, limit }: Selection,
+    list: OrderedIds,
+    restrictions: readonly Restriction[],
+    known: number | null,
+  ): Page<K> {
+    const rows: RowOf<K>[] = [];
+    let passed = 0;
+    for (const ids of list.chunks(sortby === 'id' && order === 'desc')) {
+      for (const id of ids) {
+        const row = existingRow(this.#source, name, id);
+        if (!passesAll(restrictions, row)) continue;
+        if (passed >= offset && rows.length < limit) rows.push(row);
+        passed += 1;
+      }
+      if (known !== null && rows.length >= limit) break;
+    }
+    return { rows, total: known ?? passed };
+  }
+
+  #rowsOf<K extends KindName>(name: K, ids: readonly number[]): RowOf<K>[] {
+    return ids.map((id) => existingRow(this.#source, name, id));
+  }
+}
+
+function orderOfRange({ attribute }: Range): Order {
+  return { partition: null, sortby: attribute, order: 'asc' };
+}
+
+function passesAll(restrictions: readonly Restriction[], row: Row): boolean {
+  for (const { passes } of restrictions) if (!passes(row)) return false;
+  return true;
+}
