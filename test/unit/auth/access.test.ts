@@ -82,7 +82,7 @@ test('what was changed is read again as it was written', async () => {
   );
 });
 
-test('the file is for its owner alone, whatever the umask, and says times as people read them', async () => {
+test('only the owner may read the file, with any umask, and its times are readable', async () => {
   for (const mask of [0, 0o022, 0o077]) {
     const directory = temporaryDirectory();
     const before = process.umask(mask);
@@ -221,7 +221,7 @@ for (const step of ['create', 'write', 'fdatasync', 'rename'] as const) {
   });
 }
 
-test('a directory that cannot be synced is told: nobody knows whether the change lasts', async () => {
+test('a directory that cannot be synced is reported, because the change may not last', async () => {
   const directory = temporaryDirectory();
   const disk = new RefusingDisk();
   disk.refusal = (step) => (step === 'fsync' ? 'EIO' : null);
@@ -296,7 +296,7 @@ test('more than 100,000 accounts and revocations are refused, with the way out',
   assert.is(readAccess(pathIn(directory))?.tokens.size, 100_000);
 });
 
-test('an account ends its tokens where it changes, and only then', () => {
+test('a change of an account ends its tokens, and nothing else does', () => {
   const cases: readonly (readonly [string, boolean, (draft: AccessDraft) => unknown])[] = [
     ['passwd', true, (draft) => setPassword(draft, 'ann', '$argon2id$v=19$m=1,t=1,p=1$', NOW)],
     ['another role', true, (draft) => setRole(draft, 'ann', 'viewer', NOW)],
@@ -326,7 +326,7 @@ test('enabling ends the tokens that were issued elsewhere while the account was 
 /** Revocations and issues of tokens, with the clock going on by so many seconds before each. */
 const steps = array(constantFrom('revoke', 'issue', 'second', 'minute'), { maxLength: 30 });
 
-test('whatever is revoked and issued in whatever second, a revocation ends all before it and none after', () => {
+test('in every second, a revocation ends all tokens issued before it and none issued after', () => {
   assertProperty(
     property(steps, (each) => {
       const draft = emptyDraft();
@@ -343,7 +343,7 @@ test('whatever is revoked and issued in whatever second, a revocation ends all b
         }
         if (step === 'issue') {
           const issued = Math.max(now, (draft.subjects.get('ann') ?? 0) + 1);
-          // Beyond the leeway whoever issues waits.
+          // Beyond the leeway the issuer waits.
           if (issued <= now + 2) alive.push(issued);
         }
         const until = draft.subjects.get('ann') ?? 0;

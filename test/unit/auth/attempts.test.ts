@@ -7,7 +7,7 @@ import { CatalogError } from '../../../src/errors.ts';
 
 const LIMITS = { account: 3, address: 5, window: 60_000 };
 
-/** Milliseconds; goes on only when told. */
+/** Milliseconds; moves only when a test moves it. */
 class Clock {
   time = 1000;
   now(): number {
@@ -20,7 +20,7 @@ function begin() {
   return { clock, attempts: new FailedAttempts(LIMITS, clock) };
 }
 
-/** Seconds to wait; 0 where the login may be tried. */
+/** Seconds to wait; 0 if the login may be tried. */
 function wait(attempts: FailedAttempts, account: string, address = '192.0.2.1'): number {
   try {
     attempts.requireAllowed(account, address);
@@ -35,7 +35,7 @@ function wait(attempts: FailedAttempts, account: string, address = '192.0.2.1'):
   }
 }
 
-test('an account may fail as often as the limit says, from whatever address', () => {
+test('an account may fail as often as the limit allows, from any addresses', () => {
   const { attempts } = begin();
   for (let time = 0; time < LIMITS.account; time += 1) {
     assert.is(wait(attempts, 'ann'), 0, `${time}`);
@@ -45,7 +45,7 @@ test('an account may fail as often as the limit says, from whatever address', ()
   assert.is(wait(attempts, 'bob'), 0);
 });
 
-test('an address may fail as often as the limit says, with whatever names', () => {
+test('an address may fail as often as the limit allows, with any names', () => {
   const { attempts } = begin();
   for (let time = 0; time < LIMITS.address; time += 1) {
     assert.is(wait(attempts, `name ${time}`), 0);
@@ -132,7 +132,7 @@ test('an IPv4 address is its own network, mapped or not', () => {
   );
 });
 
-test('whatever the last 64 bits of an IPv6 address, the network is one', () => {
+test('IPv6 addresses that differ in the last 64 bits count as one network', () => {
   assertProperty(
     property(ipV6(), (address) => {
       if (/^(?:0*:)*:?ffff:\d+\./i.test(address)) return;

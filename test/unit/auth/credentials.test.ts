@@ -1,4 +1,4 @@
-/** A running server's view of the files: what others change counts at once, and doubt lets nobody in. */
+/** A running server's view of the files: changes count at once, and in doubt access is refused. */
 import { chmodSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -65,7 +65,7 @@ test('every change counts, also those that follow each other within a moment', a
   }
 });
 
-test('where nothing changes, the same objects are given', async () => {
+test('if nothing changes, the same objects are returned', async () => {
   const { live, later, change } = await begin();
   await change((draft) => endToken(draft, 'one', null));
   const first = live.current();
@@ -154,7 +154,7 @@ test('requests within a millisecond share a look', async () => {
   failure(() => live.current(), 'access_file');
 });
 
-test('when a change is done, whoever asks next sees it', async () => {
+test('the next reader after a change sees it', async () => {
   const directory = temporaryDirectory();
   const live = await LiveCredentials.open(directory, undefined);
   for (let each = 1; each <= 20; each += 1) {
@@ -167,7 +167,7 @@ test('when a change is done, whoever asks next sees it', async () => {
   }
 });
 
-test('whoever issues a token sees what was changed within the last millisecond', async () => {
+test('the issuer of a token sees a change of the last millisecond', async () => {
   const { live, directory, change } = await begin();
   await change((draft) => addAccount(draft, accountOf('ann')));
   assert.is(live.current().access.subjects.size, 0);
@@ -176,7 +176,7 @@ test('whoever issues a token sees what was changed within the last millisecond',
   assert.is(await live.settled(({ access }) => access.subjects.size), 1);
 });
 
-test('whoever issues a token waits for a change that is under way, and sees it', async () => {
+test('the issuer of a token waits for a change that is under way, and sees it', async () => {
   const { live, directory, change } = await begin();
   await change((draft) => addAccount(draft, accountOf('ann')));
   const lock = new FileLock(join(directory, 'access.lock'));
@@ -206,7 +206,7 @@ test('a file that is written in place with the same length is seen by its time',
   assert.ok(file.changed());
 });
 
-test('files in turn under one name are told apart, though they are alike but for their bytes', () => {
+test('files that replace each other under one name are distinguished by their bytes alone', () => {
   const directory = temporaryDirectory();
   const path = join(directory, 'file');
   const put = (text: string) => {

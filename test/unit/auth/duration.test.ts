@@ -7,7 +7,7 @@ import { CatalogError } from '../../../src/errors.ts';
 
 const TEN_YEARS = 315_360_000;
 
-/** The seconds; null where it is refused as wrong usage. */
+/** The seconds; null if it is refused as wrong usage. */
 function seconds(text: string): number | null {
   try {
     return parseDuration(text);
@@ -42,7 +42,7 @@ test('no time at all and more than ten years are refused', () => {
   }
 });
 
-test('what is no number and unit is refused', () => {
+test('text that is not a number and a unit is refused', () => {
   for (const text of [
     '',
     's',

@@ -78,7 +78,7 @@ test('without an overlap the new key is the only one', async () => {
   assert.is(dropped.length, 2);
 });
 
-test('where there are no keys, the first one is made', async () => {
+test('if there are no keys, the first one is created', async () => {
   const directory = temporaryDirectory();
   const { made, replaced } = await rotate(directory, 60);
   assert.is(replaced, null);
@@ -108,7 +108,7 @@ test('a disk that refuses the new file leaves the keys as they were', async () =
   }
 });
 
-test('a file whose signing key is to end, or whose dates are none, is no key file', () => {
+test('a file whose signing key ends, or whose dates are malformed, is refused', () => {
   const path = join(temporaryDirectory(), 'keys.json');
   const write = (key: object) =>
     writeFileSync(path, JSON.stringify({ keys: [key] }), { mode: 0o600 });

@@ -51,7 +51,7 @@ test('keys are made at first need: 256 bits, in a file that its owner alone may 
   assert.equal(readdirSync(directory), ['keys.json']);
 });
 
-test('the mode of the file is 0600 whatever the umask', async () => {
+test('the mode of the file is 0600 with any umask', async () => {
   for (const mask of [0, 0o022, 0o077]) {
     const directory = temporaryDirectory();
     const before = process.umask(mask);
@@ -105,7 +105,7 @@ test('a file that others may read, write or run is refused, and chmod is named',
   }
 });
 
-test('a damaged file is refused and left as it is', async () => {
+test('a damaged file is refused and not changed', async () => {
   const good = { kid: 'a', secret: encoded(32) };
   const damaged = [
     '',

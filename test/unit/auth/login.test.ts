@@ -1,4 +1,4 @@
-/** Logins with an injected password check: what is verified, counted, bounded and told. */
+/** Logins with an injected password check: what is verified, counted, bounded and reported. */
 import { decodeJwt } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -112,7 +112,7 @@ test('after repeated failures an account has to wait, the right password include
   );
 });
 
-test('an address has to wait whatever names it tries, and a success does not free it', async () => {
+test('an address has to wait for every name, and a success does not end the wait', async () => {
   const begun = await begin({ account: 3, address: 4, window: 60_000 });
   for (const name of ['a', 'b', 'c']) await refusal(attempt(begun, name, 'wrong'));
   await attempt(begun, 'ann', 'right');
@@ -143,7 +143,7 @@ test('guesses at once get no further than guesses one by one', async () => {
   assert.is(begun.verified.length, guessed);
 });
 
-test('two passwords are hashed at once, a hundred logins wait, and others are told to try again', async () => {
+test('two passwords are hashed at once, a hundred logins wait, and others are 429', async () => {
   const begun = await begin({ account: 1000, address: 1000, window: 60_000 });
   const results = await Promise.allSettled(
     Array.from({ length: 150 }, () => attempt(begun, 'ann', 'right')),
@@ -188,7 +188,7 @@ test('a token that follows a revocation in the same second is valid', async () =
   }
 });
 
-test('a clock that is behind the last revocation is told to the operator', async () => {
+test('a clock that is before the last revocation is reported to the operator', async () => {
   const source = new FixedCredentials(KEYS, { subjects: new Map([['ann', seconds() + 3600]]) });
   const error = await refusal(issueFor(source, 60, ann));
   assert.is(error.code, 'access_file');

@@ -63,7 +63,7 @@ test('it does not matter how the keyboard composes letters', async () => {
   assert.not.ok(await verifyPassword('cafe creme', hash));
 });
 
-test('the hash for names that no account has costs the same, and nobody knows its password', async () => {
+test('the hash for unknown names costs the same, and no password matches it', async () => {
   const hash = await dummyHash();
   assert.match(hash, PARAMETERS);
   assert.is.not(await dummyHash(), hash);

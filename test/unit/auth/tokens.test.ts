@@ -1,4 +1,4 @@
-/** spec 6.3: what makes a token valid, under a clock that stands still. */
+/** spec 6.3: what makes a token valid, with a stopped clock. */
 import { decodeJwt, decodeProtectedHeader, SignJWT, UnsecuredJWT } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -28,7 +28,7 @@ const CLAIMS = {
   aud: 'catalog-admin',
 };
 
-/** A clock in seconds that goes on only when told. */
+/** A clock in seconds that moves only when a test moves it. */
 class Clock {
   seconds = NOW;
   readonly now = () => this.seconds * 1000;

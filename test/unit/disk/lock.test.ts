@@ -200,7 +200,7 @@ test('what a lock file says is not believed: only a holder locks', () => {
   }
 });
 
-test('the holder is named by command and process, and the lock file stays when it goes', () => {
+test('the holder is named by command and process, and the lock file stays after it ends', () => {
   const directory = temporaryDirectory();
   const path = join(directory, 'lock');
   const lock = acquireOwnership(path, 'serve');

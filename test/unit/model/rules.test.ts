@@ -56,7 +56,7 @@ interface Case {
   readonly rule: string;
   readonly kind: KindName;
   readonly values: Values;
-  /** The attribute blamed, and what the message has to say; null where the row is right. */
+  /** The attribute blamed, and what the message has to say; null if the row is correct. */
   readonly blames: readonly [string, RegExp] | null;
 }
 

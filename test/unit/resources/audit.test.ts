@@ -150,7 +150,7 @@ const FOUNDATION: readonly Step[] = [
   { does: 'many', kind: 'skus', picks: [1, 1, 2] },
 ];
 
-test('the trail leads to exactly the rows that are stored, whatever was written and refused', async () => {
+test('the trail leads to exactly the stored rows, after any writes and refusals', async () => {
   const wholly = fc.asyncProperty(
     fc.array(aStep, { minLength: 5, maxLength: 25 }),
     fc.boolean(),
@@ -231,7 +231,7 @@ test('an entry is in the change set of its write, and a write costs one change s
   assert.is(load(quickDisk, opened.directory)?.files.length, 3);
 });
 
-test('who and when: the subject of each request, null where there is none, and one time', async () => {
+test('who and when: the subject of each request, null if there is none, and one time', async () => {
   const opened = await open();
   const { records } = opened;
   await records.createAll(KINDS.brands, [{ name: 'A' }, { name: 'B' }], ann);

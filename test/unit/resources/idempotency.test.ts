@@ -73,7 +73,7 @@ const create = (
 
 const idsOf = ({ store }: Opened) => [...store.ids(KEYS)];
 
-/** The code of the failure; "done" where there is none. */
+/** The code of the failure; "done" if there is none. */
 async function codeOf(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;
@@ -127,7 +127,7 @@ test('being asked for again does not make an answer live longer', async () => {
   await close(opened);
 });
 
-test('behind its 24 hours a key is free for another request, whose answer then counts', async () => {
+test('after 24 hours a key is free for another request, whose answer is then kept', async () => {
   const opened = await open();
   const begun = clock.time;
   await create(opened, 'key', 'Emma');
@@ -188,7 +188,7 @@ test('a clock that was set back loses no answer and keeps none for ever', async 
   await close(opened);
 });
 
-test('10,000 keys are kept, and with one more the oldest goes', async () => {
+test('10,000 keys are kept, and one more removes the oldest', async () => {
   const opened = await open();
   const created = await Promise.all(
     numbersTo(MOST_KEYS).map((index) => create(opened, `key ${index}`)),
@@ -241,7 +241,7 @@ test('the subject, the key and the request decide together', async () => {
   await close(opened);
 });
 
-test('copies that share a group, and those behind it, have one answer', async () => {
+test('copies in the same group, and those after it, get the same answer', async () => {
   const opened = await open();
   const answers = await Promise.all(numbersTo(3000).map(() => create(opened, 'key')));
   assert.is(answers.filter(({ replayed }) => !replayed).length, 1);
@@ -251,7 +251,7 @@ test('copies that share a group, and those behind it, have one answer', async ()
   await close(opened);
 });
 
-test('a creation that throws leaves no key, and its group goes on', async () => {
+test('a creation that throws leaves no key, and its group continues', async () => {
   const opened = await open();
   const { records } = opened;
   const spec = (goods_id: number) =>
@@ -289,7 +289,7 @@ test('what the disk refused is not remembered: neither the object nor its key', 
   refusing = true;
   const both = [create(opened, 'key'), create(opened, 'key')];
   assert.equal(await Promise.all(both.map(codeOf)), ['write_refused', 'write_refused']);
-  // What was durable is told all the same: it costs no write.
+  // What was durable is still answered: it costs no write.
   assert.is((await create(opened, 'first')).replayed, true);
   refusing = false;
   const done = await create(opened, 'key', 'Another');
@@ -349,7 +349,7 @@ test('the id of a key is not used again when every key has gone, a checkpoint in
   await close(again);
 });
 
-/** Transactions in memory alone, each its own commit: what they do is quick, whatever the bytes. */
+/** Transactions in memory, each its own commit, so that they are fast with any number of bytes. */
 class Ledger {
   readonly document: StoreState = emptyDocument();
   readonly tables = new Tables(this.document.rows);
@@ -468,18 +468,18 @@ const forwards = fc.oneof(
   fc.constantFrom(0, 1, DAY - 1, DAY, DAY + 1),
 );
 
-test('whatever is sent at whatever time, the answers are those of a plain list', () => {
+test('for any requests at any times, the answers are those of a plain list', () => {
   const step = stepOf(forwards, fc.integer({ min: 2, max: 500 }));
   fc.assert(fc.property(fc.array(step, { maxLength: 60 }), agree), { numRuns: 300 });
 });
 
-test('the answers are those of a plain list though the clock goes back and forth', () => {
+test('the answers are those of a plain list even if the clock moves back and forth', () => {
   const pause = fc.oneof(forwards, fc.integer({ min: -30 * HOUR, max: 0 }));
   const step = stepOf(pause, fc.integer({ min: 2, max: 500 }));
   fc.assert(fc.property(fc.array(step, { maxLength: 60 }), agree), { numRuns: 300 });
 });
 
-test('whatever their sizes, the answers are those of a plain list of 32 MiB', () => {
+test('with any sizes, the answers are those of a plain list of 32 MiB', () => {
   const size = fc.oneof(
     fc.integer({ min: 2, max: 12 * MEBIBYTE }),
     fc.constantFrom(MEBIBYTE, 8 * MEBIBYTE, 16 * MEBIBYTE, MOST_BYTES, MOST_BYTES + 1),
@@ -488,7 +488,7 @@ test('whatever their sizes, the answers are those of a plain list of 32 MiB', ()
   fc.assert(fc.property(fc.array(step, { maxLength: 12 }), agree), { numRuns: 40 });
 });
 
-test('answers of 32 MiB are kept at most; the newest is kept whatever its size', () => {
+test('at most 32 MiB of answers are kept; the newest is kept at any size', () => {
   const ledger = new Ledger();
   const keep = (key: string, size: number) =>
     ledger.commit((transaction) =>
@@ -524,7 +524,7 @@ test('bytes are counted in UTF-8, not in characters', () => {
   assert.equal(ledger.ids, [2, 3]);
 });
 
-test('a transaction that is undone behind its key undoes the key and what it dropped', () => {
+test('a transaction that is undone after its key also undoes the key and what it removed', () => {
   const ledger = new Ledger();
   const retry = (key: string): Retry => ({ subject: null, key, request: 1 });
   const created: Created = { id: 1, text: '{}', etag: '""' };

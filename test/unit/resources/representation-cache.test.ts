@@ -1,4 +1,4 @@
-/** Representations that are kept are those that would be made anew. */
+/** Cached representations equal fresh ones. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { KIND_NAMES } from '../../../src/model/kind.ts';

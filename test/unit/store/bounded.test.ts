@@ -1,4 +1,4 @@
-/** Tables that keep their newest rows: against a list, and what check finds where they do not hold. */
+/** Tables that keep their newest rows, compared with a list; and what check finds if they are wrong. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

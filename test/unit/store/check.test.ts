@@ -86,7 +86,7 @@ const HISTORY: readonly ((all: Transaction) => void)[] = [
   },
 ];
 
-/** A store of five change sets behind an empty base. */
+/** A store of five change sets after an empty base. */
 async function history(): Promise<string> {
   const directory = storeDirectory();
   const store = await openStore(directory, { disk: quickDisk });
@@ -95,7 +95,7 @@ async function history(): Promise<string> {
   return directory;
 }
 
-/** The same rows in a base, and no change set behind it. */
+/** The same rows in a base, and no change set after it. */
 async function folded(): Promise<string> {
   const from = load(machineDisk, await history());
   const directory = storeDirectory();
@@ -126,7 +126,7 @@ test('a store in order has no findings, as change sets and as a base', async () 
   }
 });
 
-test('where there is no store, there are neither findings nor a document', async () => {
+test('if there is no store, there are neither findings nor a document', async () => {
   const directory = storeDirectory();
   const nothing = { findings: [], document: null, changeSets: 0 };
   assert.equal(checkStore(machineDisk, directory), nothing);
@@ -149,7 +149,7 @@ test('what a crash leaves is in order, and what else is in the directory is not 
   assert.equal(filesOf(directory), before);
 });
 
-test('descriptions that an earlier version took are in order, whatever their length', async () => {
+test('descriptions that an earlier version accepted are valid at any length', async () => {
   const directory = await folded();
   const texts = { desc_detail: 'x'.repeat(65_537), desc_service: 'y'.repeat(300_000) };
   forge(directory, { base: row('goods', 1, texts) });
@@ -444,7 +444,7 @@ function flip(path: string): void {
   writeFileSync(path, bytes);
 }
 
-/** Puts a directory in the place of a file, or a file in that of a directory. */
+/** Replaces a file by a directory, or a directory by a file. */
 function unreadable(path: string): void {
   const wasDirectory = path.endsWith(CHANGES);
   rmSync(path, { recursive: true });
@@ -595,7 +595,7 @@ for (const { what, damage: make, found } of FILES) {
   });
 }
 
-test('a file in the place of the folder for change sets is named as unreadable', async () => {
+test('a file instead of the folder for change sets is named as unreadable', async () => {
   const directory = leftInDisorder(await history());
   unreadable(join(directory, CHANGES));
   const [first, ...more] = foundIn(directory);
@@ -605,7 +605,7 @@ test('a file in the place of the folder for change sets is named as unreadable',
   }
 });
 
-test('change sets of another history are found, and only where the two meet', async () => {
+test('change sets of another history are found where the two histories meet', async () => {
   const [directory, other] = [leftInDisorder(await history()), await history()];
   for (const sequence of [3, 4]) {
     cpSync(join(other, changeSetName(sequence)), join(directory, changeSetName(sequence)));
@@ -624,7 +624,7 @@ test('an older version and a newer one are findings, with what to do', async () 
   assert.equal(foundIn(older), [
     'DIR has schema version 1, this program has 3; run: catalog-server migrate --data DIR',
   ]);
-  // What is wrong with an older one is told first.
+  // A problem of an older one is reported first.
   flip(join(older, changeSetName(6)));
   assert.equal(foundIn(older), [damage(changeSetName(6), CHECKSUM)]);
 
@@ -652,7 +652,7 @@ test('of very many findings there are a thousand', async () => {
   assert.is(foundIn(directory).length, 1000);
 });
 
-/** The same store after a checkpoint: the base as of change set 3, and two behind it. */
+/** The same store after a checkpoint: the base as of change set 3, and two after it. */
 async function checkpointed(): Promise<string> {
   const directory = storeDirectory();
   const store = await openStore(directory, { disk: quickDisk, smallestCheckpoint: 3 * 4096 - 1 });
@@ -687,7 +687,7 @@ for (const [what, make, behind] of [
   });
 }
 
-/** Checks a directory until it is told to end; prints how often, or what it finds. */
+/** Checks a directory until it is asked to end; prints how often, or what it finds. */
 const CHECKER = `
   const { checkStore } = await import(process.argv[1]);
   const { machineDisk } = await import(process.argv[2]);

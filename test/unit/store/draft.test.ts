@@ -203,7 +203,7 @@ test('a row that others refer to is not deleted, and the message names them', ()
   assert.ok(draft.get('brands', 1));
 });
 
-test('a row goes together with what refers to it, in whatever order', () => {
+test('a row is deleted together with the rows that refer to it, in any order', () => {
   for (const order of [
     ['options', 'specs'],
     ['specs', 'options'],

@@ -1,5 +1,5 @@
 /**
- * A store on a disk that refuses: the write fails, the state from before stays, the store goes on.
+ * A store on a disk that refuses: the write fails, the earlier state stays, the store continues.
  * Every step of every operation is made to fail in turn.
  */
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -196,7 +196,7 @@ const ALL = {
   limit: Number.POSITIVE_INFINITY,
 } as const;
 
-/** How a checkpoint that failed is told of. */
+/** How a checkpoint that failed is reported. */
 const RETRIED = 'a checkpoint failed and is tried again';
 
 test('the refusal says what the disk said', async () => {
@@ -211,7 +211,7 @@ test('the refusal says what the disk said', async () => {
   await store.close();
 });
 
-test('what the disk refuses to remove again goes at the next start', async () => {
+test('a file that the disk refuses to remove is removed at the next start', async () => {
   const { store, disk, directory, failures } = await open();
   await store.transact(addBrand('First'));
   disk.refusal = (step, path) =>
@@ -268,7 +268,7 @@ for (const [outcome, befall] of OUTCOMES) {
   });
 }
 
-test('what waits behind a sync that failed is not called done', async () => {
+test('a write that waits for a sync that failed is not reported as done', async () => {
   const { store, disk, directory, fatalities } = await openUnjudged();
   disk.refusal = ofChangeSet(directory, 'fsync', 'EIO');
   const first = codeOf(store.transact(addBrand('First')));
@@ -280,7 +280,7 @@ test('what waits behind a sync that failed is not called done', async () => {
 
 const headOf = (directory: string) => readHead(machineDisk, join(directory, HEAD))?.sequence;
 
-test('a head that cannot be written holds up nothing, is told once, and catches up', async () => {
+test('a head that cannot be written delays nothing, is reported once, and catches up', async () => {
   const { store, disk, directory, failures, fatalities } = await open();
   await store.transact(addBrand('First'));
   const refusal: Refusal = (step, path) =>
@@ -328,7 +328,7 @@ test('a store with an old head makes its checkpoint as any other', async () => {
   assert.is(failures.length, 1);
 });
 
-test('a head that cannot be synced at the end is told, and all is closed', async () => {
+test('a head that cannot be synced at the end is reported, and everything is closed', async () => {
   const { store, disk, directory, failures } = await open();
   await store.transact(addBrand('First'));
   disk.refusal = (step, path) => (step === 'fdatasync' && path.endsWith(HEAD) ? 'EIO' : null);
@@ -361,7 +361,7 @@ function countCheckpoints({ store, disk, directory }: Opened, refusal: Refusal) 
   return begun;
 }
 
-/** Commits small changes while something goes on in the background. */
+/** Commits small changes while something runs in the background. */
 async function commitUntil(store: Store, holds: () => boolean): Promise<void> {
   await until('the background is done', async () => {
     await store.transact(addBrand('Meanwhile'));
@@ -408,7 +408,7 @@ for (const [step, code] of [
   });
 }
 
-test('a checkpoint that fails again and again is told each time, and loses nothing', async () => {
+test('a checkpoint that fails repeatedly is reported each time, and loses nothing', async () => {
   const opened = await open();
   const { store, directory, failures } = opened;
   const begun = countCheckpoints(opened, ofBase(directory, 'write', 'ENOSPC'));
@@ -424,7 +424,7 @@ test('a checkpoint that fails again and again is told each time, and loses nothi
   assert.is(failures.length, 4);
 });
 
-test('a base that a checkpoint cannot remove again goes at the next start', async () => {
+test('a base that a checkpoint cannot remove is removed at the next start', async () => {
   const opened = await open();
   const { store, disk, directory, failures } = opened;
   disk.refusal = (step, path) =>
@@ -509,7 +509,7 @@ async function refuseEach(
   }
 }
 
-/** What `action` fails with, which has to be what the disk said; null where it does not. */
+/** What `action` fails with, which must be the error of the disk; null if it succeeds. */
 async function failureOf(action: Promise<unknown>): Promise<Error | null> {
   try {
     await action;
@@ -527,7 +527,7 @@ function earlierStore(): string {
   return directory;
 }
 
-/** The directory is a store, in which all goes on. */
+/** The directory is a store that works. */
 async function assertServes(directory: string, expected: StoreState, what: string): Promise<void> {
   assert.equal(findingsOf(directory), [], what);
   const loaded = load(machineDisk, directory);
@@ -605,7 +605,7 @@ for (const mode of MODES) {
       assert.equal(disk.descriptors, [], what);
       assert.equal(findingsOf(directory), [], what);
       const found = load(machineDisk, directory)?.document;
-      // The lock is free again, and what is left is in nobody's way.
+      // The lock is free again, and the files that are left do not matter.
       const again = await openStore(directory, { disk: quickDisk });
       assert.is(again.created, found === undefined, what);
       assert.is(await again.transact(addBrand('First')), 1, what);
@@ -731,7 +731,7 @@ for (const mode of MODES) {
   });
 }
 
-/** Steps of commits and checkpoints after which the store goes on. */
+/** Steps of commits and checkpoints after which the store continues. */
 const HARMLESS: readonly Step[] = [
   'create',
   'write',
@@ -755,7 +755,7 @@ const action = fc.record({
   together: fc.integer({ min: 1, max: 3 }),
 });
 
-test('whatever a disk refuses, memory and disk hold what was answered', async () => {
+test('if a disk refuses any calls, memory and disk contain what was answered', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(action, { maxLength: 25 }), async (actions) => {
       const { store, disk, directory, fatalities } = await openUnjudged();

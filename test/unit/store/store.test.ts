@@ -83,7 +83,7 @@ async function written(...transactions: ((transaction: Transaction) => unknown)[
   return directory;
 }
 
-test('a store is created where there is none, and only when that is asked for', async () => {
+test('a store is created if there is none, and only if that is requested', async () => {
   const directory = join(storeDirectory(), 'deep', 'er');
   const { code, message } = await failureOf(open(directory, machineDisk, false));
   assert.is(code, 'store_missing');
@@ -160,7 +160,7 @@ test('what a killed run left half-written is swept away, and is no damage', asyn
   await store.close();
 });
 
-test('files in the data directory that are none of the store are left alone', async () => {
+test('files in the data directory that do not belong to the store are not changed', async () => {
   const directory = await written(addBook('First'));
   const strangers = ['notes.txt', '7.json', join('changes', '.hidden')];
   for (const name of strangers) writeFileSync(join(directory, name), 'mine');
@@ -170,7 +170,7 @@ test('files in the data directory that are none of the store are left alone', as
   for (const name of strangers) assert.is(readFileSync(join(directory, name), 'utf8'), 'mine');
 });
 
-test('among the change sets, what is none of them is refused by name and left alone', async () => {
+test('a file among the change sets that is not one of them is refused by name and not changed', async () => {
   // The last has a number, but not as the store writes it.
   for (const name of ['README', '7.json', '000000000001.json.bak', '0000000000001.json']) {
     const directory = await written(addBook('First'));
@@ -309,7 +309,7 @@ test('a schema version that there never was is damage', async () => {
   assert.ok(message.startsWith(base), message);
 });
 
-test('a newer schema version is told from damage, whatever else we do not know of it', async () => {
+test('a newer schema version is distinguished from damage, whatever else is unknown', async () => {
   const unknown: readonly ((directory: string) => void)[] = [
     (directory) =>
       reseal(join(directory, 'catalog.json'), (text) =>
@@ -408,7 +408,7 @@ class Gate {
     this.#passing = new Promise((pass, refuse) => {
       this.#decide = { pass, refuse };
     });
-    // Whoever waits hears of a refusal; where nobody waits, it is nobody's.
+    // A caller that waits gets the refusal; if no caller waits, it is dropped.
     this.#passing.catch(() => {});
   }
 
@@ -640,7 +640,7 @@ test('writers see everything before them in the queue, durable or not', async ()
   await store.close();
 });
 
-test('a group that fails takes its own members along and nobody queued behind it', async () => {
+test('a group that fails fails its own members and none that is queued after it', async () => {
   const gate = new Gate();
   const directory = storeDirectory();
   const store = await open(directory, gate.disk);

@@ -1,4 +1,4 @@
-/** The log of a server, as whoever reads its standard error sees it. */
+/** The log of a server, as a reader of its standard error sees it. */
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -187,20 +187,20 @@ for (const [flag, variable] of [
   });
 }
 
-test('what keeps the server from starting is a plain line, whatever the format', async () => {
+test('an error that prevents the start is a plain line in every format', async () => {
   const args = ['serve', '--data', temporaryDirectory(), '--port', '0', '--log-format', 'json'];
   const { status, stderr } = await runCommand([...args, '--host', '203.0.113.1']);
   assert.is(status, 1);
   assert.match(stderr, /^catalog-server: 203\.0\.113\.1 [^\n]+\n$/);
 });
 
-/** A server whose standard error is a pipe that nobody reads. */
+/** A server whose standard error is a pipe without a reader. */
 async function unread(): Promise<{ readonly server: Awaited<ReturnType<typeof serving>> }> {
   const fifo = join(temporaryDirectory(), 'unread');
   assert.is(spawnSync('mkfifo', [fifo]).status, 0);
   const entry = join(ROOT, 'bin', 'catalog-server.ts');
   const serve = ['serve', '--data', temporaryDirectory(), '--port', '0', '--log-level', 'info'];
-  // Opened for reading and writing, it never blocks the opening, and nobody takes what is written.
+  // Opening it for reading and writing never blocks, and nothing reads what is written.
   const script = 'exec 2<>"$0" && exec "$@"';
   const child = spawn('sh', ['-c', script, fifo, process.execPath, entry, ...serve], {
     env: { PATH: process.env['PATH'] ?? '' },
@@ -209,7 +209,7 @@ async function unread(): Promise<{ readonly server: Awaited<ReturnType<typeof se
   return { server: await serving(child) };
 }
 
-test('a log that nobody reads holds up neither requests nor the end', async () => {
+test('a log without a reader delays neither requests nor the shutdown', async () => {
   const { server } = await unread();
   const path = `/${'a'.repeat(900)}/`;
   // Some 3 MB of lines: the pipe takes 64 KiB, and 1 MiB may wait.
@@ -243,7 +243,7 @@ const isRoot = process.geteuid?.() === 0;
   assert.match((await logged({ args: INFO }, async () => {})).text, told);
 });
 
-test('every line of the source goes through the log while it serves', () => {
+test('while it serves, the source prints only through the log', () => {
   const text = readFileSync(join(ROOT, 'src', 'app', 'serve.ts'), 'utf8');
   assert.match(text, 'new Operation(');
   assert.not.match(text, /context\.warn|process\.stderr\.write/);

@@ -1,4 +1,4 @@
-/** The log for people: one line for each event, whatever a client has sent. */
+/** The log for people: one line for each event, for any input of a client. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -34,7 +34,7 @@ test('colours are for terminals alone', () => {
   assert.not.match(shown({ level: 'warn' }, false), '\u001b');
 });
 
-test('whatever the message, the names and the values: one line, without a control character', () => {
+test('any message, names and values give one line without a control character', () => {
   const text = fc.string({ unit: 'binary' });
   fc.assert(
     fc.property(text, text, fc.dictionary(text, text), (msg, path, others) => {

@@ -1,4 +1,4 @@
-/** The depth of JSON, told from its text alone, and the length of its arrays. */
+/** The depth of JSON, found from its text alone, and the length of its arrays. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -10,7 +10,7 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-/** The code with which the step fails; null where it does not. */
+/** The code with which the step fails; null if it succeeds. */
 function codeOf(step: () => void): string | null {
   try {
     step();
@@ -24,7 +24,7 @@ function codeOf(step: () => void): string | null {
 const shallow = (text: string, depth: number) =>
   codeOf(() => requireShallow({ depth, elements: 10 }, text));
 
-test('the depth of the text is that of the value, whatever its strings hold', () => {
+test('the depth of the text is that of the value, for any content of its strings', () => {
   const { tree } = fc.letrec((tie) => ({
     text: fc.string({ unit: fc.constantFrom('[', ']', '{', '}', '"', '\\', ',', 'a', 'é', '\n') }),
     tree: fc.oneof(

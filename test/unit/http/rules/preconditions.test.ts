@@ -49,7 +49,7 @@ test('a request without conditions has none', () => {
   assert.is(conditionsOf(requestWith({ accept: '*/*', etag: CURRENT })), null);
 });
 
-test('If-Match passes where it names the current tag, or is *', () => {
+test('If-Match passes if it names the current tag, or is *', () => {
   for (const value of [
     CURRENT,
     ` ${CURRENT} `,
@@ -66,7 +66,7 @@ test('If-Match passes where it names the current tag, or is *', () => {
   }
 });
 
-test('If-Match fails where it names other tags only', () => {
+test('If-Match fails if it names only other tags', () => {
   for (const value of ['"stale"', '""', '"a", "b"', '"CURRENT"', '"current "', '"*"', '"a,b"']) {
     assert.is(matches(value), false, value);
   }

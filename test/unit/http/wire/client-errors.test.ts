@@ -84,7 +84,7 @@ test('after such a connection a shutdown still waits for the requests under way'
   );
 });
 
-test('whatever is sent, responses keep the order of requests, and nothing stays active', async () => {
+test('for any bytes, responses keep the order of requests, and nothing stays active', async () => {
   const parts = fc.array(
     fc.constantFrom(
       { text: GET, status: 200 },

@@ -277,7 +277,7 @@ test('a request stream is read beyond the limit of whole bodies, up to a limit o
     { body: 1000 },
   ));
 
-test('a request stream pauses its connection while nobody reads', () => {
+test('a request stream pauses its connection while it has no reader', () => {
   const size = 50_000_000;
   let proceed = () => {};
   const pause = new Promise<void>((resolve) => (proceed = resolve));

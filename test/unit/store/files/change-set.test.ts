@@ -101,7 +101,7 @@ const smallBase = () =>
     }),
   ]);
 
-test('a change set is read as it was written, whatever its values', () => {
+test('a change set is read as it was written, with any values', () => {
   fc.assert(
     fc.property(changeSet, (changes) => {
       const { bytes, digest: written } = encodeChangeSet(changes);
@@ -115,7 +115,7 @@ test('a change set is read as it was written, whatever its values', () => {
 
 const time = fc.constantFrom('2024-02-29T12:00:00.000Z', null);
 
-test('a base is read as it was written, whatever its values, with rows by ascending id', () => {
+test('a base is read as it was written, with any values, and rows by ascending id', () => {
   fc.assert(
     fc.property(changeSet, time, ({ sequence, previous, put }, when) => {
       const lastIds = perKind(() => sequence);
@@ -230,7 +230,7 @@ test('a base with a fitting checksum and another shape is refused', () => {
   assert.not(isRefused(decodeBase, Buffer.from(withChecksum(base).bytes)));
 });
 
-test('a list in the place of an object is refused', () => {
+test('a list instead of an object is refused', () => {
   for (const member of ['last_ids', 'put', 'delete']) {
     const { bytes } = encodeChangeSet({ ...SMALL, [member]: [] });
     assert.ok(isRefused(decodeChangeSet, Buffer.from(bytes)), member);
@@ -250,7 +250,7 @@ withShell('a person checks a file with head and sha256sum alone', () => {
   for (const [form, [, make]] of Object.entries(forms)) {
     const path = join(directory, form);
     writeFileSync(path, make());
-    // The digest is over every byte before `,"sha256"`, and stands in the last member.
+    // The digest covers every byte before `,"sha256"`, and is the last member.
     const end = statSync(path).size - ',"sha256":""}\n'.length - 64;
     const { stdout } = spawnSync(
       'sh',

@@ -342,7 +342,7 @@ test('a base says when its last change set was written', async () => {
   assert.ok(new Set(times).size > 1, 'the times are all the same');
 });
 
-/** Reads snapshots until it is told to end; prints how many, and the first that is wrong. */
+/** Reads snapshots until it is asked to end; prints how many, and the first that is wrong. */
 const READER = `
   const { readSnapshot } = await import(process.argv[1] ?? '');
   let going = true;

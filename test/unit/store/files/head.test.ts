@@ -81,7 +81,7 @@ test('a head is read as it was written, and fits into a sector', () => {
   assert.ok(longest.length <= 512, `${longest.length} bytes`);
 });
 
-test('where there is no head, there is none', () => {
+test('without a file there is no head', () => {
   assert.is(readHead(machineDisk, join(temporaryDirectory(), HEAD)), null);
 });
 
@@ -104,7 +104,7 @@ test('a head with any bit flipped, cut off or grown is damage, named by file', (
   refused(new Uint8Array(bytes.length), 'zeroes');
 });
 
-test('a head has one length, whatever it names', () => {
+test('every head has the same length', () => {
   // A file that grows may be left with its new length and its old bytes by power loss.
   const lengths = [0, 9, 10, 99_999, Number.MAX_SAFE_INTEGER].map(
     (sequence) => encodeHead({ ...SMALL, sequence }).length,
@@ -141,7 +141,7 @@ test('a head that is being overwritten is read again; one that stays torn is dam
   }
 });
 
-test('a head that cannot be read is told from a damaged one', () => {
+test('a head that cannot be read is distinguished from a damaged one', () => {
   const directory = temporaryDirectory();
   const path = join(directory, HEAD);
   mkdirSync(path);
@@ -166,7 +166,7 @@ const WRITER = `
   }
 `;
 
-test('a head that another process overwrites all the time is read whole, and never goes back', async () => {
+test('a head that another process overwrites continuously is read whole, and its sequence never decreases', async () => {
   const path = join(temporaryDirectory(), HEAD);
   writeFileSync(path, encodeHead({ sequence: 1, digest: digest('1') }));
   const module = join(ROOT, 'src', 'store', 'files', 'head.ts');
@@ -257,7 +257,7 @@ test('a commit does not wait for the head to be synced, and closing does', async
   assert.equal(synced, [HEAD]);
 });
 
-test('a head that is behind is no harm, and the start brings it forward', async () => {
+test('a head that names an older change set is valid, and the start updates it', async () => {
   for (const behind of [0, 1, 2]) {
     const directory = await written(3);
     const base = JSON.parse(readFileSync(join(directory, BASE), 'utf8'));
@@ -275,7 +275,7 @@ test('a head that is behind is no harm, and the start brings it forward', async 
   }
 });
 
-test('a head that is behind the base is no harm either', async () => {
+test('a head that names a change set before the base is valid too', async () => {
   const directory = await written(6, { smallestCheckpoint: 3 * 4096 });
   const { sequence } = JSON.parse(readFileSync(join(directory, BASE), 'utf8'));
   assert.is(sequence, 4);
@@ -298,7 +298,7 @@ test('a head that is ahead is a loss, and the first change set that is missing i
   }
 });
 
-test('a head of another history is told, whichever change set it names', async () => {
+test('a head of another history is reported, whichever change set it names', async () => {
   const folded = await written(6, { smallestCheckpoint: 3 * 4096 });
   // The base itself has change set 0 here and 4 there.
   for (const [make, sequences] of [
@@ -357,7 +357,7 @@ test('a head without a base is a loss, with the change sets or without', async (
   }
 });
 
-test('a creation that was cut off behind its head is no store, and is made anew', async () => {
+test('a creation that was cut off after its head is not a store, and is started again', async () => {
   const directory = storeDirectory();
   const full = Object.assign(new Error('ENOSPC: no space'), { code: 'ENOSPC' });
   const cutting: Disk = { ...quickDisk, create: () => Promise.reject(full) };

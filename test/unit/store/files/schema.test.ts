@@ -19,14 +19,14 @@ const version3 = {
   tables: { brands: [brand], audits: [] },
 };
 
-test('each version is brought forward step by step, and the current one left as it is', () => {
+test('each version is converted step by step, and the current one is not changed', () => {
   assert.is(SCHEMA_VERSION, 3);
   assert.equal(migrated(1, version1), { ...version3, time: null });
   assert.equal(migrated(2, version2), version3);
   assert.is(migrated(3, version3), version3);
 });
 
-test('each step says where it leads', () => {
+test('each step names the version that it leads to', () => {
   const steps = [1, 2, 3].map((from) => migrationsFrom(from).map(({ to }) => to));
   assert.equal(steps, [[2, 3], [3], []]);
 });

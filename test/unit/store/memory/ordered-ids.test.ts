@@ -1,4 +1,4 @@
-/** Ids in a sort order behave like a plain sorted array, whatever is inserted and removed. */
+/** Ids in a sort order behave like a sorted array under any insertions and removals. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,4 +1,4 @@
-/** A sort order stays what a fresh one is, whatever rows come and go, and tells of contradictions. */
+/** A sort order equals a fresh one after any changes of rows, and reports contradictions. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -36,7 +36,7 @@ class State {
 
 const idsOf = (ordering: Ordering, value: Scalar = null) => [...ordering.list(value).values()];
 
-/** What the property's orders sort by, and how two values compare: written anew for these alone. */
+/** What the property's orders sort by, and how two values compare: written again for these tests. */
 function plainly(state: State, { partition, sortby, order }: Order, value: Scalar): number[] {
   const keyOf = (row: Row) =>
     sortby === 'goods' ? state.goods.get(row['goods_id'] ?? null)?.['name'] : row[sortby];
@@ -188,7 +188,7 @@ test('a row that is not where its values say cannot leave', () => {
   const state = State.of([1, 'a', 1], [2, 'a', 2], [3, 'b', 2]);
   const ordering = state.order({ partition: 'goods_id', sortby: 'name', order: 'asc' });
   const lost: readonly Row[] = [
-    // Another id is alone there; nobody is; it is not in the list, which has two.
+    // Another id is the only one there; there is none; it is not in the list, which has two.
     { id: 9, name: 'a', goods_id: 1 },
     { id: 9, name: 'a', goods_id: 7 },
     { id: 9, name: 'a', goods_id: 2 },
@@ -202,7 +202,7 @@ test('a row that is not where its values say cannot leave', () => {
   assert.equal([idsOf(ordering, 1), idsOf(ordering, 2)], [[1], [2, 3]]);
 });
 
-/** Each changes the rows, or the order, behind the back of the other. */
+/** Each changes the rows or the order without the other. */
 const CONTRADICTIONS: readonly {
   readonly what: string;
   readonly make: (state: State, ordering: Ordering) => void;

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import type { Row } from '../../../../src/model/kind.ts';
 import { RowTable } from '../../../../src/store/memory/row-table.ts';
 
-/** Ids that share a chunk, that stand where one chunk ends and the next begins, and far apart. */
+/** Ids in one chunk, at the border of two chunks, and far apart. */
 const id = fc.oneof(
   { weight: 4, arbitrary: fc.integer({ min: 1, max: 12 }) },
   { weight: 4, arbitrary: fc.constantFrom(1022, 1023, 1024, 1025, 2047, 2048, 2049) },
@@ -116,7 +116,7 @@ test('of two rows with one id the later one stays, and counts once', () => {
   assert.equal(table.get(5), { id: 5, name: 'second' });
 });
 
-test('what is no id has no row, and deleting it changes nothing', () => {
+test('a value that is not an id has no row, and deleting it changes nothing', () => {
   const table = new RowTable([{ id: 1 }, { id: 1024 }]);
   for (const none of [0, -1, 1.5, 2, 1025, 2 ** 32 + 1, Number.NaN, Number.POSITIVE_INFINITY]) {
     assert.is(table.get(none), undefined, `${none}`);

@@ -63,7 +63,7 @@ test('numbers are ordered by value', () => {
   );
 });
 
-test('null stands before every number, and false before true', () => {
+test('null comes before every number, and false before true', () => {
   assert.ok(sortKey(null) < sortKey(0));
   assert.ok(sortKey(null) < sortKey(1));
   assert.ok(sortKey(false) < sortKey(true));

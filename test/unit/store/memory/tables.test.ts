@@ -23,7 +23,7 @@ const noRows = (): Rows => perKind(() => new Map());
 const copy = (rows: Rows): Rows => perKind(({ name }) => new Map(rows[name]));
 const rowTables = (rows: Rows) => perKind(({ name }) => new RowTable(rows[name].values()));
 
-/** The order of spec 4.3, written anew: null, false, true, numbers, strings by code point. */
+/** The order of spec 4.3, written again: null, false, true, numbers, strings by code point. */
 function compare(a: Scalar, b: Scalar): number {
   if (a === b) return 0;
   if (a === null || b === null) return a === null ? -1 : 1;

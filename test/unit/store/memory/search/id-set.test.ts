@@ -50,7 +50,7 @@ test('a bitmap has and lists the ids that were added and not removed', () => {
   );
 });
 
-test('the intersection of two bitmaps has the ids that are in both, whatever their lengths', () => {
+test('the intersection of two bitmaps of any lengths has the ids that are in both', () => {
   fc.assert(
     fc.property(fc.uniqueArray(id), fc.uniqueArray(id), id, id, (a, b, lengthA, lengthB) => {
       const [first, second] = [new Bitmap(lengthA), new Bitmap(lengthB)];

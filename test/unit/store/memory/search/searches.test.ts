@@ -1,4 +1,4 @@
-/** Searches over whole tables, compared with reading every text anew. */
+/** Searches over whole tables, compared with reading every text. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -22,7 +22,7 @@ type Rows = Record<KindName, RowTable>;
 /** The attributes that a search leaves out although they are texts (spec 4.7). */
 const LEFT_OUT = new Set(['desc_detail', 'desc_pack', 'desc_service', 'image', 'logo']);
 
-/** A text that the attribute takes, whatever it is for. */
+/** A text that the attribute accepts. */
 const SAMPLES = ['a', '2020-02-02'];
 
 function isText(declared: Attribute): boolean {
@@ -45,7 +45,7 @@ test('a search reads every text of an object but for descriptions and pictures',
   }
 });
 
-/** Whether every word occurs in a text of a SKU; written anew for these tests alone. */
+/** Whether every word occurs in a text of a SKU; written again for these tests. */
 function plainlyMatches(rows: Rows, row: Row, words: readonly string[]): boolean {
   const lookup = lookupIn((name, id) => rows[name].get(id));
   const texts = ['name', 'goods', 'caption', 'category'].map((name) =>

@@ -1,4 +1,4 @@
-/** A vocabulary finds the rows of words that contain a text, whatever words come and go. */
+/** A vocabulary finds the rows of words that contain a text, after any changes of words. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
