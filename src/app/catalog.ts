@@ -40,7 +40,7 @@ export interface Monitor {
   readonly readiness: Pick<Readiness, 'reason'>;
   readonly observer: StoreObserver;
   /** @returns a callback for failures of this kind that the catalog survives. */
-  failed(what: string): (error: unknown) => void;
+  readonly failed: (what: string) => (error: unknown) => void;
   /** Called if memory or disk can no longer be known; the process has to end. */
   readonly fatal: (error: unknown) => void;
 }
@@ -48,7 +48,7 @@ export interface Monitor {
 /** What tests replace: the time, and the work of hashing. */
 export interface Seams {
   /** Milliseconds since the epoch; stored times, tokens and failed logins go by it. */
-  readonly clock?: { now(): number };
+  readonly clock?: { readonly now: () => number };
   readonly verifyPassword?: PasswordCheck;
 }
 
@@ -58,7 +58,7 @@ export interface Catalog {
   readonly store: Store;
   readonly pages: PageQueue;
   /** Writes the pages that wait, for at most `grace` milliseconds, and closes the store. */
-  close(grace: number): Promise<void>;
+  readonly close: (grace: number) => Promise<void>;
 }
 
 /**

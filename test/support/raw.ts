@@ -1,43 +1,37 @@
 /** Bytes to a socket and bytes back, for what no HTTP client would send. */
 import { connect } from 'node:net';
 import * as assert from 'uvu/assert';
-import type { TestServer } from './server.ts';
+import type { Reachable } from './client.ts';
+
+/** Milliseconds without a byte after which a connection counts as one that hangs. */
+const HANGS_AFTER_MS = 120_000;
 
 /**
- * Writes the chunks one after the other, and returns all that comes back until the server closes
- * the connection or, where it stays open, until nothing has come for `quiet` milliseconds.
+ * Writes the chunks one after the other.
+ *
+ * @returns all that comes back until the server closes the connection.
+ * @throws Error if the server leaves it open.
  */
 export function exchangeRaw(
-  server: Pick<TestServer, 'url'>,
+  server: Reachable,
   chunks: readonly (string | Uint8Array)[],
-  quiet = 400,
-): Promise<{ text: string; closed: boolean }> {
+): Promise<string> {
   const { hostname, port } = new URL(server.url);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname);
     let text = '';
-    let timer: ReturnType<typeof setTimeout>;
-    const finish = (closed: boolean) => {
-      clearTimeout(timer);
+    socket.setTimeout(HANGS_AFTER_MS, () => {
       socket.destroy();
-      resolve({ text, closed });
-    };
-    const wait = () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => finish(false), quiet);
-    };
-    socket.on('data', (chunk) => {
-      text += chunk.toString('latin1');
-      wait();
+      reject(new Error(`the connection hangs after ${JSON.stringify(text)}`));
     });
-    socket.on('close', () => finish(true));
+    socket.on('data', (chunk) => (text += chunk.toString('latin1')));
+    socket.on('close', () => resolve(text));
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNRESET' || error.code === 'EPIPE') finish(true);
-      else reject(error);
+      // The server may close before it has read everything.
+      if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error);
     });
     socket.on('connect', () => {
       for (const chunk of chunks) socket.write(chunk);
-      wait();
     });
   });
 }

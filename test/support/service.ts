@@ -36,6 +36,7 @@ export interface Service {
   readonly data: string;
   /** What was reported as a failure so far. */
   readonly log: string[];
+  readonly application: Application;
   /** Calls the application as the client at `address`; 127.0.0.1 if left out. */
   fetch(url: string, init?: RequestInit, address?: string): Promise<Response>;
   /** Waits for the pages and closes the store. */
@@ -67,6 +68,7 @@ export async function openService(options: ServiceOptions = {}): Promise<Service
     url,
     data,
     log,
+    application: catalog.application,
     fetch: (target, init = {}, address = '127.0.0.1') =>
       call(catalog.application, target.slice(url.length), init, address, limit),
     async stop() {

@@ -2,14 +2,22 @@
 import { connect, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { send } from '../../support/client.ts';
+import type { Limits } from '../../../src/http/wire/limits.ts';
+import { type Reachable, send } from '../../support/client.ts';
 import { exchangeRaw } from '../../support/raw.ts';
-import { killServers, startServer, type TestServer } from '../../support/server.ts';
+import {
+  closeListening,
+  listen,
+  type Listening,
+  type ListeningOptions,
+} from '../../support/listening.ts';
+import { killServers, startServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 
-test.after(killServers);
-
-const PATIENCE = 15_000;
+test.after(async () => {
+  await closeListening();
+  await killServers();
+});
 
 const get = (target: string, headers: readonly string[] = []) =>
   [`GET ${target} HTTP/1.1`, 'Host: catalog', ...headers, '', ''].join('\r\n');
@@ -22,7 +30,7 @@ class Wire {
   closed = false;
   readonly socket: Socket;
 
-  constructor(server: Pick<TestServer, 'url'>, localAddress?: string) {
+  constructor(server: Reachable, localAddress?: string) {
     const { hostname, port } = new URL(server.url);
     this.socket = connect({
       port: Number(port),
@@ -46,14 +54,14 @@ class Wire {
 }
 
 async function withServer(
-  args: readonly string[],
-  run: (server: TestServer) => Promise<void>,
+  limits: Partial<Limits>,
+  run: (server: Listening) => Promise<void>,
+  options: ListeningOptions = {},
 ): Promise<void> {
-  const server = await startServer({ args });
+  const server = await listen({ ...options, limits });
   await run(server);
-  const { status, stderr } = await server.stop();
-  assert.is(status, 0);
-  assert.is(stderr, '', 'a limit that holds is no fault');
+  await server.stop();
+  assert.equal(server.log, [], 'a limit that holds is no fault');
 }
 
 /** A refusal in the shape of every other (spec 3.1), after which the connection ends. */
@@ -64,73 +72,38 @@ function assertRefused(text: string, status: number): void {
   assert.type(JSON.parse(text.slice(text.indexOf('\r\n\r\n'))).error, 'string');
 }
 
-async function statusOf(server: TestServer, chunks: readonly string[]): Promise<string> {
-  const { text, closed } = await exchangeRaw(server, chunks, PATIENCE);
-  assert.ok(closed, 'the connection hangs');
-  return text;
-}
-
-test('--max-headers: headers up to it are read, more are 431', () =>
-  withServer(['--max-headers', '2KiB'], async (server) => {
+test('headers up to the limit are read, more are 431', () =>
+  withServer({ headers: 2 * 1024 }, async (server) => {
     const sized = (bytes: number) => get('/healthz', [`X-Large: ${'x'.repeat(bytes)}`, LAST]);
-    assert.match(await statusOf(server, [sized(1800)]), /^HTTP\/1\.1 200 /);
-    assertRefused(await statusOf(server, [sized(2048)]), 431);
+    assert.match(await exchangeRaw(server, [sized(1800)]), /^HTTP\/1\.1 200 /);
+    assertRefused(await exchangeRaw(server, [sized(2048)]), 431);
   }));
 
-test('--max-headers larger than the default is taken as well', () =>
-  withServer(['--max-headers', '64KiB'], async (server) => {
+test('a limit of headers above the default is one as well', () =>
+  withServer({ headers: 64 * 1024 }, async (server) => {
     const sized = (bytes: number) => get('/healthz', [`X-Large: ${'x'.repeat(bytes)}`, LAST]);
-    assert.match(await statusOf(server, [sized(60_000)]), /^HTTP\/1\.1 200 /);
-    assertRefused(await statusOf(server, [sized(70_000)]), 431);
+    assert.match(await exchangeRaw(server, [sized(60_000)]), /^HTTP\/1\.1 200 /);
+    assertRefused(await exchangeRaw(server, [sized(70_000)]), 431);
   }));
 
-test('--max-url: a target of so many bytes is served, one more is 414', () =>
-  withServer(['--max-url', '300'], async (server) => {
+test('a target of so many bytes is served, one more is 414', () =>
+  withServer({ url: 300 }, async (server) => {
     const target = (bytes: number) => `/books/?x=${'y'.repeat(bytes - '/books/?x='.length)}`;
-    assert.match(await statusOf(server, [get(target(300), [LAST])]), /^HTTP\/1\.1 200 /);
-    const refused = await statusOf(server, [get(target(301), [LAST])]);
+    assert.match(await exchangeRaw(server, [get(target(300), [LAST])]), /^HTTP\/1\.1 200 /);
+    const refused = await exchangeRaw(server, [get(target(301), [LAST])]);
     assertRefused(refused, 414);
     assert.match(refused, 'at most 300 bytes');
   }));
 
 test('a target within the default limit is served, one above it is 414', () =>
-  withServer([], async (server) => {
+  withServer({}, async (server) => {
     const target = (bytes: number) => `/books/?x=${'y'.repeat(bytes - '/books/?x='.length)}`;
-    assert.match(await statusOf(server, [get(target(8192), [LAST])]), /^HTTP\/1\.1 200 /);
-    assertRefused(await statusOf(server, [get(target(8193), [LAST])]), 414);
-  }));
-
-test('--max-json-depth: a body nested so deep is judged by its members, one level more is 422', () =>
-  withServer(['--max-json-depth', '8'], async (server) => {
-    const nested = (depth: number) => {
-      const x = `${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}`;
-      return `{"name":"Emma","pub_date":"1815-12-23","x":${x}}`;
-    };
-    assert.is((await send(server, 'POST', '/books/', { body: nested(8) })).status, 201);
-    const refused = await send(server, 'POST', '/books/', { body: nested(9) });
-    assert.is(refused.status, 422);
-    assert.is(refused.json.error, 'the body is nested more than 8 levels deep');
-    const closed = `${'{"a":'.repeat(9)}1${'}'.repeat(9)}`;
-    assert.is((await send(server, 'POST', '/books/', { body: closed })).status, 422);
-    const open = '['.repeat(100_000);
-    assert.is((await send(server, 'POST', '/books/', { body: open })).status, 400);
-    assert.is((await send(server, 'GET', '/books/')).json.length, 1);
-  }));
-
-test('--max-json-elements: an array that is longer is 422, wherever it is', () =>
-  withServer(['--max-json-elements', '3'], async (server) => {
-    const brands = (count: number) => Array.from({ length: count }, () => ({ name: 'Brand' }));
-    assert.is((await send(server, 'POST', '/admin/brands/', { body: brands(3) })).status, 201);
-    const refused = await send(server, 'POST', '/admin/brands/', { body: brands(4) });
-    assert.is(refused.status, 422);
-    assert.is(refused.json.error, 'an array of the body has 4 elements, more than 3');
-    const hidden = { name: 'Brand', x: { y: [1, 2, 3, 4] } };
-    assert.is((await send(server, 'POST', '/admin/brands/', { body: hidden })).status, 422);
-    assert.is((await send(server, 'GET', '/admin/brands/')).json.length, 3);
+    assert.match(await exchangeRaw(server, [get(target(8192), [LAST])]), /^HTTP\/1\.1 200 /);
+    assertRefused(await exchangeRaw(server, [get(target(8193), [LAST])]), 414);
   }));
 
 test('--headers-timeout: headers that come byte by byte are 408', () =>
-  withServer(['--headers-timeout', '1s', '--request-timeout', '30s'], async (server) => {
+  withServer({ headersTimeout: 300, requestTimeout: 30_000 }, async (server) => {
     const wire = new Wire(server);
     const bytes = get('/healthz', [`X: ${'x'.repeat(400)}`]);
     let sent = 0;
@@ -142,13 +115,13 @@ test('--headers-timeout: headers that come byte by byte are 408', () =>
   }));
 
 test('--headers-timeout: a connection over which nothing comes is closed', () =>
-  withServer(['--headers-timeout', '1s', '--request-timeout', '2s'], async (server) => {
+  withServer({ headersTimeout: 300, requestTimeout: 600 }, async (server) => {
     const wire = new Wire(server);
     await until('the connection is closed', () => wire.closed);
   }));
 
 test('--request-timeout: a body that comes byte by byte ends with the connection', () =>
-  withServer(['--headers-timeout', '1s', '--request-timeout', '2s'], async (server) => {
+  withServer({ headersTimeout: 300, requestTimeout: 600 }, async (server) => {
     const wire = new Wire(server);
     wire.socket.write('POST /books/ HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n');
     const timer = setInterval(() => wire.socket.write(' '), 20);
@@ -159,7 +132,7 @@ test('--request-timeout: a body that comes byte by byte ends with the connection
   }));
 
 test('--headers-timeout longer than --request-timeout is no more than that', () =>
-  withServer(['--headers-timeout', '90s', '--request-timeout', '1s'], async (server) => {
+  withServer({ headersTimeout: 90_000, requestTimeout: 300 }, async (server) => {
     const wire = new Wire(server);
     wire.socket.write('GET / HTTP/1.1\r\n');
     await until('the connection is closed', () => wire.closed);
@@ -167,43 +140,40 @@ test('--headers-timeout longer than --request-timeout is no more than that', () 
   }));
 
 test('--keep-alive-timeout: an idle connection is closed, one in use is not', () =>
-  withServer(['--keep-alive-timeout', '2s'], async (server) => {
+  withServer({ keepAliveTimeout: 2_000 }, async (server) => {
     const idle = new Wire(server);
     const busy = new Wire(server);
     assert.match(await idle.ask(), /^HTTP\/1\.1 200 [^]*keep-alive: timeout=2\r\n/i);
-    let asked = 0;
     await until('the idle one is closed', async () => {
       assert.match(await busy.ask(), /^HTTP\/1\.1 200 /);
-      asked += 1;
       return idle.closed;
     });
-    assert.ok(asked > 10);
     assert.not.ok(busy.closed);
     busy.socket.destroy();
   }));
 
 test('--max-connections: one more is 503, and served when another has gone', () =>
-  withServer(['--max-connections', '3'], async (server) => {
+  withServer({ connections: 3 }, async (server) => {
     const wires = [new Wire(server), new Wire(server), new Wire(server)];
     for (const wire of wires) assert.match(await wire.ask(), /^HTTP\/1\.1 200 /);
-    const refused = await statusOf(server, [get('/healthz')]);
+    const refused = await exchangeRaw(server, [get('/healthz')]);
     assertRefused(refused, 503);
     assert.match(refused, /\r\nRetry-After: 1\r\n/);
     assert.match(await (wires[0] as Wire).ask(), /^HTTP\/1\.1 200 /);
     wires[0]?.socket.destroy();
     await until('a place is free', async () =>
-      (await statusOf(server, [get('/healthz', [LAST])])).startsWith('HTTP/1.1 200'),
+      (await exchangeRaw(server, [get('/healthz', [LAST])])).startsWith('HTTP/1.1 200'),
     );
     for (const wire of wires) wire.socket.destroy();
   }));
 
 test('what comes over a refused connection is not carried out', () =>
-  withServer(['--max-connections', '1'], async (server) => {
+  withServer({ connections: 1 }, async (server) => {
     const wire = new Wire(server);
     await wire.ask();
     const body = '{"name":"Emma","pub_date":"1815-12-23"}';
     const post = `POST /books/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    const refused = await statusOf(server, [post + post]);
+    const refused = await exchangeRaw(server, [post + post]);
     assertRefused(refused, 503);
     wire.text = '';
     wire.socket.write(get('/books/'));
@@ -212,10 +182,10 @@ test('what comes over a refused connection is not carried out', () =>
   }));
 
 test('--max-connections-per-address: one more is 429, another address is served', () =>
-  withServer(['--max-connections-per-address', '2'], async (server) => {
+  withServer({ connectionsPerAddress: 2 }, async (server) => {
     const wires = [new Wire(server), new Wire(server)];
     for (const wire of wires) assert.match(await wire.ask(), /^HTTP\/1\.1 200 /);
-    const refused = await statusOf(server, [get('/healthz')]);
+    const refused = await exchangeRaw(server, [get('/healthz')]);
     assertRefused(refused, 429);
     assert.match(refused, /\r\nRetry-After: 1\r\n/);
     const other = new Wire(server, '127.0.0.2');
@@ -223,24 +193,28 @@ test('--max-connections-per-address: one more is 429, another address is served'
     for (const wire of [...wires, other]) wire.socket.destroy();
   }));
 
-for (const args of [
-  ['--max-connections-per-address', '0'],
-  ['--max-connections-per-address', '2', '--trust-proxy', 'loopback'],
-]) {
-  test(`${args.join(' ')}: any number from one address`, () =>
-    withServer(args, async (server) => {
-      const wires = Array.from({ length: 20 }, () => new Wire(server));
-      for (const wire of wires) assert.match(await wire.ask(), /^HTTP\/1\.1 200 /);
-      for (const wire of wires) wire.socket.destroy();
-    }));
+for (const [what, limit, trustProxy] of [
+  ['without a limit', 0, []],
+  ['behind a proxy that is trusted', 2, ['loopback']],
+] as const) {
+  test(`${what}: any number of connections from one address`, () =>
+    withServer(
+      { connectionsPerAddress: limit },
+      async (server) => {
+        const wires = Array.from({ length: 20 }, () => new Wire(server));
+        for (const wire of wires) assert.match(await wire.ask(), /^HTTP\/1\.1 200 /);
+        for (const wire of wires) wire.socket.destroy();
+      },
+      { trustProxy },
+    ));
 }
 
 test('--max-pipelined: so many wait, the next is 503 in its turn, and the connection ends', () =>
-  withServer(['--max-pipelined', '3'], async (server) => {
+  withServer({ pipelined: 3 }, async (server) => {
     // A write first: those behind it wait for the disk.
     const body = '{"name":"Emma","pub_date":"1815-12-23"}';
     const post = `POST /books/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    const text = await statusOf(server, [post + get('/healthz').repeat(7)]);
+    const text = await exchangeRaw(server, [post + get('/healthz').repeat(7)]);
     const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
     assert.equal(statuses, [201, 200, 200, 200, 503]);
     assert.match(text, 'more than 3 requests wait on this connection');
@@ -248,30 +222,28 @@ test('--max-pipelined: so many wait, the next is 503 in its turn, and the connec
   }));
 
 test('twice as many as --max-pipelined end the connection at once', () =>
-  withServer(['--max-pipelined', '3'], async (server) => {
+  withServer({ pipelined: 3 }, async (server) => {
     const body = '{"name":"Emma","pub_date":"1815-12-23"}';
     const post = `POST /books/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    assert.not.match(await statusOf(server, [post + get('/healthz').repeat(40)]), ' 503 ');
+    assert.not.match(await exchangeRaw(server, [post + get('/healthz').repeat(40)]), ' 503 ');
     assert.is((await send(server, 'GET', '/books/')).status, 200);
   }));
 
 test('--send-timeout: a client that does not read its answers loses the connection', () =>
-  withServer(['--send-timeout', '1s'], async (server) => {
+  withServer({ sendTimeout: 300 }, async (server) => {
     const wire = new Wire(server);
     wire.socket.pause();
     // The viewer's bundle is large enough not to fit into the buffers of the sockets.
     wire.socket.write(get('/docs/swagger-ui-bundle.js').repeat(20));
-    const begun = performance.now();
     await until('the server has closed it', async () => {
       wire.socket.write('X');
       return wire.closed || wire.socket.destroyed;
     });
-    assert.ok(performance.now() - begun < 15_000);
     assert.is((await send(server, 'GET', '/books/')).status, 200);
   }));
 
 test('a client that reads late gets every answer whole', () =>
-  withServer([], async (server) => {
+  withServer({}, async (server) => {
     const { hostname, port } = new URL(server.url);
     const expected = (await send(server, 'GET', '/docs/swagger-ui-bundle.js')).text.length;
     const socket = connect(Number(port), hostname);
@@ -287,7 +259,7 @@ test('a client that reads late gets every answer whole', () =>
   }));
 
 test('a client that ends its side after its requests gets every answer', () =>
-  withServer([], async (server) => {
+  withServer({}, async (server) => {
     const { hostname, port } = new URL(server.url);
     const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
     let text = '';
@@ -297,5 +269,23 @@ test('a client that ends its side after its requests gets every answer', () =>
     assert.is([...text.matchAll(/HTTP\/1\.1 200 /g)].length, 4);
     socket.destroy();
   }));
+
+test('the flags set the limits', async () => {
+  const args = ['--max-headers', '2KiB', '--max-url', '300', '--max-pipelined', '1'];
+  const server = await startServer({ args: [...args, '--max-connections-per-address', '2'] });
+  const large = get('/healthz', [`X-Large: ${'x'.repeat(2048)}`, LAST]);
+  assertRefused(await exchangeRaw(server, [large]), 431);
+  assertRefused(await exchangeRaw(server, [get(`/${'y'.repeat(300)}`, [LAST])]), 414);
+  const body = '{"name":"Emma","pub_date":"1815-12-23"}';
+  const post = `POST /books/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const pipelined = await exchangeRaw(server, [post + get('/healthz').repeat(2)]);
+  assert.match(pipelined, 'more than 1 requests wait on this connection');
+  const wires = [new Wire(server), new Wire(server)];
+  for (const wire of wires) await wire.ask();
+  assertRefused(await exchangeRaw(server, [get('/healthz')]), 429);
+  for (const wire of wires) wire.socket.destroy();
+  const { status, stderr } = await server.stop();
+  assert.equal([status, stderr], [0, '']);
+});
 
 test.run();

@@ -50,7 +50,7 @@ test('metrics count requests by method, route and status, and writes by outcome'
   }
   await send(server, 'GET', '/admin/skus/5/specs/7/');
   await send(server, 'PUT', '/books/1/', { body: { name: '' } });
-  await exchangeRaw(server, ['BREW /pot HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'], 5000);
+  await exchangeRaw(server, ['BREW /pot HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n']);
   const values = await valuesOf(operator);
   const requests = (method: string, route: string, status: number) =>
     values.get(`${COUNT}{method="${method}",route="${route}",status="${status}"}`);

@@ -1,0 +1,52 @@
+/** How deep a body may be nested, and how long its arrays may be (spec 11.3). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { send } from '../support/client.ts';
+import {
+  closeServices,
+  openService,
+  type Service,
+  type ServiceOptions,
+} from '../support/service.ts';
+
+test.after(closeServices);
+
+async function withService(
+  options: ServiceOptions,
+  run: (server: Service) => Promise<void>,
+): Promise<void> {
+  const server = await openService(options);
+  await run(server);
+  await server.stop();
+}
+
+test('--max-json-depth: a body nested so deep is judged by its members, one level more is 422', () =>
+  withService({ maxJsonDepth: 8 }, async (server) => {
+    const nested = (depth: number) => {
+      const x = `${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}`;
+      return `{"name":"Emma","pub_date":"1815-12-23","x":${x}}`;
+    };
+    assert.is((await send(server, 'POST', '/books/', { body: nested(8) })).status, 201);
+    const refused = await send(server, 'POST', '/books/', { body: nested(9) });
+    assert.is(refused.status, 422);
+    assert.is(refused.json.error, 'the body is nested more than 8 levels deep');
+    const closed = `${'{"a":'.repeat(9)}1${'}'.repeat(9)}`;
+    assert.is((await send(server, 'POST', '/books/', { body: closed })).status, 422);
+    const open = '['.repeat(100_000);
+    assert.is((await send(server, 'POST', '/books/', { body: open })).status, 400);
+    assert.is((await send(server, 'GET', '/books/')).json.length, 1);
+  }));
+
+test('--max-json-elements: an array that is longer is 422, wherever it is', () =>
+  withService({ maxJsonElements: 3 }, async (server) => {
+    const brands = (count: number) => Array.from({ length: count }, () => ({ name: 'Brand' }));
+    assert.is((await send(server, 'POST', '/admin/brands/', { body: brands(3) })).status, 201);
+    const refused = await send(server, 'POST', '/admin/brands/', { body: brands(4) });
+    assert.is(refused.status, 422);
+    assert.is(refused.json.error, 'an array of the body has 4 elements, more than 3');
+    const hidden = { name: 'Brand', x: { y: [1, 2, 3, 4] } };
+    assert.is((await send(server, 'POST', '/admin/brands/', { body: hidden })).status, 422);
+    assert.is((await send(server, 'GET', '/admin/brands/')).json.length, 3);
+  }));
+
+test.run();
