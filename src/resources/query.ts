@@ -1,8 +1,10 @@
 /** The query of a collection (spec 4.2 to 4.6) as a selection of the store. */
 import { CatalogError } from '../errors.ts';
 import type { Kind, Scalar } from '../model/kind.ts';
+import { perKind } from '../model/per-kind.ts';
 import type { Direction } from '../store/memory/sorting.ts';
 import type { Selection } from '../store/memory/selection.ts';
+import { type KnownParameters, malformed, type Parameters, parseParameters } from './parameters.ts';
 import { scalarAttributes, visibleAttributes } from './representation.ts';
 
 export const DEFAULT_PAGE_SIZE = 20;
@@ -14,7 +16,7 @@ type PagingForm = 'page' | 'offset' | 'all';
 export interface CollectionQuery {
   readonly selection: Selection;
   readonly form: PagingForm;
-  /** Every parameter that does not page, decoded, in the order sent. */
+  /** Every parameter that does not page, decoded, in the order sent: links repeat them. */
   readonly others: readonly (readonly [name: string, value: string])[];
 }
 
@@ -22,36 +24,39 @@ const PAGE_FORM = ['page', 'per_page'];
 const OFFSET_FORM = ['limit', 'offset'];
 const PAGING = new Set([...PAGE_FORM, ...OFFSET_FORM]);
 
-/** Known parameters by name: what was sent, at most once. */
-type Sent = ReadonlyMap<string, string>;
+/** What the query of a kind may hold, worked out once. */
+interface QueryPlan extends KnownParameters {
+  /** Attributes by the filter that compares them. */
+  readonly filters: ReadonlyMap<string, string>;
+  readonly sortable: ReadonlySet<string>;
+}
+
+const PLANS = perKind((kind): QueryPlan => {
+  const filters = filterParameters(kind);
+  return {
+    owner: kind.plural,
+    names: new Set([...PAGING, 'sortby', 'order', ...filters.keys()]),
+    filters,
+    sortable: new Set(scalarAttributes(kind)),
+  };
+});
 
 /**
  * @param search what follows `?`, not decoded.
  * @throws CatalogError `malformed_query`.
  */
 export function parseQuery(kind: Kind, search: string): CollectionQuery {
-  const filterable = filterParameters(kind);
-  const known = new Set([...PAGING, 'sortby', 'order', ...filterable.keys()]);
-  const sent = new Map<string, string>();
-  const others: (readonly [string, string])[] = [];
-  for (const [name, value] of pairs(search)) {
-    if (known.has(name) || name.endsWith('_id')) {
-      if (!known.has(name)) throw unknownParameter(kind, name, [...filterable.keys()]);
-      if (value === null) throw malformed(name, 'is not percent-encoded UTF-8');
-      if (sent.has(name)) throw malformed(name, 'is given twice');
-      sent.set(name, value);
-    }
-    if (!PAGING.has(name) && value !== null) others.push([name, value]);
-  }
+  const plan = PLANS[kind.name];
+  const sent = parseParameters(plan, search);
   const { form, offset, limit } = parsePaging(kind, sent);
   const selection: Selection = {
-    filters: parseFilters(kind, filterable, sent),
-    sortby: parseSortby(kind, sent),
+    filters: parseFilters(kind, plan, sent),
+    sortby: parseSortby(plan, sent),
     order: parseOrder(sent),
     offset,
     limit,
   };
-  return { selection, form, others };
+  return { selection, form, others: [...sent].filter(([name]) => !PAGING.has(name)) };
 }
 
 /** The filter parameters of a kind and the attributes they compare; aliases included. */
@@ -69,21 +74,21 @@ export function filterParameters(kind: Kind): ReadonlyMap<string, string> {
 
 function parseFilters(
   kind: Kind,
-  filterable: ReadonlyMap<string, string>,
-  sent: Sent,
+  { filters }: QueryPlan,
+  sent: Parameters,
 ): (readonly [string, Scalar])[] {
-  const filters: (readonly [string, Scalar])[] = [];
-  for (const [parameter, attribute] of filterable) {
+  const found: (readonly [string, Scalar])[] = [];
+  for (const [parameter, attribute] of filters) {
     const text = sent.get(parameter);
     if (text === undefined) continue;
-    if (parameter === 'keyword') {
+    if (parameter !== 'keyword') {
+      found.push([attribute, parseFilter(kind, parameter, attribute, text)]);
+    } else if (text !== '') {
       // spec 4.5: an empty keyword is an absent one.
-      if (text !== '') filters.push([attribute, text]);
-    } else {
-      filters.push([attribute, parseFilter(kind, parameter, attribute, text)]);
+      found.push([attribute, text]);
     }
   }
-  return filters;
+  return found;
 }
 
 function parseFilter(kind: Kind, parameter: string, attribute: string, text: string): Scalar {
@@ -101,7 +106,10 @@ function parseFilter(kind: Kind, parameter: string, attribute: string, text: str
   );
 }
 
-function parsePaging(kind: Kind, sent: Sent): { form: PagingForm; offset: number; limit: number } {
+function parsePaging(
+  kind: Kind,
+  sent: Parameters,
+): { form: PagingForm; offset: number; limit: number } {
   const byPage = PAGE_FORM.some((name) => sent.has(name));
   const byOffset = OFFSET_FORM.some((name) => sent.has(name));
   if (byPage && byOffset) {
@@ -120,7 +128,7 @@ function parsePaging(kind: Kind, sent: Sent): { form: PagingForm; offset: number
 }
 
 function parseCount(
-  sent: Sent,
+  sent: Parameters,
   name: string,
   absent: number,
   least: number,
@@ -135,46 +143,14 @@ function parseCount(
   throw malformed(name, `must be a number ${range}, in digits`);
 }
 
-function parseSortby(kind: Kind, sent: Sent): string {
+function parseSortby({ sortable }: QueryPlan, sent: Parameters): string {
   const sortby = sent.get('sortby') ?? 'id';
-  const sortable = scalarAttributes(kind);
-  if (sortable.includes(sortby)) return sortby;
-  throw malformed('sortby', `must be one of ${sortable.join(', ')}`);
+  if (sortable.has(sortby)) return sortby;
+  throw malformed('sortby', `must be one of ${[...sortable].join(', ')}`);
 }
 
-function parseOrder(sent: Sent): Direction {
+function parseOrder(sent: Parameters): Direction {
   const order = sent.get('order') ?? 'asc';
   if (order === 'asc' || order === 'desc') return order;
   throw malformed('order', 'must be asc or desc');
-}
-
-/** Names and values, decoded; a value that cannot be decoded is null. */
-function* pairs(search: string): Generator<readonly [string, string | null]> {
-  for (const pair of search.split('&')) {
-    if (pair === '') continue;
-    const [, name = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(pair) ?? [];
-    yield [decode(name) ?? name, decode(value)];
-  }
-}
-
-/** application/x-www-form-urlencoded, but for malformed UTF-8, which is refused and not replaced. */
-function decode(text: string): string | null {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return null;
-  }
-}
-
-function malformed(parameter: string, what: string): CatalogError {
-  return new CatalogError('malformed_query', `query parameter ${parameter} ${what}`);
-}
-
-function unknownParameter(kind: Kind, name: string, filters: readonly string[]): CatalogError {
-  const known = filters.filter((filter) => filter.endsWith('_id'));
-  const offer = known.length === 0 ? 'there is none' : `there is ${known.join(', ')}`;
-  return new CatalogError(
-    'malformed_query',
-    `${kind.plural} have no filter ${JSON.stringify(name)}; ${offer}`,
-  );
 }

@@ -86,7 +86,7 @@ for (const prefix of PREFIXES) {
 
   test(`${where}, a collection is below the index, as the client wrote it`, async () => {
     for (const path of COLLECTIONS) {
-      for (const query of ['', '?per_page=1', '?limit=1&offset=1', '?sortby=id&x=%2F..%2F']) {
+      for (const query of ['', '?per_page=1', '?limit=1&offset=1', '?sortby=id&_x=%2F..%2F']) {
         for (const method of ['GET', 'HEAD']) {
           const answer = await ask(prefix, `${path}${query}`, method);
           assert.is(answer.status, 200);
@@ -188,9 +188,10 @@ test('Link is a list as RFC 8288 writes it, whatever the query holds', async () 
   for (const query of [
     '',
     'keyword=%3E%3B%20rel%3D%22up%22%2C%20%3C',
-    'x=%22&y=%3E%2C%3Chttp%3A%2F%2Fevil.example%3E',
-    'x=a,b;c&per_page=1',
-    "x='()*!~",
+    'keyword=%22%3E%2C%3Chttp%3A%2F%2Fevil.example%3E',
+    'keyword=a,b;c&per_page=1',
+    "keyword='()*!~",
+    '_=%22%3E%2C%3Chttp%3A%2F%2Fevil.example%3E',
   ]) {
     const answer = await send(bare, 'GET', `/admin/skus/?${query}`);
     assert.is(answer.status, 200, query);

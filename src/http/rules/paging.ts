@@ -2,7 +2,14 @@
 import type { CollectionQuery } from '../../resources/query.ts';
 
 /**
- * Link values for the `first`, `prev`, `next` and `last` pages that there are.
+ * Characters of all links of a response together. A link repeats the filters of the request, which
+ * may be long, and a proxy refuses a response with too many bytes of headers.
+ */
+const MAX_LINKS = 4096;
+
+/**
+ * Link values for the `first`, `prev`, `next` and `last` pages that there are; none if the
+ * links would be longer than {@link MAX_LINKS}.
  *
  * @param path of the collection as the client called it.
  * @param total rows of all pages together.
@@ -16,7 +23,9 @@ export function pageLinks(path: string, query: CollectionQuery, total: number): 
   if (offset > 0) targets.push(['prev', Math.max(Math.min(offset - limit, last), 0)]);
   if (offset + limit < total) targets.push(['next', offset + limit]);
   targets.push(['last', last]);
-  return targets.map(([rel, at]) => `<${path}?${searchAt(query, at)}>; rel="${rel}"`);
+  const links = targets.map(([rel, at]) => `<${path}?${searchAt(query, at)}>; rel="${rel}"`);
+  const length = links.reduce((sum, link) => sum + link.length, 0);
+  return length > MAX_LINKS ? [] : links;
 }
 
 function searchAt({ form, selection, others }: CollectionQuery, offset: number): string {

@@ -31,7 +31,7 @@ test('nothing asked is the first 20 rows by ascending id', () => {
 });
 
 test('of books, nothing asked is every row', () => {
-  for (const search of ['', 'sortby=name', 'order=desc', 'colour=red']) {
+  for (const search of ['', 'sortby=name', 'order=desc', '_=1']) {
     const { selection, form } = parse('books', search);
     assert.is(selection.offset, 0);
     assert.is(selection.limit, Number.POSITIVE_INFINITY);
@@ -90,8 +90,6 @@ const FILTERS: readonly (readonly [kind: KindName, search: string, filters: unkn
   ['skus', 'keyword=null', [['name', 'null']]],
   ['categories', 'parent_id=null', [['parent_id', null]]],
   ['categories', 'parent_id=4', [['parent_id', 4]]],
-  ['books', 'keyword=x', []],
-  ['goods', 'keyword=x', []],
   ['sku_specs', 'spec_id=1', [['spec_id', 1]]],
 ];
 for (const [kind, search, filters] of FILTERS) {
@@ -143,7 +141,12 @@ const REFUSED: readonly (readonly [kind: KindName, search: string, named: string
   ['goods', 'category_id=1', 'category_id'],
   ['goods', 'spu_id=1', 'spu_id'],
   ['sku_specs', 'sku_id=1', 'sku_id'],
-  ['skus', '_id=1', '_id'],
+  ['skus', 'specs_id=1', 'specs_id'],
+  ['books', 'keyword=x', 'keyword'],
+  ['goods', 'keyword=x', 'keyword'],
+  ['skus', 'x', '"x"'],
+  ['skus', '=', '""'],
+  ['skus', '%ff=1', '"%ff"'],
   ['skus', 'page=1&page=1', 'page'],
   ['skus', 'keyword=&keyword=', 'keyword'],
   ['skus', 'goods_id=1&goods%5fid=1', 'goods_id'],
@@ -160,16 +163,34 @@ for (const [kind, search, named] of REFUSED) {
   });
 }
 
-test('other unknown parameters are passed over, but kept for links', () => {
-  const { selection, others } = parse('skus', 'x=%C3%A9&id=5&x&sortby=name&page=2&&=&y=%ff');
+test('an unknown parameter is refused, and the nearest known one suggested', () => {
+  for (const [kind, sent, suggested] of [
+    ['skus', 'colour', 'order'],
+    ['skus', 'perPage', 'per_page'],
+    ['skus', 'sort_by', 'sortby'],
+    ['skus', 'goodsid', 'goods_id'],
+    ['skus', 'Keyword', 'keyword'],
+    ['books', 'keyword', 'order'],
+    ['specs', 'SPU_ID', 'spu_id'],
+  ] as const) {
+    const { plural } = KINDS[kind];
+    const said = `${plural} have no query parameter "${sent}"; did you mean ${suggested}?`;
+    assert.is(refusal(kind, `${sent}=1`), said);
+  }
+});
+
+test('of a very long unknown name the message repeats the beginning', () => {
+  const message = refusal('skus', `${'x'.repeat(15_000)}=1`);
+  assert.is(message, `SKUs have no query parameter "${'x'.repeat(64)}…"; did you mean page?`);
+});
+
+test('what begins with _ or utm_ is ignored, however it looks, and is in no link', () => {
+  const { selection, others } = parse(
+    'skus',
+    '_=1&utm_source=a&utm_source=b&_id=x&_bad=%ff&%5f=&sortby=name&page=2&&utm_',
+  );
   assert.equal(selection, { filters: [], sortby: 'name', order: 'asc', offset: 20, limit: 20 });
-  const kept = others.filter(([name]) => name !== '' && name !== 'y');
-  assert.equal(kept, [
-    ['x', 'é'],
-    ['id', '5'],
-    ['x', ''],
-    ['sortby', 'name'],
-  ]);
+  assert.equal(others, [['sortby', 'name']]);
 });
 
 const parametersOf = (kind: KindName) => [...filterParameters(KINDS[kind]).keys()].toSorted();
@@ -186,7 +207,7 @@ test('every attribute that ends in _id is a filter parameter, spu_id besides goo
 });
 
 const words = fc.constantFrom(
-  ...'page per_page limit offset sortby order keyword goods_id spu_id x_id'.split(' '),
+  ...'page per_page limit offset sortby order keyword goods_id spu_id x_id utm_x _'.split(' '),
   ...'= = & & % %ff %00 + 1 20 1001 asc name null é'.split(' '),
 );
 const search = fc.oneof(

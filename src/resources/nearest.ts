@@ -1,0 +1,28 @@
+/**
+ * The candidate that is most like a word, whatever the case; null without candidates.
+ *
+ * @param word short: the time grows with its length times that of all candidates.
+ */
+export function nearest(word: string, candidates: Iterable<string>): string | null {
+  let best: { readonly candidate: string; readonly distance: number } | null = null;
+  for (const candidate of candidates) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (best === null || distance < best.distance) best = { candidate, distance };
+  }
+  return best?.candidate ?? null;
+}
+
+/** The insertions, deletions and replacements that make one word of another (Levenshtein). */
+function editDistance(from: string, to: string): number {
+  // Row by row: the distances of a beginning of `from` to every beginning of `to`.
+  let row = Array.from({ length: to.length + 1 }, (_, length) => length);
+  for (const [i, character] of [...from].entries()) {
+    const next = [i + 1];
+    for (let j = 0; j < to.length; j += 1) {
+      const replaced = (row[j] ?? 0) + (to[j] === character ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}

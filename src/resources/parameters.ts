@@ -1,0 +1,66 @@
+/** The parameters of a query, by name (spec 4.6). */
+import { CatalogError } from '../errors.ts';
+import { nearest } from './nearest.ts';
+
+/** The parameters that an operation takes. */
+export interface KnownParameters {
+  /** Whose they are, in the plural, for messages: "SKUs". */
+  readonly owner: string;
+  readonly names: ReadonlySet<string>;
+}
+
+/** What was sent: decoded values by name, in the order sent; each name is known and occurs once. */
+export type Parameters = ReadonlyMap<string, string>;
+
+/** Characters of a name that a message repeats. */
+const MAX_QUOTED = 64;
+
+/**
+ * Parameters whose names begin with `_` or `utm_` are ignored: proxies and campaigns add them.
+ *
+ * @param search what follows `?`, as sent (application/x-www-form-urlencoded).
+ * @throws CatalogError `malformed_query`: an unknown name, a name that occurs twice, or a value
+ *   that is not percent-encoded UTF-8.
+ */
+export function parseParameters(known: KnownParameters, search: string): Parameters {
+  const sent = new Map<string, string>();
+  if (search === '') return sent;
+  for (const pair of search.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const encoded = equals === -1 ? pair : pair.slice(0, equals);
+    const name = decode(encoded) ?? encoded;
+    if (!known.names.has(name)) {
+      if (name.startsWith('_') || name.startsWith('utm_')) continue;
+      throw unknownParameter(known, name);
+    }
+    const value = decode(equals === -1 ? '' : pair.slice(equals + 1));
+    if (value === null) throw malformed(name, 'is not percent-encoded UTF-8');
+    if (sent.has(name)) throw malformed(name, 'is given twice');
+    sent.set(name, value);
+  }
+  return sent;
+}
+
+/** A parameter with a wrong value. */
+export function malformed(parameter: string, what: string): CatalogError {
+  return new CatalogError('malformed_query', `query parameter ${parameter} ${what}`);
+}
+
+function unknownParameter({ owner, names }: KnownParameters, name: string): CatalogError {
+  const begin = name.slice(0, MAX_QUOTED);
+  const quoted = JSON.stringify(begin === name ? name : `${begin}…`);
+  const suggestion = nearest(begin, names);
+  const hint = suggestion === null ? '' : `; did you mean ${suggestion}?`;
+  return new CatalogError('malformed_query', `${owner} have no query parameter ${quoted}${hint}`);
+}
+
+/** Unlike URLSearchParams, malformed UTF-8 is not replaced: it gives null. */
+function decode(text: string): string | null {
+  if (!text.includes('%')) return text.includes('+') ? text.replaceAll('+', ' ') : text;
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return null;
+  }
+}
