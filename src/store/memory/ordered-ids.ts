@@ -3,6 +3,8 @@
  * of them. A snapshot shares the chunks; a write to a shared chunk copies it first.
  */
 
+import type { IdList } from './id-list.ts';
+
 /** Ids of one chunk at most. */
 const CHUNK_SIZE = 1024;
 
@@ -15,7 +17,7 @@ interface Chunk {
   ids: number[];
 }
 
-export class OrderedIds {
+export class OrderedIds implements IdList {
   readonly #chunks: Chunk[] = [];
   #length = 0;
   #snapshots = 0;

@@ -13,12 +13,13 @@
  *    that have not been used for longest make room.
  */
 import { CatalogError } from '../../errors.ts';
-import type { Kind, KindName, Row } from '../../model/kind.ts';
+import type { Kind, KindName, Row, Scalar } from '../../model/kind.ts';
 import { type Lookup, lookupIn } from '../../model/rows.ts';
 import { ALL_KINDS } from '../../model/kinds.ts';
 import { perKind } from '../../model/per-kind.ts';
 import { joinOf } from '../../model/rules.ts';
 import { atOnce, inSlices } from '../../slices.ts';
+import type { IdList } from './id-list.ts';
 import { Ordering } from './ordering.ts';
 import type { RowTable } from './row-table.ts';
 import { type Order, sortedLists } from './sorting.ts';
@@ -88,6 +89,11 @@ export class Orderings {
     return asked;
   }
 
+  /** The ids of the rows with a value in the partition; a table by id needs no ordering. */
+  list(kind: Kind, order: Order, value: Scalar): IdList {
+    return isById(order) ? this.#rows[kind.name].ids : this.get(kind, order).list(value);
+  }
+
   /** The ordering, built at once if it is not there. */
   get(kind: Kind, order: Order): Ordering {
     const found = this.find(kind, order);
@@ -105,7 +111,7 @@ export class Orderings {
    * @throws CatalogError `busy`, as a rejection, if commits outran every build.
    */
   prepare(kind: Kind, order: Order): Promise<void> | undefined {
-    if (this.find(kind, order) !== undefined) return undefined;
+    if (isById(order) || this.find(kind, order) !== undefined) return undefined;
     if (this.#rows[kind.name].size <= this.#bounds.smallTableRows) return undefined;
     const name = nameOf(kind, order);
     const running = this.#builds.get(name);
@@ -205,6 +211,11 @@ export class Orderings {
       if (ids > this.#bounds.keptIds && each !== name) this.#asked.delete(each);
     }
   }
+}
+
+/** Whether an order is the one in which tables keep their rows. */
+function isById({ partition, sortby, order }: Order): boolean {
+  return partition === null && sortby === 'id' && order === 'asc';
 }
 
 /** The kind whose rows an order sorts by; null if it sorts by the rows' own attribute. */

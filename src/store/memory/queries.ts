@@ -14,6 +14,7 @@ import {
   type RowOf,
   type RowSource,
 } from '../../model/rows.ts';
+import type { IdList } from './id-list.ts';
 import type { OrderedIds } from './ordered-ids.ts';
 import type { Orderings } from './orderings.ts';
 import type { RowTable } from './row-table.ts';
@@ -78,7 +79,7 @@ export class Queries {
   select<K extends KindName>(name: K, selection: Selection): Page<K> {
     const { offset, limit } = selection;
     const { order, backwards, value, restrictions } = this.#planOf(name, selection);
-    const list = this.#sources.orderings.get(KINDS[name], order).list(value);
+    const list = this.#sources.orderings.list(KINDS[name], order, value);
     if (restrictions.length > 0) return this.#restricted(name, selection, list, restrictions);
     const total = list.length;
     if (!backwards) return { rows: this.#rowsOf(name, list.slice(offset, limit)), total };
@@ -99,7 +100,7 @@ export class Queries {
     if (restrictions.length > 0) {
       return this.select(name, { ...selection, limit: Number.POSITIVE_INFINITY });
     }
-    const list = this.#sources.orderings.get(KINDS[name], order).list(value);
+    const list = this.#sources.orderings.list(KINDS[name], order, value);
     const ids = list.snapshot(backwards);
     const rows = this.#sources.rows[name].snapshot();
     const source = { get: lookupIn((_, id) => rows.get(id)) };
@@ -176,7 +177,7 @@ export class Queries {
   #restricted<K extends KindName>(
     name: K,
     selection: Selection,
-    list: OrderedIds,
+    list: IdList,
     restrictions: readonly Restriction[],
   ): Page<K> {
     const [smallest, ...others] = restrictions.toSorted((a, b) => a.size - b.size);
@@ -225,7 +226,7 @@ export class Queries {
   #walked<K extends KindName>(
     name: K,
     { sortby, order, offset, limit }: Selection,
-    list: OrderedIds,
+    list: IdList,
     restrictions: readonly Restriction[],
     known: number | null,
   ): Page<K> {

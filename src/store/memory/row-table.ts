@@ -4,6 +4,7 @@
  * a chunk for each snapshot.
  */
 import type { Row, Scalar } from '../../model/kind.ts';
+import type { IdList } from './id-list.ts';
 
 /** Ids of one chunk. */
 const CHUNK_SIZE = 1024;
@@ -11,6 +12,8 @@ const CHUNK_SIZE = 1024;
 type Rows = (Row | undefined)[];
 
 interface Chunk {
+  /** Its ids divided by {@link CHUNK_SIZE}, rounded down. */
+  readonly number: number;
   /** The number of snapshots taken when the chunk was made: none of them shares it. */
   since: number;
   /** By id modulo {@link CHUNK_SIZE}. */
@@ -29,8 +32,16 @@ export interface RowSnapshot extends Iterable<Row> {
 
 export class RowTable {
   readonly #chunks = new Map<number, Chunk>();
+  /** The chunks by ascending number; null when they have to be put in order again. */
+  #ordered: readonly Chunk[] | null = null;
   #size = 0;
   #snapshots = 0;
+
+  /** Every id, ascending: a table needs no index of them. */
+  readonly ids: IdList = new TableIds(
+    () => this.#inOrder(),
+    () => this.#share(),
+  );
 
   constructor(rows: Iterable<Row> = []) {
     for (const row of rows) this.set(row);
@@ -60,18 +71,19 @@ export class RowTable {
     chunk.rows[id % CHUNK_SIZE] = undefined;
     this.#size -= 1;
     chunk.size -= 1;
-    if (chunk.size === 0) this.#chunks.delete(Math.floor(id / CHUNK_SIZE));
+    if (chunk.size > 0) return;
+    this.#chunks.delete(chunk.number);
+    this.#ordered = null;
   }
 
   /** Every row by ascending id; the iterator is valid until the next change. */
   values(): Generator<Row> {
-    return rowsOf(this.#inOrder().map(([, { rows }]) => rows));
+    return rowsOf(this.#inOrder().map(({ rows }) => rows));
   }
 
   /** @returns the rows as they are now, by ascending id; later changes do not show in it. */
   snapshot(): RowSnapshot {
-    this.#snapshots += 1;
-    const shared = new Map(this.#inOrder().map(([number, { rows }]) => [number, rows]));
+    const shared = new Map(this.#share().map(({ number, rows }) => [number, rows]));
     return {
       size: this.#size,
       get: (id) =>
@@ -82,8 +94,15 @@ export class RowTable {
     };
   }
 
-  #inOrder(): [number, Chunk][] {
-    return [...this.#chunks].sort(([a], [b]) => a - b);
+  #inOrder(): readonly Chunk[] {
+    this.#ordered ??= [...this.#chunks.values()].sort((a, b) => a.number - b.number);
+    return this.#ordered;
+  }
+
+  /** The chunks as they are now: whoever writes to one copies its rows first. */
+  #share(): readonly { readonly number: number; readonly rows: Rows }[] {
+    this.#snapshots += 1;
+    return this.#inOrder().map(({ number, rows }) => ({ number, rows }));
   }
 
   /** The chunk that the id belongs to, not shared with any snapshot. */
@@ -91,14 +110,84 @@ export class RowTable {
     const number = Math.floor(id / CHUNK_SIZE);
     let chunk = this.#chunks.get(number);
     if (chunk === undefined) {
-      chunk = { since: this.#snapshots, rows: [], size: 0 };
+      chunk = { number, since: this.#snapshots, rows: [], size: 0 };
       this.#chunks.set(number, chunk);
+      this.#ordered = null;
     } else if (chunk.since < this.#snapshots) {
       chunk.rows = chunk.rows.slice();
       chunk.since = this.#snapshots;
     }
     return chunk;
   }
+}
+
+class TableIds implements IdList {
+  readonly #chunks: () => readonly Chunk[];
+  readonly #share: () => readonly { readonly rows: Rows }[];
+
+  /**
+   * @param chunks those of the table, in order.
+   * @param share the same, as they will stay.
+   */
+  constructor(chunks: () => readonly Chunk[], share: () => readonly { readonly rows: Rows }[]) {
+    this.#chunks = chunks;
+    this.#share = share;
+  }
+
+  get length(): number {
+    return this.#chunks().reduce((length, { size }) => length + size, 0);
+  }
+
+  get last(): number | undefined {
+    return this.#chunks()
+      .at(-1)
+      ?.rows.findLast((row) => row !== undefined)?.id;
+  }
+
+  slice(offset: number, count: number): number[] {
+    const found: number[] = [];
+    let skip = offset;
+    for (const { rows, size } of this.#chunks()) {
+      if (found.length >= count) break;
+      if (skip >= size) {
+        skip -= size;
+        continue;
+      }
+      const ids = idsOf(rows);
+      for (const id of skip === 0 ? ids : ids.slice(skip)) {
+        if (found.length < count) found.push(id);
+      }
+      skip = 0;
+    }
+    return found;
+  }
+
+  values(): readonly number[] {
+    return this.#chunks().flatMap(({ rows }) => idsOf(rows));
+  }
+
+  *chunks(backwards: boolean): Generator<readonly number[]> {
+    const chunks = this.#chunks();
+    for (const { rows } of backwards ? chunks.toReversed() : chunks) {
+      yield backwards ? idsOf(rows).reverse() : idsOf(rows);
+    }
+  }
+
+  snapshot(backwards = false): Iterable<number> {
+    const shared = this.#share().map(({ rows }) => rows);
+    if (backwards) shared.reverse();
+    return {
+      *[Symbol.iterator]() {
+        for (const rows of shared) yield* backwards ? idsOf(rows).reverse() : idsOf(rows);
+      },
+    };
+  }
+}
+
+function idsOf(rows: Rows): number[] {
+  const ids: number[] = [];
+  for (const row of rows) if (row !== undefined) ids.push(row.id);
+  return ids;
 }
 
 function* rowsOf(chunks: Iterable<Rows>): Generator<Row> {

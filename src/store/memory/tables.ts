@@ -11,6 +11,7 @@ import type { Kind, KindName, Row, Scalar } from '../../model/kind.ts';
 import { existingRow, type Lookup, lookupIn, type RowOf } from '../../model/rows.ts';
 import { referencesOf } from '../../model/rules.ts';
 import { perKind } from '../../model/per-kind.ts';
+import type { IdList } from './id-list.ts';
 import type { OrderedIds } from './ordered-ids.ts';
 import type { Ordering } from './ordering.ts';
 import { type OrderingBounds, Orderings } from './orderings.ts';
@@ -27,7 +28,6 @@ export class Tables {
   readonly #queries: Queries;
   /** The orderings by id of the indexed attributes: every look-up by value begins with one. */
   readonly #indexes: Record<KindName, ReadonlyMap<string, Ordering>>;
-  readonly #ids: Record<KindName, Ordering>;
   readonly #dependencyVersions = perKind(() => 0);
 
   constructor(rows: Record<KindName, RowTable>, bounds: Partial<OrderingBounds> = {}) {
@@ -47,7 +47,6 @@ export class Tables {
       searches: this.#searches,
       matching: (kind, attribute, value) => this.matching(kind, attribute, value),
     });
-    this.#ids = perKind((kind) => this.#orderings.addIndex(kind, byId(null)));
     this.#indexes = perKind(
       (kind) =>
         new Map(
@@ -81,8 +80,8 @@ export class Tables {
   }
 
   /** All ids of a table, ascending. */
-  ids(kind: KindName): OrderedIds {
-    return this.#ids[kind].list(null);
+  ids(kind: KindName): IdList {
+    return this.#rows[kind].ids;
   }
 
   /** See {@link Queries.prepare}. */
@@ -188,7 +187,7 @@ export class Tables {
   }
 }
 
-function byId(partition: string | null): Order {
+function byId(partition: string): Order {
   return { partition, sortby: 'id', order: 'asc' };
 }
 
