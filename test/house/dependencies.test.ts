@@ -91,7 +91,7 @@ test('both locks name the same versions', () => {
     [...BUN_PACKAGES].filter((name) => !NPM_PACKAGES.has(name)),
     [],
   );
-  // npm alone lists optional packages of platforms for which no digest was to be had.
+  // Only npm lists optional packages of platforms for which there was no digest.
   assert.equal(
     [...NPM_PACKAGES].filter(([name, digest]) => digest && !BUN_PACKAGES.has(name)),
     [],

@@ -1,4 +1,4 @@
-/** test/run.ts must fail whatever must not pass: planted files, each with its fault. */
+/** test/run.ts must fail every file that must not pass: planted files, each with its fault. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -129,7 +129,7 @@ test('every collection under /admin/ leaves entries, with the attributes as they
   }
 });
 
-test('a SKU and each of its records have entries of their own, also where they go together', async () => {
+test('a SKU and each of its records have entries of their own, also if they are deleted together', async () => {
   const { silver, large } = catalog;
   const body = skuFields(catalog, { specs: [silver, large] });
   const created = await leftBy(201, 'POST', SKUS, { body });
@@ -221,7 +221,7 @@ test('reading, books and a request that is sent again leave no entry', async () 
   assert.equal(await leftBy(201, 'POST', BRANDS, sent), []);
 });
 
-test('only the role admin reads it; others are 403, and nobody is 401', async () => {
+test('only the role admin reads it; other roles are 403, and no token is 401', async () => {
   for (const path of [AUDITS, `${AUDITS}1/`, `${AUDITS}99999/`]) {
     for (const method of ['GET', 'HEAD']) {
       for (const role of ['viewer', 'editor']) {
@@ -308,7 +308,7 @@ test('it is filtered by subject, resource and resource_id, and by all of them to
   assert.is((await send(server, 'GET', `${BRANDS}?resource_id=1`)).status, 400);
 });
 
-test('entries are there after a restart, and ids go on', async () => {
+test('after a restart the entries are still there, and ids continue', async () => {
   const first = await openService();
   await make(first, BRANDS, { name: 'One' });
   const before = await trail(first);
@@ -366,7 +366,7 @@ test('its size is bounded: the oldest entries go, in the commit of the newest', 
   assert.equal(checkStore(machineDisk, small.data).findings, []);
 });
 
-test('with a size of 0 there is no trail, and what was there goes with the next write', async () => {
+test('with a size of 0 there is no trail, and the next write removes earlier entries', async () => {
   const first = await openService();
   await make(first, BRANDS, { name: 'One' });
   await first.stop();

@@ -22,7 +22,7 @@ interface Operation {
   readonly open: boolean;
 }
 
-/** As long as the longest of the algorithms wants it. */
+/** As long as the longest of the algorithms requires. */
 const bytes = (fill: number) => new Uint8Array(64).fill(fill);
 const base64 = (value: Uint8Array) => Buffer.from(value).toString('base64url');
 const KEY = bytes(1);
@@ -171,8 +171,8 @@ async function real(template: string): Promise<string> {
 }
 
 /**
- * A request that passes path, method, token and role, and fails at what comes behind: nothing is
- * written, and whoever gets another status than 401 and 403 was let in.
+ * A request that passes path, method, token and role, and fails at a later check: nothing is
+ * written, and a status other than 401 and 403 means that access was granted.
  */
 async function knock({ method, path }: Operation, authorization: string | null) {
   return send(server, method, path, {
@@ -261,7 +261,7 @@ test('what asks for no token takes no notice of a bad one', async () => {
   }
 });
 
-test('a method that a path does not have is 405, whatever the token', async () => {
+test('a method that a path does not have is 405 with any token', async () => {
   let asked = 0;
   for (const template of new Set(operations.map((each) => each.template))) {
     const there = operations.filter((each) => each.template === template);

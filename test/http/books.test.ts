@@ -140,7 +140,7 @@ test('DELETE answers 204 without a body, and the book stays 404 for every method
   assert.not.ok(json.some((book: { id: number }) => book.id === id));
 });
 
-test('an unknown book is 404 with an empty object, whatever the method', async () => {
+test('an unknown book is 404 with an empty object for every method', async () => {
   for (const pk of ['99999', '0', '99999999999999999999999'])
     await answersNotFound(`/books/${pk}/`);
 });

@@ -44,13 +44,13 @@ const patch = (path: string, body: unknown, headers: Record<string, string> = {}
   send(server, 'PATCH', path, { body, headers });
 
 interface Collection {
-  /** A good element, told from others by the text. */
+  /** A valid element, distinguished from others by the text. */
   readonly element: (text: string) => Fields;
   /** A member that holds the text. */
   readonly text: string;
   /** A member, and a value that it must not have. */
   readonly invalid: readonly [name: string, value: unknown];
-  /** A member that refers to what is not there; null where there is none. */
+  /** A member that refers to an item that does not exist; null if there is none. */
   readonly broken: string | null;
 }
 
@@ -308,7 +308,7 @@ async function etagOf(path: string, id: number): Promise<string | null> {
   return headers.get('etag');
 }
 
-test('whatever elements are bad, they are named, and nothing is created unless all are good', async () => {
+test('all invalid elements are named, and nothing is created unless all are valid', async () => {
   const good = fc.constant<readonly string[]>([]);
   const bad = fc.subarray(['name', 'spu_id', 'price', 'stock'], { minLength: 1 });
   const element = fc.oneof({ arbitrary: good, weight: 4 }, { arbitrary: bad, weight: 1 });
@@ -403,7 +403,7 @@ test('an element may name an object that the same array creates, whichever comes
   assert.is(back.json[0].parent_id, back.json[1].id);
 });
 
-test('every problem of an array is told at once, up to a hundred, in the order of the elements', async () => {
+test('every problem of an array is listed, up to a hundred, in the order of the elements', async () => {
   const two = await post('/admin/brands/', [{ name: null, logo: [] }, { name: 'Good' }, {}]);
   assert.equal(two.json, {
     error:
@@ -536,7 +536,7 @@ test('elements that hold together only as a whole are taken, in either order', a
     assert.is(await parentOf(upper.id), lower.id);
     assert.is(await parentOf(lower.id), null);
 
-    // A category with a child goes below the second level: the child alone would be on the fourth.
+    // A category with a child moves below the second level: only the child would be on the fourth.
     const [, second] = await makeChain(server, 'Deep');
     const branch = await make(server, path, { name: 'Branch' });
     const leaf = await make(server, path, { name: 'Leaf', parent_id: branch.id });

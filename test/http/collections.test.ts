@@ -99,7 +99,7 @@ function compare(a: Scalar, b: Scalar): number {
   return Number(a) - Number(b);
 }
 
-/** The order that spec 4.3 asks for, told without the server's help. */
+/** The order of spec 4.3, computed without the server. */
 function sorted(list: readonly Row[], attribute: string, order: 'asc' | 'desc'): Row[] {
   const sign = order === 'asc' ? 1 : -1;
   return list.toSorted(
@@ -215,7 +215,7 @@ test('Link of the first page names no prev, that of the last page no next', asyn
   assert.equal(Object.keys(first), ['first', 'next', 'last']);
   const last = links(await get('/books/?page=5&per_page=5'));
   assert.equal(Object.keys(last), ['first', 'prev', 'last']);
-  // 23 rows: the last page is full where the size divides them, and is no page of its own.
+  // 23 rows: the last page is full if the size divides them, and there is no page after it.
   assert.is(links(await get('/books/?per_page=23'))['last'], '/books/?page=1&per_page=23');
   const only = links(await get('/books/?per_page=1000'));
   assert.equal(Object.keys(only), ['first', 'last']);
@@ -286,7 +286,7 @@ test('a page past the end is an empty array with a way back', async () => {
     assert.is(prev, last, query);
     assert.is((await rows(last ?? '')).length, 3, query);
   }
-  // One row behind the last.
+  // One row after the last.
   assert.is((await get('/books/?limit=5&offset=23')).text, '[]');
   assert.is((await get('/books/?page=99999999999999999999')).text, '[]');
 });

@@ -1,4 +1,4 @@
-/** Pages of other origins: nothing where none is named, and what the Fetch standard asks for else. */
+/** Pages of other origins: nothing if none is named, otherwise what the Fetch standard requires. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -37,7 +37,7 @@ test.before(async () => {
 
 test.after(closeServices);
 
-/** Every header that tells a browser something about other origins. */
+/** Every header about other origins. */
 function crossHeaders({ headers }: Received): Record<string, string> {
   const all = Object.entries(Object.fromEntries(headers));
   return Object.fromEntries(all.filter(([name]) => /^(?:access-control|cross-origin)/.test(name)));
@@ -124,7 +124,7 @@ type Ask = (method: string, path: string, sent?: Sent) => void;
 const ask = (where: Where, origin: string, method: string, path: string, sent: Sent = {}) =>
   send(servers[where], method, path, { ...sent, headers: { ...sent.headers, origin } });
 
-test('where no origin is named nothing is said to other origins, whatever is sent', async () => {
+test('if no origin is named, no response has headers for other origins', async () => {
   for (const origin of [SHOP, LOCAL, 'null', '*', servers.off.url, '']) {
     for (const [path] of paths()) {
       for (const method of ['GET', 'PATCH', 'PUT', 'DELETE', 'POST']) {
@@ -142,7 +142,7 @@ test('where no origin is named nothing is said to other origins, whatever is sen
   }
 });
 
-test('a preflight tells the methods of its path, the headers that may be sent, and how long', async () => {
+test('a preflight lists the methods of its path and the headers that may be sent, and for how long', async () => {
   for (const origin of [SHOP, LOCAL, 'https://other.example:8443']) {
     for (const [path, allow] of paths()) {
       for (const method of ['GET', 'PATCH', 'DELETE']) {

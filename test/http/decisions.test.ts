@@ -257,7 +257,7 @@ test('without a valid token every path under /admin/ is 401, and no other is', a
   assert.is(await everything(), before);
 });
 
-test('a viewer may read every path, and 403 answers whatever writes, before it is looked at', async () => {
+test('a viewer may read every path, and every write is 403 before its body is read', async () => {
   const token = await tokenFor('viewer');
   const before = await everything();
   for (const path of [...Object.keys(COLLECTIONS), ...readOnly(), records()]) {
@@ -331,7 +331,7 @@ for (const [sent, says] of WRONG) {
   });
 }
 
-test('a number where none may be is not told to be a large one', async () => {
+test('a number instead of another type is not reported as too large', async () => {
   for (const [path, field] of [
     [`/admin/brands/${catalog.brand}/`, 'name'],
     [`/admin/skus/${catalog.sku}/`, 'is_launched'],
@@ -342,7 +342,7 @@ test('a number where none may be is not told to be a large one', async () => {
   }
 });
 
-test('an amount beyond 2^53 - 1, and a fraction, are told as what they are', async () => {
+test('an amount beyond 2^53 - 1 and a fraction are reported as such', async () => {
   for (const [sent, says] of [
     ['9007199254740992', 'must be an integer, not one beyond 2^53 - 1'],
     ['1e400', 'must be an integer, not one beyond 2^53 - 1'],
@@ -362,7 +362,7 @@ test('an amount beyond 2^53 - 1, and a fraction, are told as what they are', asy
 
 // Accept
 
-test('GET and HEAD of every JSON path are 406 where Accept excludes it; writes answer JSON', async () => {
+test('GET and HEAD of every JSON path are 406 if Accept excludes it; writes respond with JSON', async () => {
   const accept = 'application/vnd.catalog+json; version=2.0, text/html';
   const paths = ['/', '/openapi.json', ...Object.keys(COLLECTIONS), ...readOnly(), records()];
   for (const path of [...paths, `${records()}${record}/`]) {
@@ -380,7 +380,7 @@ test('GET and HEAD of every JSON path are 406 where Accept excludes it; writes a
   }
 });
 
-// The order of the checks, where the last is the query of a list
+// The order of the checks; the last is the query of a list
 
 const LISTS: readonly (readonly [what: string, path: string, sent: Sent, status: number])[] = [
   ['path', '/admin/nowhere/', {}, 404],
@@ -452,7 +452,7 @@ test('so does a change of what the object shows of others: a joined name, a reco
   }
 });
 
-test('without a condition both changes are there: PATCH writes what it names', async () => {
+test('without a condition both changes are made: PATCH writes only what it names', async () => {
   const { id } = await make(server, '/admin/brands/', { name: 'First', logo: 'first.png' });
   const path = `/admin/brands/${id}/`;
   const answer = await halfway({ method: 'PATCH', path, body: { name: 'Second' } }, () =>
@@ -483,7 +483,7 @@ test('a deletion that comes while the body is on its way makes it 404: nothing r
   }
 });
 
-test('a parent that goes while the body is on its way makes it 404, another reference 422', async () => {
+test('a parent deleted while the body is arriving makes it 404, another reference 422', async () => {
   const { id } = await make(server, '/admin/skus/', skuFields(catalog));
   const path = `/admin/skus/${id}/specs/`;
   const orphan = await halfway({ method: 'POST', path, body: catalog.silver }, () =>
@@ -500,7 +500,7 @@ test('a parent that goes while the body is on its way makes it 404, another refe
   assert.match(JSON.parse(spu.text).error, `database error: brand_id: ${brand.id} does not exist`);
 });
 
-test('an item that goes while an array is on its way makes all of it 422, and changes none', async () => {
+test('an item deleted while an array is arriving makes all of it 422, and none is changed', async () => {
   const [one, two] = (
     await send(server, 'POST', '/admin/brands/', { body: [{ name: 'One' }, { name: 'Two' }] })
   ).json;
@@ -521,7 +521,7 @@ test('an item that goes while an array is on its way makes all of it 422, and ch
 test('an unexpected fault is 500 with an id, under which the log has the cause', async () => {
   const own = await openService();
   await make(own, '/admin/brands/', { name: 'Written' });
-  // A directory where a page is looked for, and none where change sets are written.
+  // A directory at the path of a page, and none at the path of the change sets.
   mkdirSync(join(own.data, 'pages', 'skus', '7.html'));
   rmSync(join(own.data, 'changes'), { recursive: true });
   const failing: readonly (readonly [string, string, Sent])[] = [

@@ -56,7 +56,7 @@ test('every answer to every method of every path is nosniff', async () => {
   }
 });
 
-test('what a token opened is not to be kept, and its ETag goes on working', async () => {
+test('a response that required a token is not to be stored, and its ETag still works', async () => {
   for (const path of ['/admin/skus/', '/admin/skus/1/', '/admin/skus/999/', '/admin/brands/1/']) {
     const answer = await send(server, 'GET', path);
     assert.is(answer.headers.get('cache-control'), 'no-store', path);

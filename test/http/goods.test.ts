@@ -220,7 +220,7 @@ test('counts, brand, id and unknown members of a body are ignored and never stor
   assert.not.ok(stored.some((file) => file.includes('"colour"')));
 });
 
-test('an SPU that was read can be put back as it is', async () => {
+test('an SPU can be sent back as it was read', async () => {
   const path = await makeSpu();
   const before = await send(server, 'GET', path);
   const put = await send(server, 'PUT', path, { body: before.text });
@@ -228,7 +228,7 @@ test('an SPU that was read can be put back as it is', async () => {
   assert.is(put.text, before.text);
 });
 
-test('DELETE answers 204 without a body; the SPU is then gone, and its id is not used again', async () => {
+test('DELETE is 204 without a body; the SPU is then 410, and its id is not used again', async () => {
   const path = await makeSpu();
   const deleted = await send(server, 'DELETE', path);
   assert.is(deleted.status, 204);

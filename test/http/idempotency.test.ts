@@ -225,7 +225,7 @@ test('another parent with the key is 422, though the body is the same', async ()
   assertReplay(await post(path, key, catalog.black), first);
 });
 
-test('a key belongs to the subject of the token, whatever its role and whichever its token', async () => {
+test('a key belongs to the subject of the token, with any role and any token of it', async () => {
   const [key, body] = [fresh(), { name: 'Mine' }];
   const [ann, bob] = [
     await tokenFor('admin', { sub: 'ann' }),
@@ -473,7 +473,7 @@ test('an answer is remembered in a new base, and in a backup that is restored el
   assert.equal(checkStore(machineDisk, data).findings, []);
 });
 
-test('whatever is sent in whatever order, each subject, key and body creates once', async () => {
+test('for any requests in any order, each subject, key and body creates once', async () => {
   const subject = fc.constantFrom('ann', 'bob');
   const key = fc.constantFrom('a', 'b', 'c');
   const body = fc.constantFrom('One', 'Two', '');

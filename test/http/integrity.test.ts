@@ -51,7 +51,7 @@ function assertDatabaseError(answer: Received, told: readonly (string | number)[
   }
 }
 
-/** The write is a database error that tells field and value, and leaves everything as it was. */
+/** The write is a database error that names field and value, and changes nothing. */
 async function breaks(
   method: string,
   path: string,
@@ -298,7 +298,7 @@ test('deleting what is referred to is 409 and names the referrer', async () => {
   assert.equal(storeFilesOf(server.data), files);
 });
 
-test('from the leaves up everything can be deleted, and is then gone', async () => {
+test('everything can be deleted from the leaves up, and is then 410', async () => {
   const { brand, chain, spu, silver, black, large, sku } = await fresh('Desk');
   const paths = [
     `/admin/skus/${sku}/`,
@@ -326,7 +326,7 @@ test('from the leaves up everything can be deleted, and is then gone', async () 
       assert.is(answer.status, 404, `${method} ${path}`);
       assert.type(answer.json.error, 'string');
     }
-    // An id that was never given is not gone, but unknown.
+    // An id that was never assigned is unknown (404), not gone (410).
     const never = path.replace(/\d+\/$/, `${UNKNOWN}/`);
     assert.is((await send(server, 'GET', never)).status, 404, never);
   }
@@ -350,7 +350,7 @@ test('from the leaves up everything can be deleted, and is then gone', async () 
   }
 });
 
-test('what was deleted is gone after a restart too', async () => {
+test('a deleted item is 410 after a restart too', async () => {
   const { id } = await make(server, '/admin/brands/', { name: 'Short-lived' });
   await send(server, 'DELETE', `/admin/brands/${id}/`);
   const objects = await everything();

@@ -28,7 +28,7 @@ const NESTED: readonly (readonly [path: string, child: number])[] = [
   ['/admin/skus/1/specs/', 1],
 ];
 
-/** Where the service stands, and what the client writes before a path. */
+/** The base path of the service, and what the client writes before a path. */
 const PREFIXES = ['', '/1.0', '/api', '/api/1.0'];
 
 let bare: Service;
@@ -183,7 +183,7 @@ for (const prefix of PREFIXES) {
   });
 }
 
-test('Link is a list as RFC 8288 writes it, whatever the query holds', async () => {
+test('Link is a list as RFC 8288 defines it, for any query', async () => {
   const value = /^<[^<>\s"]*>(?:; \w+(?:-\w+)*="[^"<>]*")+$/;
   for (const query of [
     '',

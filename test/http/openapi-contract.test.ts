@@ -125,7 +125,7 @@ test('answers that are not are found out, each for its one fault', () => {
   }
 });
 
-test('a request of a test fails where the answer is not as described, but for a reason given', async () => {
+test('a request of a test fails if the response is not as described, unless a reason is given', async () => {
   const server = await openService();
   // Answers of this one have a header that its description does not know.
   const other: Reachable = {

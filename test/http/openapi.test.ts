@@ -110,7 +110,7 @@ let document: Document;
 test.before(async () => {
   server = await openService({ demo: true, pages: { publicUrl: 'https://shop.example' } });
   document = (await send(server, 'GET', '/openapi.json')).json;
-  // The demo catalog has an object of every kind, but for what tells of writes.
+  // The demo catalog has an object of every kind except the audit trail.
   await send(server, 'PATCH', '/admin/brands/1/', { body: {} });
   await lengthenLists();
 });
@@ -367,7 +367,7 @@ test('inputs and filters say spu_id, never goods_id; answers say goods_id, never
   }
 });
 
-test('a token is asked for exactly where the document says so, and a role to write', async () => {
+test('a token and a role are required exactly if the document says so', async () => {
   for (const [template, method, { security, responses }] of operations()) {
     const logsIn = template === '/admin/tokens/';
     const open = !template.startsWith('/admin/') || method === 'OPTIONS' || logsIn;
@@ -404,7 +404,7 @@ test('what POST and PUT of {} complain of is what the schema requires', async ()
   }
 });
 
-test('several objects are taken where the document says so, and nowhere else', async () => {
+test('several objects are accepted exactly if the document says so', async () => {
   for (const [template, method, operation] of operations()) {
     if (operation.requestBody === undefined) continue;
     const { content = {} } = resolve(operation.requestBody) as Body;

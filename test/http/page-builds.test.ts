@@ -1,4 +1,4 @@
-/** `/admin/page-builds/`: pages made anew on demand, and how far that is (spec 7.6). */
+/** `/admin/page-builds/`: pages rebuilt on demand, and their progress (spec 7.6). */
 import {
   existsSync,
   mkdirSync,
@@ -111,7 +111,7 @@ test('POST is accepted with the build and its address, before any page is made',
   assert.ok(total > demo.skus.length, 'there are pages of more than SKUs');
 });
 
-test('a build goes from queued over running to finished, and no count ever falls', async () => {
+test('a build is queued, then running, then finished, and no count decreases', async () => {
   const { id } = await withoutPages(() => order({}));
   const states: string[] = [];
   let done = 0;
@@ -157,7 +157,7 @@ test('null for skus, and unknown members, are as if they were not there', async 
   assert.is.not(build.id, 7);
 });
 
-test('a page that nothing is shown on any more goes with a build of all, and of no other', async () => {
+test('a page of a deleted item is removed by a build of all pages, and by no other', async () => {
   const orphan = fileOf('skus/987654.html');
   const foreign = fileOf('skus/notes.txt');
   for (const file of [orphan, foreign]) writeFileSync(file, 'left behind');
@@ -316,7 +316,7 @@ test('a folder that cannot be listed fails its pages, not the server', async () 
   await own.stop();
 });
 
-test('a SKU that goes while its build waits is named among the failures', async () => {
+test('a SKU deleted while its build waits is named among the failures', async () => {
   const { goods_id, category_id } = await read(server, '/admin/skus/1/');
   const body = skuFields({ spu: goods_id, chain: [0, 0, category_id] });
   const { id } = await make(server, '/admin/skus/', body);
@@ -346,7 +346,7 @@ test(`${UNFINISHED} builds may wait, one more is 429 with Retry-After until one 
       'the latest first',
     );
     for (const { state } of listed) assert.is(state, 'queued');
-    // What else there is to do goes on.
+    // Other work continues.
     assert.is((await send(server, 'PATCH', '/admin/skus/2/', { body: { stock: 5 } })).status, 200);
   });
   await until('there is room for another', async () => {
@@ -370,7 +370,7 @@ test(`the latest ${REMEMBERED} builds are remembered, each under an id of its ow
   assert.is(forgotten.status, 404);
 });
 
-test('an id that is none, or is of before a restart, is 404', async () => {
+test('a malformed id, or one from before a restart, is 404', async () => {
   const own = await openService({ demo: true });
   const { id } = await built(await order({ skus: [1] }, own), own);
   for (const other of ['0', '1', String(id + 1), '9'.repeat(30), 'x', '-1', `${id}.0`]) {

@@ -99,7 +99,7 @@ test('a condition by time gives 200 for an older date, a malformed one, and besi
   assert.is((await getPage(1, { 'if-modified-since': 'yesterday' })).status, 200);
   const later = new Date(modified + 60_000).toUTCString();
   assert.is((await getPage(1, { 'if-modified-since': later })).status, 304);
-  // RFC 9110, section 13.1.3: the tag alone decides where there is one.
+  // RFC 9110, section 13.1.3: if there is a tag, it alone decides.
   const both = { 'if-modified-since': later, 'if-none-match': '"another"' };
   assert.is((await getPage(1, both)).status, 200);
 });
@@ -127,7 +127,7 @@ test('a page takes no method but GET, HEAD and OPTIONS', async () => {
   }
 });
 
-test('a page answers a browser whatever its Accept header prefers', async () => {
+test('a page is sent to a browser with any Accept header', async () => {
   for (const accept of ['text/html,application/xhtml+xml;q=0.9', '*/*', 'image/png']) {
     assert.is((await getPage(catalog.sku, { accept })).status, 200, accept);
   }
@@ -193,7 +193,7 @@ const PLANTED = ['robots.txt', 'skus/robots.txt', 'skus/.0123456789abcdef.tmp', 
 
 for (const path of ODD) {
   test(`a path that is no page's is 404: ${path}`, async () => {
-    // They are there, but no pages.
+    // These files exist, but they are not pages.
     for (const name of PLANTED) {
       writeFileSync(join(server.data, 'pages', name), 'no <h1> of a page');
     }

@@ -102,7 +102,7 @@ test('a start leaves pages alone that are as they should be', async () => {
   assert.equal(times(), before);
 });
 
-test('a start with other settings makes all pages anew that show them', async () => {
+test('a start with other settings writes all pages again that show them', async () => {
   const data = copyOfDemo();
   const own = await openService({ data, pages: { currency: 'EUR', locale: 'de' } });
   await until('the pages are as they should be', () => faultsOf(data).length === 0);

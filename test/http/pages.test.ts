@@ -352,7 +352,7 @@ test('the request does not wait for the page, and the page follows', async () =>
   await pageWith(server, id, 'Phone, silver');
   const lock = new FileLock(join(server.data, 'pages.lock'));
   try {
-    // While we hold the pages' lock nobody can write one.
+    // While this test holds the pages' lock, no page can be written.
     await until('no page is being written', () => lock.tryLock());
     await patch(server, `/admin/skus/${id}/`, { name: 'Written meanwhile' });
     assert.is((await read(server, `/admin/skus/${id}/`)).name, 'Written meanwhile');
@@ -370,7 +370,7 @@ test('after a burst of changes to one SKU its page shows the last', async () => 
   await pageWith(server, id, '>100 in stock<');
 });
 
-test('a page that cannot be written is told in one line, and made once it can be', async () => {
+test('a page that cannot be written is reported in one line, and written as soon as it can be', async () => {
   const own = await openService();
   const of = await createCatalog(own);
   await pageWith(own, of.sku, 'Phone, silver');

@@ -99,7 +99,7 @@ for (const [name, value, status] of [
 interface Endpoint {
   readonly method: string;
   readonly path: () => string;
-  /** A good body, `TEXT` where it holds a string, `NUMBER` where it holds a number. */
+  /** A valid body, with `TEXT` for a string and `NUMBER` for a number. */
   readonly body: string;
   readonly good: number;
   /** Its own answers to values that are no good everywhere. */
@@ -137,7 +137,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     body: '[{"id":1,"caption":"TEXT","price":NUMBER}]',
     good: 200,
   },
-  // No account has such a name; a name that nobody could have is no other case.
+  // No account has such a name; a name that no account could have is the same case.
   'a login': {
     method: 'POST',
     path: () => '/admin/tokens/',
@@ -153,7 +153,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   },
 };
 
-/** What `TEXT` or `NUMBER` becomes, and the status; the good one of the endpoint where null. */
+/** The replacement of `TEXT` or `NUMBER`, and the status; null means success. */
 const VALUES: Readonly<Record<string, readonly [what: 'TEXT' | 'NUMBER', string, number | null]>> =
   {
     'a byte that is no UTF-8': ['TEXT', 'a\xffb', 400],

@@ -85,7 +85,7 @@ test('another version segment is 404', async () => {
   assert.is((await get('/books/1.0/')).status, 404);
 });
 
-/** What `Accept` is answered with; 406 where it excludes both types. */
+/** The media type of the response to an `Accept`; 406 if it excludes both types. */
 const ACCEPT: readonly (readonly [accept: string, answer: string | 406])[] = [
   ['application/json', JSON_TYPE],
   ['application/*', JSON_TYPE],
@@ -147,7 +147,7 @@ test('both media types have the same body', async () => {
   assert.is(vendor.text, plain.text);
 });
 
-test('the index and the API description are 406 where Accept excludes JSON, pages are not', async () => {
+test('the index and the API description are 406 if Accept excludes JSON, pages are not', async () => {
   for (const path of ['/', '/openapi.json']) {
     assert.is((await get(path, { accept: 'text/html' })).status, 406, path);
     assert.is((await get(path, { accept: 'text/html, */*;q=0.1' })).status, 200, path);
@@ -182,7 +182,7 @@ test('a write is answered in the type that was asked for, or in JSON, never with
   }
 });
 
-test('an error is application/json whatever was asked for', async () => {
+test('an error is application/json for any Accept', async () => {
   for (const path of ['/books/9999/', '/admin/skus/9999/', '/nowhere/', '/books/?limit=0']) {
     assert.is(typeOf(await get(path, { accept: VENDOR_TYPE })), JSON_TYPE, path);
   }
@@ -365,7 +365,7 @@ for (const method of ['PUT', 'PATCH', 'DELETE']) {
   });
 }
 
-test('a stale If-Match is told before the body is read', async () => {
+test('a stale If-Match is 412 before the body is read', async () => {
   const answer = await send(server, 'PUT', '/books/1/', {
     body: '{',
     headers: { 'if-match': '"stale"' },
@@ -492,7 +492,7 @@ for (const [path, wanted] of Object.entries(ATTRIBUTES)) {
   });
 }
 
-test('OPTIONS of the specification records names spec_id and option_id where they can be sent', async () => {
+test('OPTIONS of the specification records names spec_id and option_id if they can be sent', async () => {
   const records = await send(server, 'OPTIONS', '/admin/skus/1/specs/', { token: null });
   const { attributes } = records.json;
   assert.equal(Object.keys(attributes), ['spec_id', 'option_id']);
@@ -630,7 +630,7 @@ test('outside the base path everything is 404, with links into it', async () => 
   }
 });
 
-test('the base path behind a doubled slash is 404', async () => {
+test('the base path after a doubled slash is 404', async () => {
   for (const path of ['//api/books/', '/api//books/', '/api/books//', '/api/books//1/']) {
     assert.is((await send(moved, 'GET', path)).status, 404, path);
   }

@@ -215,7 +215,7 @@ test('when one pair is invalid the whole write is undone: object, records, files
   assert.equal(await read(server, `${path}specs/`), records);
   assert.equal(await read(server, SKUS), list);
   assert.equal(filesOf(server.data), files);
-  // Pages are made in the order of the commits: behind a later one, an earlier one would be there.
+  // Pages are written in the order of the commits: with a later one, an earlier one would exist.
   const later = await makeSku({ name: 'Later' });
   await pageWith(server, Number(later.split('/')[3]), 'Later');
   assert.is(await pageWith(server, id, 'Untouched'), page);
@@ -256,7 +256,7 @@ test('a write regenerates the detail page in the background', async () => {
   await pageWith(server, id, 'Freshest');
 });
 
-test('keyword keeps the SKUs whose name is exactly the same, and an empty one is none', async () => {
+test('keyword selects the SKUs with exactly that name, and an empty one is ignored', async () => {
   const names = ['Key', 'key', 'Key ', ' Key', 'Keys', 'Ke\u0301y', 'K\u00e9y', 'a+b&c=d%', 'Key'];
   const ids: Record<string, number[]> = {};
   for (const name of names) {
@@ -327,7 +327,7 @@ test('a record of another SKU is 404, and stays', async () => {
   assert.equal(await read(server, `${mine}specs/`), [record]);
 });
 
-test('the path says whose a record is, whatever the body says', async () => {
+test('the path decides to which SKU a record belongs, not the body', async () => {
   const path = await makeSku();
   const body = { ...catalog.silver, sku_id: catalog.sku, id: 1 };
   const added = await send(server, 'POST', `${path}specs/`, { body });

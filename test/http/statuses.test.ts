@@ -104,7 +104,7 @@ test('a body nested a hundred thousand deep is refused, and the server stays up'
   assert.is((await send(server, 'GET', '/books/')).status, 200);
 });
 
-test('a request without any body is 400 where one is needed', async () => {
+test('a request without a body is 400 if one is required', async () => {
   assertProblem(await send(server, 'POST', '/books/'), 400, 'POST');
   assertProblem(await send(server, 'PUT', `/admin/skus/${catalog.sku}/`), 400, 'PUT');
 });
@@ -115,7 +115,7 @@ type Signer = 'sha256' | 'sha384' | 'sha512' | null;
 
 const encode = (part: Fields) => Buffer.from(JSON.stringify(part)).toString('base64url');
 
-/** A token made by hand: whatever header and claims, signed or not. */
+/** A token made by hand: any header and claims, signed or not. */
 function forge(
   payload: Fields,
   header: Fields = {},
@@ -201,7 +201,7 @@ for (const [what, authorization] of Object.entries(REFUSED)) {
   });
 }
 
-test('a token is taken behind Bearer and behind JWT', async () => {
+test('a token is accepted after Bearer and after JWT', async () => {
   for (const prefix of ['Bearer', 'JWT', 'bearer']) {
     const headers = { authorization: `${prefix} ${valid()}` };
     const { status } = await send(server, 'GET', '/admin/brands/', { token: null, headers });
@@ -347,7 +347,7 @@ for (const target of TARGETS) {
   });
 }
 
-test('where only the slash is missing, the message names the right path', async () => {
+test('if only the slash is missing, the message names the right path', async () => {
   const { sku, spu } = catalog;
   for (const path of [
     '/books',
@@ -589,7 +589,7 @@ const unknownSku = () => `/admin/skus/${UNKNOWN}/`;
 const STALE = { 'if-match': '"stale"' };
 const HTML = { accept: 'text/html' };
 
-/** Each is wrong in two ways, of which the first has to be told. */
+/** Each is wrong in two ways, and the first must be reported. */
 const ORDER: Readonly<Record<string, Doubly>> = {
   'path before method': { method: 'PROPFIND', path: () => '/nowhere/', status: 404 },
   'path before authentication': {
@@ -709,7 +709,7 @@ for (const [what, { method, path, as, status, ...sent }] of Object.entries(ORDER
   });
 }
 
-test('a validation problem is told before a reference that does not exist', async () => {
+test('a validation problem is reported before a reference that does not exist', async () => {
   const body = { spu_id: UNKNOWN, price: -1 };
   const { json } = await send(server, 'PATCH', skuPath(), { body });
   assert.equal(Object.keys(json.fields), ['price']);

@@ -172,7 +172,7 @@ for (const [body, fields] of INVALID) {
   });
 }
 
-test('a lifetime that is none is 422', async () => {
+test('a malformed lifetime is 422', async () => {
   for (const expires of ['', 'soon', '8', '0h', '-1h', '1.5h', '8H', '3651d', '1y']) {
     const { status, json } = await login('viewer', { expires });
     assert.is(status, 422, expires);
@@ -180,7 +180,7 @@ test('a lifetime that is none is 422', async () => {
   }
 });
 
-test('unknown members are ignored, and what a body cannot be is told as elsewhere', async () => {
+test('unknown members are ignored, and an invalid body is 400, 413, 415 or 422 as elsewhere', async () => {
   assert.is((await login('viewer', { role: 'admin', remember: true })).status, 201);
   const { json } = await login('viewer', { role: 'admin' });
   assert.is(decodeJwt(json.token)['role'], 'viewer', 'the role is the account');
@@ -223,7 +223,7 @@ test('under a base path and a version, Location says so, and leads to the token'
   await based.stop();
 });
 
-test('whoever has a token may end it, at once and for good', async () => {
+test('the holder of a token may end it, at once and permanently', async () => {
   for (const role of ['viewer', 'editor', 'admin']) {
     const [token, other] = [await tokenOf(role), await tokenOf(role)];
     assert.is(await reading(token), 200);
@@ -322,7 +322,7 @@ test('ten failures slow an account down from every address, and no other account
   await own.stop();
 });
 
-test('a hundred failures slow an address down, whatever the names, and no other address', async () => {
+test('a hundred failures with any names slow an address down, and no other address', async () => {
   const own = await openWith({ ann: 'viewer' });
   let name = 0;
   const [times] = await failUntilSlowed(async () => {
@@ -342,7 +342,7 @@ test('successes are not slowed down, many at once neither', async () => {
   assert.ok(answers.every(({ status }) => status === 201));
 });
 
-test('while the accounts cannot be judged, no token passes and nobody logs in', async () => {
+test('while the accounts cannot be read, no token is accepted and no login succeeds', async () => {
   const own = await openWith({ ann: 'viewer' });
   const token = await tokenOf('ann', own);
   assert.is(await reading(token, own), 200);
@@ -368,7 +368,7 @@ test('while the accounts cannot be judged, no token passes and nobody logs in', 
   assert.not.match(told, PASSWORD);
 });
 
-test('a disk that refuses a revocation is a 500, and the token goes on until it does not', async () => {
+test('a disk that refuses a revocation is a 500, and the token stays valid until one succeeds', async () => {
   const disk = new RefusingDisk();
   const own = await openService({ disk });
   const token = await tokenFor('viewer', { jti: 'mine' });

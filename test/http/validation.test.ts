@@ -92,7 +92,7 @@ function assertInvalid(answer: Received, fields: readonly string[], what: string
   }
 }
 
-/** POST refuses the value, and so do PUT and PATCH of an item, which stays as it is. */
+/** POST refuses the value, and so do PUT and PATCH of an item, which does not change. */
 async function refuses(where: readonly Place[], values: Readonly<Record<string, string>>) {
   for (const place of where) {
     const { path, field, valid } = place;
@@ -478,7 +478,7 @@ test('members that every JavaScript object has are unknown ones like any other',
   assert.not.match((await send(server, 'GET', '/books/')).text, 'polluted');
 });
 
-test('read-only and unknown members are ignored, whatever they hold, and never stored', async () => {
+test('read-only and unknown members are ignored with any value, and never stored', async () => {
   const created = await send(server, 'POST', '/admin/goods/', {
     body: spuFields(catalog, { id: 'x', brand: 7, sales: 'many', comments: null, extra: [[1]] }),
   });

@@ -1,4 +1,4 @@
-/** A browser for tests, where there is one. */
+/** A browser for tests, if one is installed. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
@@ -21,7 +21,7 @@ export const available = existsSync(CHROMIUM);
 
 const why = available ? '' : ` (skipped: there is no browser at ${CHROMIUM})`;
 
-/** Where screenshots go; null where nobody asked for them. */
+/** The directory for screenshots; null if none are wanted. */
 const SCREENSHOTS = process.env['SCREENSHOTS'] || null;
 
 export function testInBrowser(name: string, run: () => Promise<void>): void {
@@ -82,7 +82,7 @@ export async function open(
   return visit;
 }
 
-/** Keeps a picture of a page where `SCREENSHOTS` names a directory. */
+/** Stores a picture of a page if `SCREENSHOTS` names a directory. */
 export async function shoot(page: Page, name: string, fullPage = true): Promise<void> {
   if (SCREENSHOTS === null) return;
   const directory = SCREENSHOTS === '1' ? temporaryDirectory() : SCREENSHOTS;

@@ -1,4 +1,4 @@
-/** Pages of every kind in a browser, where there is one. */
+/** Pages of every kind in a browser, if one is installed. */
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { test } from 'uvu';

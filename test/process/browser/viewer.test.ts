@@ -1,4 +1,4 @@
-/** The API viewer in a browser, where there is one. */
+/** The API viewer in a browser, if one is installed. */
 import type { Browser } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -42,7 +42,7 @@ import { ENTRY, fixture } from '../../support/paths.ts';
 
 const FIXTURE = fixture(1);
 
-/** A store with a base, change sets behind it, and ids that are gone. Tests work on copies. */
+/** A store with a base, change sets after it, and deleted ids. Tests work on copies. */
 let whole = '';
 
 /** A backup of it. */
@@ -90,9 +90,9 @@ interface How {
   readonly cwd?: string;
   /** What comes in: bytes, or an open file. */
   readonly input?: Buffer | number;
-  /** Where standard output goes to; a pipe otherwise. */
+  /** The target of standard output; a pipe by default. */
   readonly output?: number;
-  /** What stands before the command. */
+  /** The words before the command. */
   readonly as?: readonly string[];
 }
 
@@ -155,7 +155,7 @@ interface Backup {
   readonly tables: Readonly<Record<string, Rows>>;
 }
 
-/** What a sealed file says, without the program. @throws where it is not whole. */
+/** The content of a sealed file, read without the program. @throws if it is not whole. */
 function unsealed(bytes: Buffer): Backup {
   const body = bytes.subarray(0, -78);
   const digest = createHash('sha256').update(body).digest('hex');
@@ -263,7 +263,7 @@ test('backup to a pipe gives byte for byte what a file gets, also to a slow read
   assert.ok(readFileSync(join(folder, 'redirected.json')).equals(expected));
 });
 
-test('a reader that goes away ends backup with 1 or by SIGPIPE, and without a stack', () => {
+test('a reader that closes the pipe ends backup with 1 or by SIGPIPE, and without a stack', () => {
   const data = largeStore();
   const folder = temporaryDirectory();
   const [said, status] = [join(folder, 'said'), join(folder, 'status')];
@@ -295,7 +295,7 @@ function turn(): Promise<false> {
   return new Promise((resolve) => setImmediate(() => resolve(false)));
 }
 
-test('whoever reads the file while it is replaced finds one backup or the other', async () => {
+test('a reader of the file while it is replaced finds one backup or the other', async () => {
   const data = copyOfStore();
   const file = join(temporaryDirectory(), 'backup.json');
   assertDone(backup(data, file));
@@ -378,7 +378,7 @@ for (const [name, file, cwd] of INSIDE) {
   });
 }
 
-test('without a name backup refuses as well where the current directory is the data directory', () => {
+test('without a name backup refuses as well if the current directory is the data directory', () => {
   const data = copyOfStore();
   const before = contentOf(data);
   assertFailed(backup(data, null, { cwd: data }), 'data directory');
@@ -391,7 +391,7 @@ test('a directory beside the data directory that begins with its name is another
   assertDone(backup(data, `${data}-backup/backup.json`));
 });
 
-test('a symbolic link in the place of the file is followed, and not into the data directory', () => {
+test('a symbolic link as the file is followed, but not into the data directory', () => {
   const data = copyOfStore();
   const before = contentOf(data);
   const folder = temporaryDirectory();
@@ -501,7 +501,7 @@ testUnprivileged(
   },
 );
 
-test('standard output on a full device is told in one line', () => {
+test('standard output on a full device is reported in one line', () => {
   const data = copyOfStore();
   const full = openSync('/dev/full', 'w');
   try {
@@ -511,7 +511,7 @@ test('standard output on a full device is told in one line', () => {
   }
 });
 
-/** A file system that is full after a few kilobytes, or null where none can be mounted. */
+/** A file system that is full after a few kilobytes, or null if none can be mounted. */
 function smallFileSystem(): { readonly directory: string; unmount(): void } | null {
   const directory = temporaryDirectory();
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', directory]);
@@ -625,7 +625,7 @@ test('what has nothing to do with the store may lie in the directory, and stays'
   assertInOrder(data);
 });
 
-test('restore may be run again where one was interrupted', () => {
+test('restore may be run again after one was interrupted', () => {
   const other = backup(largeStore(), '-');
   // A whole restore without its last step: the base has not got its name.
   const data = temporaryDirectory();
@@ -697,7 +697,7 @@ test('a refused restore leaves no lock file in a directory that is not the store
   assert.equal(readdirSync(data), ['notes.txt']);
 });
 
-test('restore refuses a directory that a server uses, and the server goes on', async () => {
+test('restore refuses a directory that a server uses, and the server continues', async () => {
   const server = await startServer();
   // Pages are made meanwhile, and are no part of a store.
   const withoutPages = () =>

@@ -27,7 +27,7 @@ import {
 } from '../../support/server.ts';
 import { ENTRY } from '../../support/paths.ts';
 
-/** A store with one of everything and change sets behind its base. Tests work on copies. */
+/** A store with one of everything and change sets after its base. Tests work on copies. */
 let whole = '';
 
 test.before(async () => {
@@ -149,7 +149,7 @@ test('what a crash may leave is no finding', async () => {
   assert.equal(contentOf(data), before);
 });
 
-test('where there is no store check says how to make one, and makes nothing', async () => {
+test('if there is no store, check says how to create one, and creates nothing', async () => {
   const parent = temporaryDirectory();
   for (const data of [parent, join(parent, 'none')]) {
     const { status, stdout, stderr } = await check(data);
@@ -161,7 +161,7 @@ test('where there is no store check says how to make one, and makes nothing', as
   assert.equal(readdirSync(parent), []);
 });
 
-test('a file in the place of the data directory is found, and named', async () => {
+test('a file at the path of the data directory is reported by name', async () => {
   const data = join(temporaryDirectory(), 'file');
   writeFileSync(data, 'mine');
   const [finding = ''] = assertFound(data, await check(data));
@@ -374,7 +374,7 @@ function writeCategories(data: string, categories: readonly { readonly id: numbe
   writeSealed(join(data, 'head.json'), { sequence: 5, digest });
 }
 
-test('of very many findings the first thousand are told, and all of them reach a slow reader', () => {
+test('of very many findings the first thousand are printed, and all of them reach a slow reader', () => {
   const data = temporaryDirectory();
   const below = (id: number) => ({ id, name: 'Below itself', parent_id: id });
   writeCategories(
@@ -511,7 +511,7 @@ testUnprivileged('a file that the user may not read is a finding that names it',
   }
 });
 
-/** Writes until it is told to stop, so much that checkpoints come and go. */
+/** Writes until it is asked to stop, so much that several checkpoints run. */
 class Load {
   /** Answered writes. */
   answered = 0;
@@ -553,7 +553,7 @@ function sequenceOfBase(data: string): number {
   return Number(/"sequence":(\d+)/.exec(readFileSync(join(data, 'catalog.json'), 'utf8'))?.[1]);
 }
 
-/** The highest number in `changes/`; 0 where a checkpoint has just emptied it. */
+/** The highest number in `changes/`; 0 if a checkpoint has just emptied it. */
 function lastChangeSet(data: string): number {
   const names = readdirSync(join(data, 'changes')).filter((name) => !name.startsWith('.'));
   return Math.max(0, ...names.map((name) => Number(name.slice(0, 12))));

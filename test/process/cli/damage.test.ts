@@ -121,7 +121,7 @@ const COMMANDS: readonly (readonly string[])[] = [
 const owns = ([name, flag]: readonly string[]) =>
   name === 'serve' || (name === 'migrate' && flag !== '--dry-run');
 
-/** The one that owns the directory, and the one that goes on behind the first problem. */
+/** The one that owns the directory, and the one that continues after the first problem. */
 const TWO: typeof COMMANDS = [['check'], ['serve', '--port', '0']];
 
 /** Runs a command on a directory that it must refuse. */
@@ -168,7 +168,7 @@ async function assertAllRefuse(
   const owning = commands.filter((command) => owns(command));
   await Promise.all([
     ...commands.filter((command) => !owns(command)).map(meet),
-    // One behind the other, or they would meet each other's lock.
+    // One after the other, or they would meet each other's lock.
     owning.reduce((last, command) => last.then(() => meet(command)), Promise.resolve()),
   ]);
   assert.equal(contentOf(data), before, 'nothing on the disk has changed');
@@ -243,7 +243,7 @@ interface Damage {
   /** The file that is named, by its path in the directory. */
   readonly file: string;
   readonly says: string;
-  /** Met by every command; two stand for all where it is not told. */
+  /** Every command meets it; two are tried unless the test names others. */
   readonly met?: 'by all';
 }
 
@@ -663,7 +663,7 @@ test('what is not the store’s does no harm in the directory, and hidden files 
   }
 });
 
-test('what a crash leaves half-written does no harm, and goes at the next start', async () => {
+test('a half-written file of a crash does no harm, and is removed at the next start', async () => {
   const data = copyOf(whole);
   const halves = ['.0123456789abcdef.tmp', join('changes', '.fedcba9876543210.tmp')];
   for (const name of halves) writeFileSync(join(data, name), '{"half":');

@@ -1,4 +1,4 @@
-/** spec 6.4 and 8.6: `issue-token`, and the keys behind it. */
+/** spec 6.4 and 8.6: `issue-token`, and the keys that it uses. */
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -116,7 +116,7 @@ async function serveWithKeyFile(data: string): Promise<{ url: string; stop: () =
   return { url, stop: () => child.kill('SIGKILL') };
 }
 
-test('a token of each role works on a server of the same directory, as far as its role goes', async () => {
+test('a token of each role works on a server of the same directory, as far as its role allows', async () => {
   const data = temporaryDirectory();
   const early = await issue(data);
   const server = await serveWithKeyFile(data);
@@ -161,7 +161,7 @@ test('two directories have two secrets', async () => {
   assert.is(new Set(secrets).size, 2);
 });
 
-test('whoever needs the keys first at the same moment, all use the same', async () => {
+test('processes that create the keys at the same moment all use the same', async () => {
   const data = temporaryDirectory();
   const tokens = await Promise.all(Array.from({ length: 6 }, () => issue(data)));
   const [key] = JSON.parse(readFileSync(join(data, 'keys.json'), 'utf8')).keys;

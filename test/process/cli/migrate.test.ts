@@ -268,7 +268,7 @@ interface State {
   readonly tables: Readonly<Record<string, readonly Fields[]>>;
 }
 
-/** The content of a sealed file. @throws where the digest is not that of the bytes before it. */
+/** The content of a sealed file. @throws if the digest is not that of the bytes before it. */
 function unsealed(path: string): { digest: string; value: Record<string, never> } {
   const bytes = readFileSync(path);
   const body = bytes.subarray(0, -78);
@@ -314,7 +314,7 @@ function stateOf(data: string): State {
 
 const keptIn = (data: string, version = 1) => join(data, `migrated-from-${version}`);
 
-/** The versions that a migration from an earlier one goes through, each with a line of its own. */
+/** The versions of a migration from an earlier one, each with a line of its own. */
 const STEPS: readonly (readonly [from: number, to: readonly number[]])[] = [
   [1, [2, 3]],
   [2, [3]],
@@ -449,7 +449,7 @@ test('the kept files stay while there is no checkpoint, and go at the next one',
   const server = await startServer({ data });
   assert.equal(filesOf(keptIn(data)), VERSION_1);
   const baseIsOld = () => sequenceOfBase(data) === 8;
-  // Six of them outgrow 4 MiB, which is where a checkpoint of a small store begins.
+  // Six of them exceed 4 MiB, at which a checkpoint of a small store begins.
   const body = { desc_detail: 'x'.repeat(900_000) };
   for (let write = 0; write < 6; write += 1) {
     const kept = existsSync(keptIn(data));
@@ -474,7 +474,7 @@ test('what an interrupted migration left is cleared away, and the migration done
   writeFileSync(join(keptIn(data), 'catalog.json'), '{"half":');
   writeFileSync(join(left, '000000000003.json'), 'of an earlier attempt');
   writeFileSync(join(data, '.0123456789abcdef.tmp'), '{"half":');
-  // The head comes before the base; a change set that the base contains goes after it.
+  // The head is written before the base; a change set that the base contains is removed after it.
   const whole = version1();
   assertDone(await migrate(whole));
   copyFileSync(join(whole, 'head.json'), join(data, 'head.json'));
@@ -597,7 +597,7 @@ test('a migrated store is served: every row as before, and new rows get new ids'
     assert.equal(shown, same, table);
   }
   await assertRecords(server, tables['sku_specs'] ?? []);
-  // spec 3.5 and 3.6: what was deleted is gone; of a book nobody knows that it was there.
+  // spec 3.5 and 3.6: what was deleted is 410; a deleted book is 404.
   for (const [path, status] of [
     ['/books/13/', 404],
     ['/admin/skus/2/', 410],

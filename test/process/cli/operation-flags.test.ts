@@ -1,4 +1,4 @@
-/** The flags of `serve` that are about running it: their values, and where they are described. */
+/** The flags of `serve` that are about running it: their values and their descriptions. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';

@@ -62,7 +62,7 @@ for (const [flag, value] of WRONG) {
   });
 }
 
-test('a flag wins over its variable, an empty variable is none, and all are kept', async () => {
+test('a flag wins over its variable, an empty variable counts as not set, and all are stored', async () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, 'own'));
   writeFileSync(join(directory, 'own', 'style.css'), '');

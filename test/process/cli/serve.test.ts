@@ -54,7 +54,7 @@ test('serve answers already when the line comes', async () => {
   }
 });
 
-test('serve creates an empty store where there is none, its folders for the owner alone', async () => {
+test('serve creates an empty store if there is none, with folders for the owner alone', async () => {
   const data = join(temporaryDirectory(), 'a', 'b');
   const server = await startServer({ data });
   assert.equal((await send(server, 'GET', '/books/')).json, []);
@@ -68,7 +68,7 @@ test('serve creates an empty store where there is none, its folders for the owne
   assert.match(report.stdout, 'nothing to do');
 });
 
-test('what was written is there after a restart, and ids go on behind it', async () => {
+test('what was written is there after a restart, and ids continue after it', async () => {
   const body = { name: 'Emma', pub_date: '1815-12-23' };
   const first = await startServer();
   const created = await send(first, 'POST', '/books/', { body });
@@ -119,7 +119,7 @@ test('a second server on one directory exits 1 and says who holds it', async () 
   await server.stop();
 });
 
-test('a lock that a killed server left stops nobody', async () => {
+test('a lock that a killed server left does not stop the next one', async () => {
   const server = await startServer();
   await server.kill();
   const again = await startServer({ data: server.data });
@@ -226,7 +226,7 @@ test('an idle connection does not hold the end up', async () => {
   assert.ok(Date.now() - begun < 5000, 'well before the 10 seconds of grace');
 });
 
-test('a second signal exits at once, whatever is under way', async () => {
+test('a second signal exits at once', async () => {
   const server = await startServer();
   const wire = await halfSent(server);
   server.child.kill('SIGTERM');

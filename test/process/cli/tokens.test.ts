@@ -31,7 +31,7 @@ async function issue(data: string, subject: string): Promise<string> {
 const reading = async (server: TestServer, token: string) =>
   (await send(server, 'GET', '/admin/skus/', { token })).status;
 
-test('one token ends, and the others of its subject go on', async () => {
+test('one token ends, and the others of its subject stay valid', async () => {
   const server = await startServer();
   const [one, two] = [await issue(server.data, 'ann'), await issue(server.data, 'ann')];
   assert.is(await reading(server, one), 200);

@@ -256,7 +256,7 @@ for (const { name, args, env, says } of FAILING) {
   });
 }
 
-test('--verbose adds the stack of a failure behind its line, still on standard error', async () => {
+test('--verbose adds the stack of a failure after its line, still on standard error', async () => {
   const data = join(temporaryDirectory(), 'none');
   const { status, stdout, stderr } = await runCommand([
     'rebuild-pages',
@@ -321,7 +321,7 @@ test('CATALOG_HOST and CATALOG_BASE_PATH are taken, and flags win over them', as
   await other.stop();
 });
 
-test('CATALOG_PORT is taken where there is no --port', async () => {
+test('CATALOG_PORT is used if there is no --port', async () => {
   const holder = createServer();
   await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
   const { port } = holder.address() as AddressInfo;
@@ -336,7 +336,7 @@ test('CATALOG_PORT is taken where there is no --port', async () => {
   }
 });
 
-test('a malformed variable does no harm where its flag is given', async () => {
+test('a malformed variable does no harm if its flag is given', async () => {
   const env = { CATALOG_PORT: 'x', CATALOG_BASE_PATH: 'x' };
   const server = await startServer({ env, args: ['--base-path', '/api'] });
   assert.is((await send(server, 'GET', '/api/')).status, 200);
@@ -374,7 +374,7 @@ for (const shell of ['bash', 'zsh', 'fish'] as const) {
   });
 }
 
-/** Skips, and says so, where the shell is not installed. */
+/** Skips, and says so, if the shell is not installed. */
 function testWith(shell: string, name: string, run: () => Promise<void>): void {
   if (Bun.which(shell) === null) test.skip(`${name} (skipped: there is no ${shell} here)`, run);
   else test(name, run);

@@ -255,7 +255,7 @@ async function onTerminal(
   return { shown, status };
 }
 
-/** Skips, and says so, where there is no terminal to be had. */
+/** Skips, and says so, if there is no terminal. */
 function testOnTerminal(name: string, run: () => Promise<void>): void {
   if (Bun.which('script') === null) test.skip(`${name} (skipped: there is no script here)`, run);
   else test(name, run);

@@ -58,7 +58,7 @@ export class Place {
     return trace.steps();
   }
 
-  /** The state, by `check` without a finding; null where there is no store. */
+  /** The state, by `check` without a finding; null if there is no store. */
   state(): State | null {
     const { findings, document } = checkStore(machineDisk, this.data);
     assert.equal(findings, []);
@@ -93,7 +93,7 @@ export function assertTidy(place: Place, changeSets: number): void {
   assert.equal(hidden, []);
 }
 
-/** The files of a directory of an earlier version, whether where they were or where they are kept. */
+/** The files of a directory of an earlier version, in their place or in the backup. */
 export function assertOldFiles(directory: string, from = FIXTURE): void {
   const old = filesOf(from);
   const found = filesOf(directory);
@@ -117,7 +117,7 @@ export const FIXTURE_STATE = stateIn(FIXTURE);
  * @param expected the command's steps.
  * @param make what it is run on; the same each time.
  * @param judge looks at what the death left. @param made says which steps were made.
- * @param only steps to die at; all where it is not given.
+ * @param only steps to die at; all by default.
  */
 export async function eachDeath(
   what: string,

@@ -1,12 +1,12 @@
 /**
  * A server under concurrent writers, killed at a random moment, started again and compared with
- * what it had answered. Rounds go on over one directory, so that its history grows.
+ * what it had answered. Rounds continue over one directory, so that its history grows.
  *
  *     CRASH_ROUNDS=500 CRASH_SEED=7 bun test/process/crash/sigkill.test.ts
  *     CRASH_ROUNDS=500 CRASH_BINARY=dist/catalog-server bun test/process/crash/sigkill.test.ts
  *
  * In every third round the kill waits for a checkpoint to begin, in every third for its base to
- * appear, so that many fall into one; the moment behind that is random as well.
+ * appear, so that many fall into one; the moment after that is random as well.
  */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -54,7 +54,7 @@ const LONGEST_DELAY = { write: 4, begun: 12, replaced: 30 } as const;
 type Trigger = keyof typeof LONGEST_DELAY;
 const TRIGGERS = Object.keys(LONGEST_DELAY) as Trigger[];
 
-/** Runs the rounds, and tells of every broken promise. */
+/** Runs the rounds, and reports every broken promise. */
 export async function crashRounds(options: CrashOptions): Promise<CrashReport> {
   const run = new CrashRun(options);
   await run.prepare();

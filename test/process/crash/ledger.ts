@@ -1,6 +1,6 @@
 /**
  * What a server was asked and what it has answered, and from this what has to be there after it
- * was killed. Writers and readers work on it until the server is gone; then a server that was
+ * was killed. Writers and readers work on it until the server ends; then a server that was
  * started again is compared with it.
  */
 import type { KindName } from '../../../src/model/kind.ts';
@@ -23,7 +23,7 @@ const COLLECTIONS = Object.keys(PATHS) as Collection[];
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** Rows of one writer, more or less: where there are fewer it creates more. */
+/** Rows of one writer, about: if there are fewer it creates more. */
 const ROWS = 30;
 
 /** How many writers have an SPU with long texts, so that checkpoints come often. */
@@ -35,13 +35,13 @@ const LONGEST = 350_000;
 /** Rows that nothing was asked about, of which a comparison asks each by itself. */
 const SAMPLE = 25;
 
-/** A row that a server has told of. */
+/** A row that a server has returned. */
 interface Known {
   readonly collection: Collection;
   readonly id: number;
-  /** As it is known to be; null once it is known to be gone. */
+  /** The last known value; null after a confirmed deletion. */
   answered: Item | null;
-  /** What the write under way would make of it; undefined where there is none. */
+  /** What the write under way would make of it; undefined if there is none. */
   pending: Item | null | undefined;
   /** Whether anything was asked of it since the last comparison. */
   touched: boolean;
@@ -95,14 +95,14 @@ export class Ledger {
   readonly #used = new Set<string>();
   /** Rows by the writer that they belong to. */
   #owned: Known[][] = [];
-  /** Rows that are gone, and were so at the last comparison. */
+  /** Rows that are deleted, and were so at the last comparison. */
   #gone: Known[] = [];
   /** Rows that belong to no writer: others refer to them, or all writers share them. */
   readonly #fixed = new Set<string>();
   /** By name, which occurs once. */
   readonly #creating = new Map<string, Creation>();
   #namings: Naming[] = [];
-  /** The highest id that was ever told of. */
+  /** The highest id that a server has returned. */
   readonly #highest = new Map<KindName, number>();
   /** SKUs by the ids of the specification records that they were seen with. */
   #recordOwners = new Map<number, number>();
@@ -117,7 +117,7 @@ export class Ledger {
     this.#random = randomFrom(options.seed);
   }
 
-  /** Makes what the writers build on. What is there then stays as it is, but for what they share. */
+  /** Creates what the writers build on. It does not change later, except for what they share. */
   async prepare(server: Server): Promise<void> {
     this.#catalog = await createCatalog(server);
     const shared = await this.#made(server, 'brands', this.#body('brands'));
@@ -134,7 +134,7 @@ export class Ledger {
     }
   }
 
-  /** Creates an SPU with a text of this length, which nobody changes. */
+  /** Creates an SPU with a text of this length, which no writer changes. */
   async fill(server: Server, length: number): Promise<void> {
     const body = { ...this.#body('goods'), desc_pack: 'x'.repeat(length) };
     const item = await this.#made(server, 'goods', body);
@@ -142,7 +142,7 @@ export class Ledger {
     this.#remember('goods', item);
   }
 
-  /** @throws where it is not created: nothing may go wrong before the crash. */
+  /** @throws if it is not created: nothing may fail before the crash. */
   async #made(server: Server, collection: Collection, body: Item): Promise<Item> {
     const { status, text, json } = await send(server, 'POST', PATHS[collection], { body });
     if (status !== 201) throw new Error(`POST ${PATHS[collection]}: ${status} ${text}`);
@@ -171,10 +171,10 @@ export class Ledger {
   }
 
   /**
-   * Writes, one request after the other, until the server is gone or an answer is wrong.
+   * Writes, one request after the other, until the server ends or a response is wrong.
    *
    * @param index of the writer.
-   * @param answered is told of every answer; false ends the writing.
+   * @param answered is called with every response; false ends the writing.
    */
   async write(server: Server, index: number, answered: () => boolean): Promise<void> {
     while (await this.#writeOnce(server, index)) {
@@ -184,15 +184,15 @@ export class Ledger {
   }
 
   /**
-   * Reads until the server is gone: what was shown once must not vanish, answered or not.
+   * Reads until the server ends: what was shown once must not vanish, answered or not.
    *
-   * @param going says whether to go on.
+   * @param going whether to continue.
    */
   async read(server: Server, going: () => boolean): Promise<void> {
     while (going() && (await this.#readOnce(server)));
   }
 
-  /** @returns false when the server is gone. */
+  /** @returns false if the server has ended. */
   #readOnce(server: Server): Promise<boolean> {
     return this.#random(3) === 0 ? this.#readNewest(server) : this.#readOne(server);
   }
@@ -232,7 +232,7 @@ export class Ledger {
     throw new Error(`GET ${path}: ${answer.status} ${answer.text}`);
   }
 
-  /** A name occurs once, so whoever sees what a write under way makes knows that it is durable. */
+  /** A name occurs once, so a reader that sees the result of a write under way knows it is durable. */
   #seen(known: Known | undefined, item: Item | null): void {
     if (known?.pending === undefined || !same(item, known.pending)) return;
     known.answered = known.pending;
@@ -255,7 +255,7 @@ export class Ledger {
     return known;
   }
 
-  /** @returns false when the server is gone, or did what it was not to do. */
+  /** @returns false if the server has ended or has made a mistake. */
   #writeOnce(server: Server, index: number): Promise<boolean> {
     const owned = this.#owned[index] ?? [];
     const known = owned[this.#random(owned.length || 1)];
@@ -429,7 +429,7 @@ export class Ledger {
     };
   }
 
-  /** The object that a write makes of a body, over the object as it is. */
+  /** The object that a write makes of a body and the current object. */
   #asShown(collection: Collection, body: Item, current: Item | null): Item {
     const { spu_id: spu, specs, ...fields } = body;
     if (collection === 'books') {
@@ -452,7 +452,7 @@ export class Ledger {
     };
   }
 
-  /** Holds a server that was started again against what was answered, and goes on from there. */
+  /** Compares a restarted server with what was answered, and continues from there. */
   async compare(server: Server, round: string): Promise<void> {
     const wrong = (text: string) => void this.violations.push(`${round}: ${text}`);
     for (const collection of COLLECTIONS) {

@@ -1,4 +1,4 @@
-/** What was answered survives power loss at any moment, whatever unsynced changes it takes away. */
+/** What was answered survives power loss at any moment, with any loss of unsynced changes. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -97,7 +97,7 @@ test('after power loss at any moment the state is one from the last answered to 
   );
 });
 
-test('after power loss the store goes on, hands out new ids, and survives the next power loss', async () => {
+test('after power loss the store continues, assigns new ids, and survives the next power loss', async () => {
   await fc.assert(
     fc.asyncProperty(aPlan(5), aPlan(4), aSeed, async (plan, next, seed) => {
       const random = randomFrom(seed);
@@ -312,7 +312,7 @@ for (const [what, forgets] of Object.entries(FORGETTING)) {
   });
 }
 
-test('where the head survives a disk that lies, the start names what is lost', async () => {
+test('if the head survives a disk that lies, the start names what is lost', async () => {
   const disk = new PowerDisk(root, new Volume(), { forgets: () => true });
   const { last, failures } = await History.run(disk, data, SHORT, { smallestCheckpoint: 1e9 });
   assert.equal(failures, []);
@@ -465,7 +465,7 @@ test('the files of the earlier version stay whole until the next base is durable
   assert.ok(before > 0);
 });
 
-/** Where the history of a directory ends; null where it is no store that opens. */
+/** The end of the history of a directory; null if it is not a store that opens. */
 function sequenceOf(disk: PowerDisk, directory: string): number | null {
   try {
     return load(disk, directory, 'older')?.document.sequence ?? null;
@@ -484,7 +484,7 @@ async function documentOfBackup(): Promise<StoreState> {
   return verifyBackup('backup', encodeBackup(document));
 }
 
-/** @returns whether the store is there; where it is not, a start must not take it for one. */
+/** @returns whether there is a store; if not, a start must not take it for one. */
 function judgeRestore(disk: PowerDisk, document: StoreState): boolean {
   let loaded: ReturnType<typeof load>;
   try {
@@ -495,7 +495,7 @@ function judgeRestore(disk: PowerDisk, document: StoreState): boolean {
     return false;
   }
   if (loaded === null) {
-    // Where a head tells of a history, a start would begin another one on top of it.
+    // If a head names a history, a start would begin another one over it.
     assert.is(disk.read(join(data, HEAD)), null);
     return false;
   }

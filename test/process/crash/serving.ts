@@ -60,7 +60,7 @@ function copyOf(data: string): string {
   return copy;
 }
 
-/** Writers until the server is gone, or until `enough`. */
+/** Writers until the server ends, or until `enough`. */
 async function write(ledger: Ledger, server: Serving, enough: () => boolean): Promise<void> {
   await Promise.all(
     Array.from({ length: WRITERS }, (_, index) => ledger.write(server, index, () => !enough())),

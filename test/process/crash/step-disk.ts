@@ -48,7 +48,7 @@ export function stepDisk(data: string, backup: string | null, listener: StepList
       write(length >> 1, length);
     });
 
-  /** The durable write in this thread, so that its steps can be told one from the other. */
+  /** The durable write in this thread, so that its steps can be distinguished. */
   const publish = publishWith({
     openSync(path, flags, mode) {
       const name = names.of(path);

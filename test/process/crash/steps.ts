@@ -38,7 +38,7 @@ export interface Death {
   readonly side: Side;
 }
 
-/** What victim.ts is told. */
+/** The instructions of victim.ts. */
 export interface Orders {
   readonly data: string;
   /** The file that it writes a backup to. */
@@ -64,7 +64,7 @@ export function startVictim(
   });
 }
 
-/** @throws where the process did not die at the step, but otherwise or not at all. */
+/** @throws if the process did not die at the step. */
 export function assertDied({ status, signal, stderr }: Finished, { side, step }: Death): void {
   const how = `it ended with ${signal ?? status}: ${stderr}`;
   assert.is(stderr, `died ${side} ${step}\n`, `it never came to "${step}"; ${how}`);

@@ -26,7 +26,7 @@ export interface Call {
   readonly name: string;
   /** As strace writes them. */
   readonly arguments: string;
-  /** What the first descriptor among them stands for: a path, or a connection. */
+  /** What the first descriptor among them refers to: a path, or a connection. */
   readonly target: string | null;
   readonly result: number;
   /** When it began and when it had ended, in the order of all such instants. */
@@ -82,7 +82,7 @@ export async function serveTraced(program: readonly string[], data: string): Pro
 
 /**
  * strace holds a process at the entry to a call and at its end until it has written a line, so
- * that a call whose end stands before another's beginning was over when that began. Where calls of
+ * that a call whose end is before another's beginning was over when that began. If calls of
  * two threads overlap, the line of a call is divided.
  */
 function parse(text: string): Call[] {

@@ -1,5 +1,5 @@
 /**
- * The system calls of a real server for real writes: whatever an answer or a removal relies on was
+ * The system calls of a real server for real writes: everything that a response or a removal relies on was
  * synced, renamed, and its directory synced before.
  */
 import { cpSync, existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
@@ -42,7 +42,7 @@ const PROGRAMS = [
   },
 ];
 
-/** The header that tells requests from each other in a trace. */
+/** The header that distinguishes requests in a trace. */
 const HEADER = 'x-order';
 
 /** One write of a book that was answered. */
@@ -79,7 +79,7 @@ const book = (name: string) => ({ name, pub_date: '1815-12-23' });
 /** A data directory under the name that strace shows, which has no symbolic links. */
 const newData = () => join(realpathSync(temporaryDirectory()), 'data');
 
-/** @throws where one call had not ended when the next began. */
+/** @throws if one call had not ended when the next began. */
 function assertInOrder(
   what: string,
   calls: readonly (readonly [string, Call | undefined])[],

@@ -1,5 +1,5 @@
 /**
- * A real server on a file system that refuses: what its clients are told, and that service is
+ * A real server on a file system that refuses: what its clients get, and that service is
  * restored when the disk is, without a restart.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -58,7 +58,7 @@ function assertSaysFull(said: string, path: string): void {
   assert.ok(said.includes(path), `it does not name ${path}: ${said}`);
 }
 
-/** A test where the machine has what it needs. */
+/** A test that runs if the machine has what it needs. */
 function testWith(what: string, has: boolean, name: string, run: () => Promise<void>): void {
   if (has) test(name, run);
   else test.skip(`${name} (skipped: needs ${what})`, run);
@@ -142,7 +142,7 @@ async function contentOf(server: TestServer, { catalog, sku }: Shelf): Promise<u
   return { answers, page: await pageWith(server, catalog.sku, 'Silver') };
 }
 
-/** Every write gets the answer that it has to get where the disk refuses. */
+/** Every write gets the response for a disk that refuses. */
 async function assertRefused(server: TestServer, shelf: Shelf): Promise<void> {
   for (const [method, path, body] of shelf.ofSkus) {
     const answer = await send(server, method, path, { body });
@@ -158,7 +158,7 @@ async function assertRefused(server: TestServer, shelf: Shelf): Promise<void> {
   }
 }
 
-/** Every write is carried out, and the ids go on without a gap. */
+/** Every write is carried out, and the ids continue without a gap. */
 async function assertServed(server: TestServer, { ofSkus, ofOthers }: Shelf): Promise<void> {
   for (const [method, path, body] of [...ofOthers, ...ofSkus]) {
     const last = method === 'POST' ? Math.max(...(await idsOf(server, path))) : 0;
@@ -174,7 +174,7 @@ async function idsOf(server: TestServer, path: string): Promise<number[]> {
 }
 
 /**
- * Refuses every write while the disk does, serves all else, and goes on when the disk does.
+ * Refuses every write while the disk does, serves everything else, and continues when the disk does.
  *
  * @param refuse makes the disk refuse. @returns what makes it work again.
  */
@@ -438,7 +438,7 @@ class Connection {
     this.#socket = socket;
     socket.on('data', (chunk) => (this.#received += chunk));
     socket.on('close', () => (this.#closed = true));
-    // What came of it is told by who waits for an answer.
+    // The caller that waits for a response reports the result.
     socket.on('error', () => {});
   }
 
@@ -690,7 +690,7 @@ testTraced('writes are answered while the head cannot be written, which is told 
   await again.stop();
 });
 
-/** The server has ended as it has to when nobody can know what is on the disk. */
+/** The server has ended as it must when the state of the disk is unknown. */
 async function assertGaveUp(server: Serving): Promise<void> {
   await until('the server has ended', () => server.child.exitCode !== null);
   const { status, stderr } = await server.finished;
@@ -750,7 +750,7 @@ async function assertStopsAtCommit(
   assert.equal(findingsOf(copy), []);
 }
 
-/** The program with a disk that refuses what it is told to. */
+/** The program with a disk that refuses what a test names. */
 async function startRefusing(): Promise<TestServer & { refuse(step: 'fsync', of: string): void }> {
   const data = temporaryDirectory();
   const file = join(temporaryDirectory(), 'refuse');

@@ -41,10 +41,10 @@ test.before(async () => {
 
 // The wire
 
-/** When the client ends its side: never, behind its last byte, or when nothing more comes. */
+/** When the client ends its side: never, after its last byte, or when nothing more comes. */
 type Ending = 'never' | 'at once' | 'when quiet';
 
-/** Milliseconds without an answer after which the client takes it that there is none. */
+/** Milliseconds without a response after which the client assumes that there is none. */
 const QUIET = 60;
 
 /** Sends the pieces one after the other. @returns all that comes until the connection is closed. */
@@ -85,10 +85,10 @@ function converse(pieces: readonly Buffer[], ending: Ending): Promise<string> {
 }
 
 /**
- * Takes answers apart. Of which request each is, nobody knows: an answer with a length and without
+ * Splits responses. The request of each is not known: a response with a length and without
  * a body is one to HEAD.
  *
- * @throws AssertionError where something is no answer, or a torn one.
+ * @throws AssertionError if something is not a response, or not a whole one.
  */
 function answersOf(text: string): Answered[] {
   const answers: Answered[] = [];
@@ -116,7 +116,7 @@ function answersOf(text: string): Answered[] {
   return answers;
 }
 
-/** For whoever runs it by itself: a seed repeats a run. */
+/** To repeat a run: the seed of an earlier one. */
 function tell(line: string): void {
   process.stdout.write(`${line}\n`);
 }
@@ -305,7 +305,7 @@ function damaged(text: string, changes: typeof damage extends fc.Arbitrary<infer
 
 const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 5 });
 
-/** @param at where the pieces end, as fractions of the whole. */
+/** @param at the ends of the pieces, as fractions of the whole. */
 function inPieces(text: string, at: readonly number[]): Buffer[] {
   const bytes = Buffer.from(text, 'latin1');
   const ends = at.map((part) => Math.floor(part * bytes.length)).toSorted((a, b) => a - b);
@@ -343,7 +343,7 @@ test('sound requests in any pieces are answered one for one', async () => {
   );
 });
 
-test('whatever is nearly a request is answered below 500, and what follows rightly or not at all', async () => {
+test('every near-request gets a status below 500, and what follows is answered correctly or not at all', async () => {
   const conversation = fc.array(fc.oneof(odd, sound), { minLength: 1, maxLength: 5 });
   await fc.assert(
     fc.asyncProperty(conversation, damage, cuts, async (requests, changes, at) => {
@@ -462,10 +462,10 @@ const body = fc
     return { verb, path, text: `${wrapped}${listed}${closing}` };
   });
 
-test('whatever is nearly a body is answered below 500, as the description says', async () => {
+test('every near-body gets a status below 500, as the description says', async () => {
   await fc.assert(
     fc.asyncProperty(body, damage, fc.boolean(), async ({ verb, path, text }, changes, whole) => {
-      // What is damaged goes as bytes: it need not be UTF-8.
+      // Damaged text is sent as bytes: it may not be UTF-8.
       const sentText = whole ? text : Buffer.from(damaged(text, changes), 'latin1');
       const answer = await send(server, verb, path, { body: sentText });
       count(answer.status);
@@ -528,7 +528,7 @@ const COLLECTIONS = [
   '/healthz',
 ];
 
-test('whatever is nearly a query is answered below 500, as the description says', async () => {
+test('every near-query gets a status below 500, as the description says', async () => {
   const query = fc
     .array(parameter, { maxLength: 5 })
     .map((all) => all.map(([key, text, mark]) => `${key}${mark}${text}`).join('&'));
@@ -546,7 +546,7 @@ test('whatever is nearly a query is answered below 500, as the description says'
 
 const encode = (text: string) => Buffer.from(text).toString('base64url');
 
-/** JSON text of a claim; null leaves it as it is, "" leaves it out. */
+/** JSON text of a claim; null does not change it, "" leaves it out. */
 const claim = fc.option(fc.oneof(value, fc.constant('')), { freq: 3 });
 
 function jsonOf(good: Readonly<Record<string, unknown>>, changes: readonly (string | null)[]) {
@@ -590,7 +590,7 @@ const forged = fc
 /** What a header may hold: what it may not is refused as no HTTP, which is tested above. */
 const visible = (text: string) => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, '');
 
-test('whatever is nearly a token is 401 unless it is one, and never opens what it should not', async () => {
+test('every near-token is 401 unless it is valid, and never gives more access than it should', async () => {
   const { text: good } = { text: `Bearer ${await tokenFor('viewer')}` };
   const header = fc.oneof(
     forged,

@@ -1,4 +1,4 @@
-/** Every limit over a raw socket: what is below it is served, what is above it is told so. */
+/** Every limit over a raw socket: below it a request is served, above it it is refused. */
 import { connect, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -152,7 +152,7 @@ test('--keep-alive-timeout: an idle connection is closed, one in use is not', ()
     busy.socket.destroy();
   }));
 
-test('--max-connections: one more is 503, and served when another has gone', () =>
+test('--max-connections: one more is 503, and served after another has closed', () =>
   withServer({ connections: 3 }, async (server) => {
     const wires = [new Wire(server), new Wire(server), new Wire(server)];
     for (const wire of wires) assert.match(await wire.ask(), /^HTTP\/1\.1 200 /);
@@ -211,7 +211,7 @@ for (const [what, limit, trustProxy] of [
 
 test('--max-pipelined: so many wait, the next is 503 in its turn, and the connection ends', () =>
   withServer({ pipelined: 3 }, async (server) => {
-    // A write first: those behind it wait for the disk.
+    // A write first: the requests after it wait for the disk.
     const body = '{"name":"Emma","pub_date":"1815-12-23"}';
     const post = `POST /books/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     const text = await exchangeRaw(server, [post + get('/healthz').repeat(7)]);

@@ -11,7 +11,7 @@ test.after(killServers);
 
 const BOOK = { name: 'Emma', pub_date: '1815-12-23' };
 
-/** A server with metrics on a port of its own, and where they are. */
+/** A server with metrics on a port of its own, and their address. */
 async function measured(args: readonly string[] = []) {
   const server = await startServer({
     args: ['--metrics-port', '0', '--log-level', 'info', ...args],
@@ -147,7 +147,7 @@ async function halfSent(server: TestServer) {
   return socket;
 }
 
-test('the metrics say so where a port cannot be had, by the flag that names it', async () => {
+test('if the port of the metrics is taken, the error names the flag', async () => {
   const { server, operator } = await measured();
   const port = new URL(operator.url).port;
   try {

@@ -47,10 +47,10 @@ function assertRefused(answers: readonly Answered[], status: number): void {
 // Targets and methods
 
 const TARGETS: readonly (readonly [line: string, status: number])[] = [
-  // The asterisk form speaks of no resource, and there is none to speak of.
+  // The asterisk form names no resource.
   ['OPTIONS *', 400],
   ['GET *', 400],
-  // The absolute form is its path, whatever host it names.
+  // The absolute form is its path, for any host.
   ['GET http://elsewhere:81/books/?limit=1', 200],
   ['GET http://[::1]:8000/books/', 200],
   ['GET HTTPS://catalog/books/', 200],
@@ -96,7 +96,7 @@ const TARGETS: readonly (readonly [line: string, status: number])[] = [
   ['GET /admin/skus/9007199254740993/', 404],
   ['GET /admin/skus/0001/', 200],
   ['GET /pages/skus/0001.html', 404],
-  // Methods: those that HTTP knows are not allowed, others are none.
+  // Methods: those that HTTP defines are 405, others are 400.
   ['TRACE /books/', 405],
   ['PROPFIND /books/', 405],
   ['get /books/', 400],
@@ -177,7 +177,7 @@ for (const [what, text] of Object.entries(FAULTS)) {
   });
 }
 
-test('what waits behind a request that two readers could take differently is not carried out', async () => {
+test('a request that waits after an ambiguous one is not carried out', async () => {
   const book = request('POST /books/', [], BOOK);
   for (const what of ['two hosts', 'an empty coding', 'a coding in front of chunked']) {
     const before = await bookCount();

@@ -241,7 +241,7 @@ test('Expect: 100-continue is answered before the body is read', async () => {
   assert.equal(statuses(answersIn(received)), [100, 201]);
 });
 
-test('a refused request that expects 100-continue is not told to go on', async () => {
+test('a refused request that expects 100-continue does not get 100', async () => {
   const length = `Content-Length: ${BOOK.length}`;
   const refused = [
     ['POST /admin/skus/', length, 401],
@@ -337,13 +337,13 @@ async function abandon(count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, one));
 }
 
-test('clients that go away in the middle of a body leave nothing behind', async () => {
+test('clients that close the connection in the middle of a body leave no state', async () => {
   const before = await bookCount();
   await abandon(20);
   assert.is(await bookCount(), before);
 });
 
-test('clients that have gone away do not hold up the end of the server', async () => {
+test('clients that have closed their connection do not delay the end of the server', async () => {
   await abandon(20);
   // The server has seen the connections end by the time it has answered this.
   await bookCount();

@@ -46,7 +46,7 @@ for (const [trusted, peer, forwarded, address] of CASES) {
   });
 }
 
-test('whatever a client sends, an untrusted peer is itself', () => {
+test('the address of an untrusted peer is its own, for any headers', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (forwarded) => {
       assert.is(
@@ -58,7 +58,7 @@ test('whatever a client sends, an untrusted peer is itself', () => {
   );
 });
 
-test('whatever a trusted proxy sends, the address is one, and never a text of the client', () => {
+test('for any headers of a trusted proxy the address is an address, never a text of the client', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (forwarded) => {
       const address = clientAddress(incoming('127.0.0.1', forwarded), trustIn(['loopback']));
@@ -84,14 +84,14 @@ async function logLine(
 
 const FORWARDED = { 'X-Forwarded-For': '203.0.113.9', 'X-Request-Id': 'proxy-17' };
 
-test('the log has the client behind a proxy that is trusted, and the id that it gave', async () => {
+test('the log has the client of a trusted proxy, and the id that the proxy sent', async () => {
   const { line, told } = await logLine({ args: ['--trust-proxy', 'loopback'] }, FORWARDED);
   assert.is(line['address'], '203.0.113.9');
   assert.is(line['request_id'], 'proxy-17');
   assert.is(told, 'proxy-17');
 });
 
-test('without trust, address and id are our own, and the answer tells the id', async () => {
+test('without trust, the server finds the address and makes the id, which the response has', async () => {
   for (const args of [[], ['--trust-proxy', '10.0.0.0/8']]) {
     const { line, told } = await logLine({ args }, FORWARDED);
     assert.is(line['address'], '127.0.0.1');
@@ -110,7 +110,7 @@ test('an id that is no id is not taken, not even from a proxy', async () => {
   }
 });
 
-test('who sends no id is told none', async () => {
+test('a client that sends no id gets none', async () => {
   assert.is((await logLine({}, {})).told, null);
 });
 

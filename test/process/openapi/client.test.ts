@@ -40,7 +40,7 @@ export type Sku = components['schemas']['Sku'];
 export type SkuInput = components['schemas']['SkuInput'];
 `;
 
-/** Reads, creates, changes and deletes, and tells what it saw. */
+/** Reads, creates, changes and deletes, and prints what it saw. */
 const PROGRAM = `
 import { client, type Sku, type SkuInput } from './client.ts';
 

@@ -74,7 +74,7 @@ async function busyShop(): Promise<{ server: TestServer; shop: Busy }> {
   return { server, shop: { data: server.data, paths, skus, spu: second, fields } };
 }
 
-/** Writes until the server is gone. @returns how many writes were answered. */
+/** Writes until the server ends. @returns how many writes were answered. */
 async function write(
   server: TestServer,
   { paths, skus, spu, fields }: Busy,
@@ -162,7 +162,7 @@ test('a server killed before it wrote any queued page makes all of them at the n
   const { server, shop } = await busyShop();
   await until('every page is there', () => faultsOf(shop.data).length === 0);
   const lock = new FileLock(join(shop.data, 'pages.lock'));
-  // While we hold the pages' lock nobody can write one.
+  // While this test holds the pages' lock, no page can be written.
   lock.lock();
   await send(server, 'PATCH', shop.paths[0] ?? '', { body: { name: 'Crashed' } });
   await send(server, 'DELETE', `/admin/skus/${shop.skus[0]}/`);
@@ -174,7 +174,7 @@ test('a server killed before it wrote any queued page makes all of them at the n
   await again.stop();
 });
 
-test('after concurrent writes a stop leaves no page behind', async () => {
+test('after concurrent writes a stop leaves no page unwritten', async () => {
   const { server, shop } = await busyShop();
   await Promise.all(
     [...shop.paths, ...shop.skus.map((id) => `/admin/skus/${id}/`)].map(async (path) => {
