@@ -34,7 +34,6 @@ export const CODES = {
   },
   busy: { status: 503, exit: 1, meaning: 'the server has too much to do; try again' },
   store_closed: { status: 503, exit: 1, meaning: 'the server is shutting down' },
-  overloaded: { status: 503, exit: 1, meaning: 'the server has no room for the request now' },
   store_locked: { status: 500, exit: 1, meaning: 'another process owns the data directory' },
   store_damaged: { status: 500, exit: 1, meaning: 'a file of the store is not what was written' },
   store_unreadable: { status: 500, exit: 1, meaning: 'a file of the store cannot be read' },

@@ -45,11 +45,13 @@ export interface Monitor {
   readonly fatal: (error: unknown) => void;
 }
 
-/** What tests replace: the time, and the work of hashing. */
+/** What the composition or a test provides: the time, the work of hashing, the memory. */
 export interface Seams {
   /** Milliseconds since the epoch; stored times, tokens and failed logins go by it. */
   readonly clock?: { readonly now: () => number };
   readonly verifyPassword?: PasswordCheck;
+  /** Called before data is added; throws if memory is scarce. */
+  readonly requireRoom?: () => void;
 }
 
 /** An open catalog; it owns its data directory. */
@@ -71,7 +73,7 @@ export async function openCatalog(
   options: CatalogOptions,
   { disk, env, version }: Context,
   monitor: Monitor,
-  { clock, verifyPassword }: Seams = {},
+  { clock, verifyPassword, requireRoom }: Seams = {},
 ): Promise<Catalog> {
   const { data } = options;
   const site = new Site(new Templates(disk, options.pages.templates), options.pages);
@@ -101,7 +103,7 @@ export async function openCatalog(
     const attempts = new FailedAttempts(undefined, clock);
     const login = await Login.create(credentials, verifyPassword, attempts);
     const application = createApplication({
-      records: new Records(store, clock?.now, options.auditSize),
+      records: new Records(store, clock?.now, options.auditSize, requireRoom),
       tokens: new TokenVerifier(credentials, clock?.now),
       tokenService: createTokenService(login, data, disk),
       page: (name) => files.read(name),

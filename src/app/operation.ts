@@ -11,6 +11,8 @@ import type { Store } from '../store/store.ts';
 import { Log } from '../telemetry/log.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { levelOf, logAnswer } from '../telemetry/requests.ts';
+import { measureEventLoopDelay } from '../telemetry/event-loop-delay.ts';
+import { defaultMemoryLimit, MemoryWatch } from './memory.ts';
 import type { OperationOptions } from './server-options.ts';
 import { Readiness } from './readiness.ts';
 
@@ -31,15 +33,19 @@ interface Watched {
 
 export class Operation {
   readonly log: Log;
-  readonly readiness = new Readiness();
+  readonly memory: MemoryWatch;
+  readonly readiness: Readiness;
   readonly #options: Options;
   readonly #version: string;
   #metrics: Metrics | null = null;
   #server: HttpServer | null = null;
+  #stopMeasuring: () => void = () => {};
 
   constructor(options: Options, version: string) {
     const { logLevel: level, logFormat: format, verbose: stacks = false } = options;
     this.log = new Log({ level, format, terminal: process.stderr.isTTY, stacks });
+    this.memory = new MemoryWatch(options.maxMemory ?? defaultMemoryLimit());
+    this.readiness = new Readiness(this.memory.reason);
     this.#options = options;
     this.#version = version;
   }
@@ -80,6 +86,7 @@ export class Operation {
       this.#options;
     return {
       body: maxBody,
+      bodyMemory: this.#options.maxBodyMemory,
       headers: maxHeaders,
       url: maxUrl,
       connections: maxConnections,
@@ -96,7 +103,7 @@ export class Operation {
   async open({ store, pages, server }: Watched): Promise<void> {
     const { metricsPort: port, metricsHost, host } = this.#options;
     if (port === undefined) return;
-    const { log, readiness } = this;
+    const { log, readiness, memory } = this;
     const metrics = new Metrics(this.#version, {
       rows: () => [...COLLECTIONS.values()].map(({ name }) => [name, store.count(name)] as const),
       size: () => store.size,
@@ -105,9 +112,13 @@ export class Operation {
       oldestPage: () => pages.oldest,
       connections: () => server.connections,
       ready: () => readiness.reason() === null,
+      memoryLimit: memory.limit,
+      memoryScarce: memory.isScarce,
+      bodyMemory: () => server.bodyMemory,
       logLinesLost: () => log.lost,
     });
     this.#metrics = metrics;
+    this.#stopMeasuring = measureEventLoopDelay(metrics.delayed);
     this.#server = await startServer({
       application: operatorApplication({ readiness: readiness.reason, metrics }),
       host: metricsHost ?? host,
@@ -120,6 +131,7 @@ export class Operation {
 
   /** Waits until everything is told. */
   async close(): Promise<void> {
+    this.#stopMeasuring();
     await this.#server?.close(0);
     await this.log.close();
   }

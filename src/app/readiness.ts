@@ -9,11 +9,19 @@ const REFUSAL_MEMORY_MS = 30_000;
 
 export class Readiness {
   closing = false;
+  readonly #memoryReason: () => string | null;
   readonly #now: () => number;
   #refusedAt: number | null = null;
 
-  /** @param now milliseconds of a clock that never goes back. */
-  constructor(now: () => number = performance.now.bind(performance)) {
+  /**
+   * @param memoryReason why memory allows no writes; null if it does.
+   * @param now milliseconds of a clock that never goes back.
+   */
+  constructor(
+    memoryReason: () => string | null = () => null,
+    now: () => number = performance.now.bind(performance),
+  ) {
+    this.#memoryReason = memoryReason;
     this.#now = now;
   }
 
@@ -26,6 +34,6 @@ export class Readiness {
   readonly reason = (): string | null => {
     if (this.closing) return 'the server is shutting down';
     const refused = this.#refusedAt !== null && this.#now() - this.#refusedAt < REFUSAL_MEMORY_MS;
-    return refused ? 'the disk refused a write' : null;
+    return refused ? 'the disk refused a write' : this.#memoryReason();
   };
 }

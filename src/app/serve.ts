@@ -17,7 +17,9 @@ const REPEATED_SIGNAL_MS = 20;
 export async function serve(options: ServeOptions, context: Context): Promise<void> {
   const stop = firstSignal();
   const operation = new Operation(options, context.version);
-  const { application, store, pages, close } = await openCatalog(options, context, operation);
+  const { application, store, pages, close } = await openCatalog(options, context, operation, {
+    requireRoom: operation.memory.requireRoom,
+  });
   takePrecautions(options.data, operation.log);
   const server = await startServer({
     application,
@@ -27,6 +29,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     listener: operation.listener,
     trusts: trustIn(options.trustProxy ?? []),
     limits: operation.limits,
+    isMemoryScarce: operation.memory.isScarce,
   });
   await operation.open({ store, pages, server });
   pages.build({ stale: true, skus: null });

@@ -15,6 +15,10 @@ export interface OperationOptions {
   readonly maxHeaders: number;
   /** Bytes. */
   readonly maxUrl: number;
+  /** Bytes. */
+  readonly maxBodyMemory: number;
+  /** Bytes of the process; three quarters of the machine's if left out. */
+  readonly maxMemory?: number;
   readonly maxJsonDepth: number;
   readonly maxJsonElements: number;
   readonly maxConnections: number;

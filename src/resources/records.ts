@@ -51,12 +51,20 @@ export class Records {
   readonly #representations: RepresentationCache;
   readonly #now: () => number;
   readonly #auditBytes: number;
+  readonly #requireRoom: () => void;
 
   /**
    * @param now milliseconds since the epoch.
    * @param auditBytes of the audit trail that are kept; 0 for none.
+   * @param requireRoom is called before data is added. It throws `busy` if memory is scarce.
    */
-  constructor(store: Store, now: () => number = Date.now, auditBytes = DEFAULT_AUDIT_BYTES) {
+  constructor(
+    store: Store,
+    now: () => number = Date.now,
+    auditBytes = DEFAULT_AUDIT_BYTES,
+    requireRoom: () => void = () => {},
+  ) {
+    this.#requireRoom = requireRoom;
     this.#store = store;
     this.#now = now;
     this.#auditBytes = auditBytes;
@@ -145,6 +153,7 @@ export class Records {
     { subject, key }: Sender,
     run: (transaction: Transaction) => Created,
   ): Promise<Creation> {
+    this.#requireRoom();
     const { kind, parent } = address;
     const request = [kind.name, parent?.id ?? null, body];
     const retry: Retry | null = key === null ? null : { subject, key, request };
@@ -167,6 +176,7 @@ export class Records {
    * @throws CatalogError `invalid`, `integrity`, `write_refused`.
    */
   updateAll(kind: Kind, body: unknown, subject: string | null): Promise<string> {
+    this.#requireRoom();
     const updates = parseUpdates(kind, requireArray(body));
     return this.#commit(kind, subject, (transaction) => {
       const targets = requireTargets(kind, updates, transaction);
@@ -194,6 +204,7 @@ export class Records {
     allowed: Precondition,
     subject: string | null,
   ): Promise<Representation> {
+    this.#requireRoom();
     const { kind } = address;
     const input = parseInput(kind, body, mode);
     return this.#commit(kind, subject, (transaction) => {

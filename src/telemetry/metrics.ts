@@ -35,6 +35,11 @@ export interface Sources {
   readonly oldestPage: () => number;
   readonly connections: () => number;
   readonly ready: () => boolean;
+  /** Bytes. */
+  readonly memoryLimit: number;
+  readonly memoryScarce: () => boolean;
+  /** Bytes of request bodies in memory. */
+  readonly bodyMemory: () => number;
   readonly logLinesLost: () => number;
 }
 
@@ -69,8 +74,15 @@ export class Metrics {
     ['outcome'],
   );
 
+  readonly #delays = this.#histogram(
+    'catalog_event_loop_delay_seconds',
+    'How late the event loop comes to a timer, measured 50 times a second.',
+    LATENCIES,
+  );
+
   constructor(version: string, sources: Sources) {
     const { rows, size, waiting, pages, oldestPage, connections, ready, logLinesLost } = sources;
+    const { memoryLimit, memoryScarce, bodyMemory } = sources;
     this.#gauge('catalog_build_info', 'Always 1; the version is the label.', ['version'], (gauge) =>
       gauge.set({ version }, 1),
     );
@@ -91,6 +103,11 @@ export class Metrics {
     this.#value('catalog_http_connections', 'Connections that are open.', connections);
     this.#value('catalog_ready', '1 while /readyz answers 200.', () => Number(ready()));
     this.#total('catalog_log_lines_lost_total', 'Lines of the log that were lost.', logLinesLost);
+    this.#value('catalog_memory_limit_bytes', 'Limit of resident memory.', () => memoryLimit);
+    this.#value('catalog_memory_scarce', '1 while new data is refused for want of memory.', () =>
+      Number(memoryScarce()),
+    );
+    this.#value('catalog_http_body_memory_bytes', 'Request bodies in memory.', bodyMemory);
     this.#value('process_resident_memory_bytes', 'Resident memory.', () =>
       process.memoryUsage.rss(),
     );
@@ -122,6 +139,11 @@ export class Metrics {
     const outcome = group.refused ? 'refused' : group.changes === 0 ? 'unchanged' : 'durable';
     this.#commits.observe({ outcome }, group.milliseconds / 1000);
     this.#groups.observe(group.transactions);
+  };
+
+  /** @param milliseconds that the event loop was late. */
+  readonly delayed = (milliseconds: number): void => {
+    this.#delays.observe(milliseconds / 1000);
   };
 
   readonly checkpointed = (checkpoint: {

@@ -11,6 +11,7 @@ import type { Disk } from '../../src/disk/disk.ts';
 import { CatalogError, messageOf } from '../../src/errors.ts';
 import type { HttpRequest, HttpResponse, RequestBody } from '../../src/http/message.ts';
 import type { Application } from '../../src/http/router.ts';
+import { JSON_LIMITS } from '../../src/http/rules/json-limits.ts';
 import { LIMITS } from '../../src/http/wire/limits.ts';
 import { REQUEST_ID, Trace } from '../../src/http/wire/trace.ts';
 import { DEFAULT_SETTINGS, type PageSettings } from '../../src/pages/shop/settings.ts';
@@ -101,8 +102,8 @@ function optionsOf(options: ServiceOptions, data: string): CatalogOptions {
     basePath: '',
     corsOrigins: [],
     auditSize: DEFAULT_AUDIT_BYTES,
-    maxJsonDepth: 64,
-    maxJsonElements: 1_000_000,
+    maxJsonDepth: JSON_LIMITS.depth,
+    maxJsonElements: JSON_LIMITS.elements,
     ...options,
     data,
     pages: { ...DEFAULT_SETTINGS, ...options.pages },

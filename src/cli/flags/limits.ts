@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseDuration } from '../../auth/duration.ts';
 import { messageOf } from '../../errors.ts';
+import { JSON_LIMITS } from '../../http/rules/json-limits.ts';
 import { LIMITS } from '../../http/wire/limits.ts';
 import { type Flag, flag } from './flag.ts';
 
@@ -10,9 +11,6 @@ interface Range {
   readonly least: number;
   readonly most: number;
 }
-
-/** More elements than a body of 1 MiB can hold, so that they count if `--max-body` is larger. */
-const JSON_LIMITS = { depth: 64, elements: 1_000_000 };
 
 /** An array of SKUs with their specifications is nested this deep. */
 const MIN_JSON_DEPTH = 4;
@@ -30,6 +28,15 @@ export function addLimitFlags(serve: Command): void {
         value: LIMITS.body,
         shown: '1MiB',
       }),
+    )
+    .addOption(
+      flag('--max-body-memory <size>', 'all request bodies in memory', parseSize, {
+        value: LIMITS.bodyMemory,
+        shown: '64MiB',
+      }),
+    )
+    .addOption(
+      flag('--max-memory <size>', 'memory of the process; else 3/4 of the machine', parseMemory),
     )
     .addOption(
       size(
@@ -81,12 +88,18 @@ export function addTimeoutFlags(serve: Command): void {
       ),
     )
     .addOption(
-      time('--request-timeout', 'for a client to send a whole request', LIMITS.requestTimeout),
+      time(
+        '--request-timeout',
+        'for a client to send a body, or a MiB of a file',
+        LIMITS.requestTimeout,
+      ),
     )
     .addOption(
       time('--keep-alive-timeout', 'for an idle connection to stay open', LIMITS.keepAliveTimeout),
     )
-    .addOption(time('--send-timeout', 'for a client to read a response', LIMITS.sendTimeout));
+    .addOption(
+      time('--send-timeout', 'for a client to read 64KiB of a response', LIMITS.sendTimeout),
+    );
 }
 
 function size(name: string, what: string, value: number, range: Range): Flag {
@@ -149,4 +162,15 @@ export function parseSize(text: string): number {
   throw new InvalidArgumentError(
     'Give a number of bytes, such as 65536, 512KiB or 8MiB; at most 1024MiB.',
   );
+}
+
+/** Bytes. An empty catalog needs about half of it. */
+const MIN_MEMORY = 128 * 2 ** 20;
+
+/** @returns bytes, of a number of MiB or GiB. */
+export function parseMemory(text: string): number {
+  const [, digits, unit = ''] = /^(\d{1,7})(MiB|GiB)$/.exec(text) ?? [];
+  const bytes = Number(digits) * (unit === 'GiB' ? 2 ** 30 : 2 ** 20);
+  if (bytes >= MIN_MEMORY) return bytes;
+  throw new InvalidArgumentError('Give 128MiB or more, such as 1536MiB or 4GiB.');
 }

@@ -113,10 +113,15 @@ const FAILURES = {
     examples: { fault: FAULT },
   },
   503: {
-    name: 'ShuttingDown',
-    description: 'The server is shutting down; nothing was changed.',
+    name: 'Unavailable',
+    description:
+      'The server is shutting down, or has too much to do or too little memory; nothing was changed.',
     schema: 'Fault',
-    examples: { closing: { ...FAULT, error: 'the server is shutting down' } },
+    header: 'Retry-After?',
+    examples: {
+      closing: { ...FAULT, error: 'the server is shutting down' },
+      memory: { ...FAULT, error: 'the server is short of memory and takes no new data now' },
+    },
   },
 } as const satisfies Readonly<Record<number, Failure>>;
 

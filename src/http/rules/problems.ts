@@ -38,18 +38,18 @@ function sentenceOf({ code, message }: CatalogError): string {
 function fault(error: unknown, request: HttpRequest, report: FaultReporter): HttpResponse {
   const requestId = request.trace.id;
   const known = error instanceof CatalogError ? error : null;
-  const overloaded = known?.code === 'overloaded';
+  const busy = known?.code === 'busy';
   // That there is too much to do is not a fault; the metrics count it.
-  if (!overloaded) report(requestId, error);
+  if (!busy) report(requestId, error);
   return {
     status: known?.status ?? 500,
-    headers: { ...(overloaded && known.headers), 'Content-Type': JSON_TYPE },
+    headers: { ...(busy && { 'Retry-After': '1', ...known.headers }), 'Content-Type': JSON_TYPE },
     body: JSON.stringify({ error: publicMessage(known), request_id: requestId }),
   };
 }
 
 /** Nothing internal is shown to a client. */
 function publicMessage(error: CatalogError | null): string {
-  if (error?.code === 'overloaded') return error.message;
+  if (error?.code === 'busy') return error.message;
   return error?.status === 503 ? 'the server is shutting down' : 'internal server error';
 }

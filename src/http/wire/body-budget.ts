@@ -9,16 +9,16 @@ const SMALL_BODY_BYTES = 16 * 1024;
 
 export class BodyBudget {
   readonly #limit: number;
-  readonly #scarce: () => boolean;
+  readonly #isMemoryScarce: () => boolean;
   #held = 0;
 
   /**
    * @param limit bytes.
-   * @param scarce whether the process is short of memory: only small bodies are accepted then.
+   * @param isMemoryScarce whether only small bodies are accepted.
    */
-  constructor(limit: number, scarce: () => boolean = () => false) {
+  constructor(limit: number, isMemoryScarce: () => boolean) {
     this.#limit = limit;
-    this.#scarce = scarce;
+    this.#isMemoryScarce = isMemoryScarce;
   }
 
   /** Bytes that are held now. */
@@ -33,7 +33,7 @@ export class BodyBudget {
    */
   grow(before: number, after: number): boolean {
     const total = this.#held - before + after;
-    if (after > SMALL_BODY_BYTES && (total > this.#limit || this.#scarce())) return false;
+    if (after > SMALL_BODY_BYTES && (total > this.#limit || this.#isMemoryScarce())) return false;
     this.#held = total;
     return true;
   }

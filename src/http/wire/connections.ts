@@ -9,14 +9,19 @@ export interface ConnectionLimits {
   readonly connectionsPerAddress: number;
 }
 
+/** Connections that are accepted even if memory is scarce, so that an operator can delete data. */
+const SPARE_CONNECTIONS = 100;
+
 export class Connections {
   readonly #limits: ConnectionLimits;
   readonly #trusts: Trust;
+  readonly #isMemoryScarce: () => boolean;
   readonly #byAddress = new Map<string, number>();
   readonly #ending = new WeakSet<object>();
   #open = 0;
 
-  constructor(limits: ConnectionLimits, trusts: Trust) {
+  constructor(limits: ConnectionLimits, trusts: Trust, isMemoryScarce: () => boolean) {
+    this.#isMemoryScarce = isMemoryScarce;
     this.#limits = limits;
     this.#trusts = trusts;
   }
@@ -59,6 +64,7 @@ export class Connections {
   #rejection(address: string, fromAddress: number): ErrorResponse | null {
     const { connections, connectionsPerAddress } = this.#limits;
     if (this.#open >= connections) return ERROR_RESPONSES.connections;
+    if (this.#open >= SPARE_CONNECTIONS && this.#isMemoryScarce()) return ERROR_RESPONSES.memory;
     const many = connectionsPerAddress !== 0 && fromAddress >= connectionsPerAddress;
     return many && !this.#trusts(address) ? ERROR_RESPONSES.connectionsOfAddress : null;
   }

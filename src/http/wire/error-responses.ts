@@ -32,6 +32,12 @@ export const ERROR_RESPONSES = {
     error: 'there are too many connections; try again later',
     retryAfter: 1,
   },
+  memory: {
+    status: 503,
+    reason: 'Service Unavailable',
+    error: 'the server is short of memory; try again later',
+    retryAfter: 10,
+  },
   connectionsOfAddress: {
     status: 429,
     reason: 'Too Many Requests',

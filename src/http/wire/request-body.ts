@@ -192,7 +192,7 @@ function cutOff(): CatalogError {
 }
 
 function noRoom(): CatalogError {
-  return new CatalogError('overloaded', 'too many large bodies arrive at once; try again later', {
+  return new CatalogError('busy', 'too many large bodies arrive at once; try again later', {
     headers: { 'Retry-After': '1' },
   });
 }

@@ -50,6 +50,8 @@ export interface ServerOptions {
   /** Whose word on addresses and request ids is taken. */
   readonly trusts?: Trust;
   readonly limits?: Partial<Limits>;
+  /** Whether large bodies and new connections are refused for want of memory. */
+  readonly isMemoryScarce?: () => boolean;
 }
 
 /** @throws CatalogError `listen`. */
@@ -81,6 +83,7 @@ interface FullContext extends ServerContext {
 
 function createContext(options: ServerOptions): FullContext {
   const { application, onError, listener, trusts = TRUST_NOBODY } = options;
+  const { isMemoryScarce = () => false } = options;
   const limits = { ...LIMITS, ...options.limits };
   const pipeline = new Pipeline(limits.pipelined);
   const onErrorResponse: OnErrorResponse = (response, socket) => {
@@ -97,11 +100,12 @@ function createContext(options: ServerOptions): FullContext {
     bodies: {
       limit: limits.body,
       timeout: limits.requestTimeout,
-      budget: new BodyBudget(limits.bodyMemory),
+      // One body of the greatest size always fits.
+      budget: new BodyBudget(Math.max(limits.bodyMemory, limits.body), isMemoryScarce),
       onTimeout: (connection) => clientErrors.timeOut(connection),
     },
     pipeline,
-    connections: new Connections(limits, trusts),
+    connections: new Connections(limits, trusts, isMemoryScarce),
     clientErrors,
     onErrorResponse,
   };

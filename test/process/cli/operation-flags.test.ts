@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseCount, parseSizeWithin, parseTimeout } from '../../../src/cli/flags/limits.ts';
+import {
+  parseCount,
+  parseMemory,
+  parseSizeWithin,
+  parseTimeout,
+} from '../../../src/cli/flags/limits.ts';
 import { parseProxies, parseSwitch } from '../../../src/cli/flags/network.ts';
 import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
@@ -65,6 +70,14 @@ const VALUES: Readonly<Record<string, Values>> = {
       ['1MiB', 1024 * 1024],
     ],
     wrong: ['1023', '1025KiB', '2MiB', '', '1kb', '-1'],
+  },
+  memory: {
+    parse: parseMemory,
+    good: [
+      ['128MiB', 2 ** 27],
+      ['4GiB', 2 ** 32],
+    ],
+    wrong: ['127MiB', '4', '4GB', '', '1.5GiB', '134217728'],
   },
   timeout: {
     parse: parseTimeout,
@@ -128,6 +141,8 @@ const WRONG: readonly (readonly [flag: string, value: string])[] = [
   ['--protect-books', 'maybe'],
   ['--max-headers', '1'],
   ['--max-url', '1GiB'],
+  ['--max-body-memory', '0'],
+  ['--max-memory', '64MiB'],
   ['--max-json-depth', '3'],
   ['--max-json-elements', '0'],
   ['--max-connections', '0'],

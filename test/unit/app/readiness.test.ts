@@ -5,7 +5,7 @@ import { Readiness } from '../../../src/app/readiness.ts';
 
 test('a refused write makes a server not ready, until one succeeds or half a minute has gone', () => {
   let now = 1000;
-  const readiness = new Readiness(() => now);
+  const readiness = new Readiness(undefined, () => now);
   const group = { transactions: 1, changes: 1, milliseconds: 1, refused: false };
   assert.is(readiness.reason(), null);
   readiness.committed({ ...group, refused: true });

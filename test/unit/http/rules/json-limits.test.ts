@@ -1,19 +1,25 @@
-/** The depth of JSON, found from its text alone, and the length of its arrays. */
+/** spec 3.3: the depth of JSON and the length of its arrays, from its text alone. */
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
-import { requireShallow, requireShort } from '../../../../src/http/rules/json-limits.ts';
+import { type JsonLimits, requireWithinLimits } from '../../../../src/http/rules/json-limits.ts';
 
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-/** The code with which the step fails; null if it succeeds. */
-function codeOf(step: () => void): string | null {
+function longestArrayIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inner = Math.max(0, ...Object.values(value).map(longestArrayIn));
+  return Array.isArray(value) ? Math.max(value.length, inner) : inner;
+}
+
+/** The code of the failure; null if the text is within the limits. */
+async function codeOf(limits: Partial<JsonLimits>, text: string): Promise<string | null> {
   try {
-    step();
+    await requireWithinLimits({ depth: 1000, elements: 1e9, ...limits }, Buffer.from(text));
     return null;
   } catch (error) {
     assert.instance(error, CatalogError);
@@ -21,64 +27,105 @@ function codeOf(step: () => void): string | null {
   }
 }
 
-const shallow = (text: string, depth: number) =>
-  codeOf(() => requireShallow({ depth, elements: 10 }, text));
+const { tree } = fc.letrec((tie) => ({
+  text: fc.string({
+    unit: fc.constantFrom('[', ']', '{', '}', '"', '\\', ',', 'a', '\u00e9', '\n'),
+  }),
+  tree: fc.oneof(
+    { depthSize: 'large' },
+    tie('text'),
+    fc.array(tie('tree'), { maxLength: 4 }),
+    fc.dictionary(tie('text') as fc.Arbitrary<string>, tie('tree'), { maxKeys: 3 }),
+  ),
+}));
+const spaces = fc.integer({ min: 0, max: 4 });
 
-test('the depth of the text is that of the value, for any content of its strings', () => {
-  const { tree } = fc.letrec((tie) => ({
-    text: fc.string({ unit: fc.constantFrom('[', ']', '{', '}', '"', '\\', ',', 'a', 'é', '\n') }),
-    tree: fc.oneof(
-      { depthSize: 'large' },
-      tie('text'),
-      fc.array(tie('tree'), { maxLength: 3 }),
-      fc.dictionary(tie('text') as fc.Arbitrary<string>, tie('tree'), { maxKeys: 3 }),
-    ),
-  }));
+test('the depth of the text is that of the value, whatever its strings contain', async () => {
   let deepest = 0;
-  fc.assert(
-    fc.property(tree, fc.integer({ min: 0, max: 4 }), (value, spaces) => {
-      const text = JSON.stringify(value, null, spaces);
+  await fc.assert(
+    fc.asyncProperty(tree, spaces, async (value, indent) => {
+      const text = JSON.stringify(value, null, indent);
       const depth = depthOf(value);
       deepest = Math.max(deepest, depth);
-      assert.is(shallow(text, depth), null);
-      if (depth > 0) assert.is(shallow(text, depth - 1), 'invalid', text);
+      assert.is(await codeOf({ depth }, text), null);
+      if (depth > 0) assert.is(await codeOf({ depth: depth - 1 }, text), 'invalid', text);
     }),
     { numRuns: 1000 },
   );
   assert.ok(deepest > 3, `${deepest}`);
 });
 
-test('what is deep and cut off is no JSON', () => {
-  for (const open of ['[', '{"a":', '[{"a":']) {
-    assert.is(shallow(open.repeat(100), 64), 'malformed_body', open);
-    assert.is(shallow(`${open.repeat(100)}1`, 64), 'malformed_body', open);
-  }
-  assert.is(shallow('['.repeat(100) + ']'.repeat(100), 64), 'invalid');
-  assert.is(shallow('['.repeat(100) + ']'.repeat(99), 64), 'malformed_body');
+test('the longest array of the text is that of the value, whatever its strings contain', async () => {
+  let longest = 0;
+  await fc.assert(
+    fc.asyncProperty(tree, spaces, async (value, indent) => {
+      const text = JSON.stringify(value, null, indent);
+      const elements = longestArrayIn(value);
+      longest = Math.max(longest, elements);
+      if (elements === 0) return;
+      assert.is(await codeOf({ elements }, text), null);
+      if (elements > 1) {
+        assert.is(await codeOf({ elements: elements - 1 }, text), 'body_too_large', text);
+      }
+    }),
+    { numRuns: 1000 },
+  );
+  assert.ok(longest > 3, `${longest}`);
 });
 
-test('a text that is no JSON is judged as well, and never for long', () => {
-  fc.assert(
-    fc.property(fc.string({ unit: fc.constantFrom('[', ']', '"', '\\') }), (text) => {
-      const code = shallow(text, 4);
-      assert.ok(code === null || code === 'malformed_body' || code === 'invalid');
+test('an array has as many elements as it may, wherever it is', async () => {
+  const elements = 3;
+  assert.is(await codeOf({ elements }, '[1,2,3]'), null);
+  assert.is(await codeOf({ elements }, '[1,2,3,4]'), 'body_too_large');
+  assert.is(await codeOf({ elements }, '{"a":[{"b":[1,2,3,4]}]}'), 'body_too_large');
+  const members = '{"a":1,"b":2,"c":3,"d":4,"e":"f,g,h,i,j"}';
+  assert.is(await codeOf({ elements }, members), null, 'members are no elements');
+});
+
+test('a text that is too deep and ends early is not JSON', async () => {
+  const depth = 64;
+  for (const open of ['[', '{"a":', '[{"a":']) {
+    assert.is(await codeOf({ depth }, open.repeat(100)), 'malformed_body', open);
+    assert.is(await codeOf({ depth }, `${open.repeat(100)}1`), 'malformed_body', open);
+  }
+  assert.is(await codeOf({ depth }, '['.repeat(100) + ']'.repeat(100)), 'invalid');
+  assert.is(await codeOf({ depth }, '['.repeat(100) + ']'.repeat(99)), 'malformed_body');
+});
+
+test('a text that is not JSON is scanned as well', async () => {
+  const unit = fc.constantFrom('[', ']', '"', '\\', ',', '{', '}');
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit }), async (text) => {
+      const code = await codeOf({ depth: 4, elements: 4 }, text);
+      assert.ok([null, 'malformed_body', 'invalid', 'body_too_large'].includes(code));
     }),
   );
-  const begun = performance.now();
-  assert.is(shallow(`"${'\\'.repeat(1_000_000)}`, 64), null);
-  assert.is(shallow(`"${'\\"'.repeat(500_000)}`, 64), null);
-  assert.is(shallow('['.repeat(1_000_000), 64), 'malformed_body');
-  assert.ok(performance.now() - begun < 1000, `${performance.now() - begun} ms`);
 });
 
-test('an array has as many elements as it may, wherever it is, or is refused', () => {
-  const limits = { depth: 64, elements: 3 };
-  const short = (value: unknown) => codeOf(() => requireShort(limits, value));
-  assert.is(short([1, 2, 3]), null);
-  assert.is(short([1, 2, 3, 4]), 'invalid');
-  assert.is(short({ a: [{ b: [1, 2, 3, 4] }] }), 'invalid');
-  assert.is(short({ a: 1, b: 2, c: 3, d: 4, e: 'fghij' }), null, 'members are no elements');
-  for (const plain of [null, 1, 'text', true]) assert.is(short(plain), null);
+test('a scan in slices finds what a scan of the whole would, wherever the slices end', async () => {
+  // The first slice ends in a string, before an escaped quote, and between elements.
+  for (let padding = 0; padding < 12; padding += 1) {
+    const long = `"${' '.repeat(256 * 1024 - 10 + padding)}\\"],["`;
+    const text = `[${long},[1,2,3]]`;
+    assert.is(await codeOf({ elements: 3, depth: 2 }, text), null, `${padding}`);
+    assert.is(await codeOf({ elements: 2 }, text), 'body_too_large', `${padding}`);
+    assert.is(await codeOf({ depth: 1 }, text), 'invalid', `${padding}`);
+  }
+});
+
+test('others are served while a large text is scanned', async () => {
+  let turns = 0;
+  let scanning = true;
+  const count = () => {
+    turns += 1;
+    if (scanning) setImmediate(count);
+  };
+  setImmediate(count);
+  for (const text of ['"\\"', '"\\\\', '[', '1,']) {
+    await codeOf({ depth: 64 }, text.repeat(1_000_000));
+  }
+  scanning = false;
+  assert.ok(turns > 30, `${turns} turns`);
 });
 
 test.run();

@@ -1,0 +1,81 @@
+/**
+ * The memory of the process against its limit. Near the limit the server refuses what makes it grow,
+ * so that it does not end by the hand of the kernel; reading and deleting go on.
+ */
+import { machineMemory } from '../disk/machine-memory.ts';
+import { CatalogError } from '../errors.ts';
+
+/** Fractions of the limit at which memory gets scarce, and at which it no longer is. */
+const SCARCE_FROM = 0.9;
+const SCARCE_UNTIL = 0.8;
+
+/** Milliseconds for which a reading is used: it is a system call. */
+const READING_MS = 50;
+
+/** Milliseconds between two garbage collections that scarcity asks for. */
+const COLLECTION_MS = 10_000;
+
+/** Seconds after which a client may try again. */
+const RETRY_AFTER_S = '10';
+
+/** What the watch reads and does; tests inject their own. */
+export interface MemorySystem {
+  /** Resident memory of the process, in bytes. */
+  readonly resident: () => number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number;
+  /** Starts a garbage collection. */
+  readonly collect: () => void;
+}
+
+const SYSTEM: MemorySystem = {
+  resident: process.memoryUsage.rss,
+  now: () => performance.now(),
+  collect: () => Bun.gc(false),
+};
+
+/** Three quarters of what the machine, or its control group, has; in bytes. */
+export function defaultMemoryLimit(): number {
+  return Math.floor(machineMemory() * 0.75);
+}
+
+export class MemoryWatch {
+  /** Bytes. */
+  readonly limit: number;
+  readonly #system: MemorySystem;
+  #scarce = false;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #collectedAt = Number.NEGATIVE_INFINITY;
+
+  /** @param limit bytes of resident memory. */
+  constructor(limit: number, system: MemorySystem = SYSTEM) {
+    this.limit = limit;
+    this.#system = system;
+  }
+
+  /** Whether the process is near its limit: from 90 % of it until it is below 80 % again. */
+  readonly isScarce = (): boolean => {
+    const now = this.#system.now();
+    if (now - this.#readAt < READING_MS) return this.#scarce;
+    this.#readAt = now;
+    const share = this.#system.resident() / this.limit;
+    this.#scarce = share >= (this.#scarce ? SCARCE_UNTIL : SCARCE_FROM);
+    // Part of it may be garbage that nothing asked to be collected.
+    if (this.#scarce && now - this.#collectedAt >= COLLECTION_MS) {
+      this.#collectedAt = now;
+      this.#system.collect();
+    }
+    return this.#scarce;
+  };
+
+  /** Why the server is not ready for writes; null if it is. */
+  readonly reason = (): string | null => (this.isScarce() ? 'the server is short of memory' : null);
+
+  /** Call it before data is added. @throws CatalogError `busy`. */
+  readonly requireRoom = (): void => {
+    if (!this.isScarce()) return;
+    throw new CatalogError('busy', 'the server is short of memory and takes no new data now', {
+      headers: { 'Retry-After': RETRY_AFTER_S },
+    });
+  };
+}

@@ -1,0 +1,72 @@
+/** spec 11.6: what the server does near the limit of its memory. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { MemoryWatch } from '../../../src/app/memory.ts';
+import { CatalogError } from '../../../src/errors.ts';
+
+/** A watch with a limit of 1000 bytes over a memory that the test sets. */
+function watched() {
+  const memory = { resident: 0, collections: 0, readings: 0, now: 0 };
+  const watch = new MemoryWatch(1000, {
+    resident: () => {
+      memory.readings += 1;
+      return memory.resident;
+    },
+    now: () => memory.now,
+    collect: () => {
+      memory.collections += 1;
+    },
+  });
+  /** What the watch says once it reads again. */
+  const at = (resident: number) => {
+    memory.resident = resident;
+    memory.now += 100;
+    return watch.isScarce();
+  };
+  return { watch, memory, at };
+}
+
+test('memory is scarce from 90 % of the limit until it is below 80 %', () => {
+  const { at } = watched();
+  const readings = [899, 900, 899, 800, 799, 899, 900, 5000, 0];
+  assert.equal(readings.map(at), [false, true, true, true, false, false, true, true, false]);
+});
+
+test('while memory is scarce new data is refused, and the server is not ready', () => {
+  const { watch, at } = watched();
+  at(500);
+  watch.requireRoom();
+  assert.is(watch.reason(), null);
+  at(950);
+  assert.is(watch.reason(), 'the server is short of memory');
+  try {
+    watch.requireRoom();
+    assert.unreachable('there is no room');
+  } catch (error) {
+    assert.instance(error, CatalogError);
+    const { status, headers } = error as CatalogError;
+    assert.is(status, 503);
+    assert.is(headers['Retry-After'], '10');
+  }
+  at(100);
+  watch.requireRoom();
+});
+
+test('memory is not read for every request', () => {
+  const { watch, memory, at } = watched();
+  at(0);
+  for (let request = 0; request < 1000; request += 1) watch.isScarce();
+  assert.is(memory.readings, 1);
+});
+
+test('scarcity asks for a garbage collection, and not again for ten seconds', () => {
+  const { memory, at } = watched();
+  at(100);
+  assert.is(memory.collections, 0);
+  for (let step = 0; step < 100; step += 1) at(950);
+  assert.is(memory.collections, 1);
+  at(950);
+  assert.is(memory.collections, 2);
+});
+
+test.run();

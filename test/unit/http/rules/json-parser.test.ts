@@ -1,0 +1,159 @@
+/** JSON in slices: what JSON.parse makes of a text is what comes out, and never for long at once. */
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { parseInSlices } from '../../../../src/http/rules/json-parser.ts';
+
+/** The value as text, so that -0, own `__proto__` and the order of members count; null if malformed. */
+async function sliced(text: string): Promise<string | null> {
+  try {
+    return Bun.inspect(await parseInSlices(text), { depth: 100 });
+  } catch (error) {
+    assert.instance(error, SyntaxError);
+    return null;
+  }
+}
+
+function native(text: string): string | null {
+  try {
+    return Bun.inspect(JSON.parse(text), { depth: 100 });
+  } catch {
+    return null;
+  }
+}
+
+async function assertSame(text: string): Promise<void> {
+  assert.is(await sliced(text), native(text), text.slice(0, 200));
+}
+
+const TEXTS = [
+  '',
+  ' ',
+  '{',
+  '}',
+  '[',
+  ']',
+  '[]',
+  '{}',
+  '[}',
+  '{]',
+  '[1,]',
+  '[,1]',
+  '[1,,2]',
+  '{,}',
+  '{"a"}',
+  '{"a":}',
+  '{"a":1,}',
+  '{"a" : 1 , "b":[ ] }',
+  '{a:1}',
+  "{'a':1}",
+  '{"a":1 "b":2}',
+  '[1 2]',
+  '1 2',
+  '01',
+  '-',
+  '-0',
+  '+1',
+  '1.',
+  '.5',
+  '1e',
+  '1e5',
+  '1E+5',
+  '1e-400',
+  '1e400',
+  '-1.5e3',
+  '0x10',
+  'NaN',
+  'Infinity',
+  'true',
+  'truex',
+  'tru',
+  'nullnull',
+  'null',
+  'false',
+  '"',
+  '"a',
+  '"a"b',
+  '"\\"',
+  '"\\\\"',
+  '"\\u00e9"',
+  '"\\ud800"',
+  '"\\x"',
+  '"\n"',
+  '"\t"',
+  '"\u2028"',
+  '\u00a01',
+  '\ufeff1',
+  '1\u0000',
+  '{"__proto__":1}',
+  '{"__proto__":{"a":1}}',
+  '{"a":1,"a":2}',
+  '{"2":0,"1":0,"b":0}',
+  '[[[[[]]]]]',
+  '[[[[[]]]]',
+  '{"":""}',
+  '\t\r\n[\t1\r,\n2 ]',
+  '[1]]',
+  '//a\n1',
+  '[undefined]',
+];
+
+test('every kind of text is read, or not, as JSON.parse does', async () => {
+  for (const text of TEXTS) await assertSame(text);
+});
+
+test('any value, with any white space, is read as JSON.parse does', async () => {
+  const value = fc.json({ noUnicodeString: false, maxDepth: 6 });
+  const spaces = fc.integer({ min: 0, max: 3 });
+  await fc.assert(
+    fc.asyncProperty(value, spaces, (text, indent) =>
+      assertSame(JSON.stringify(JSON.parse(text), null, indent)),
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('a damaged text is read, or not, as JSON.parse does', async () => {
+  const piece = fc.constantFrom(
+    ...Array.from('{}[]:,"\\01-.e \n\tatrue'),
+    'null',
+    '\u0001',
+    '"a"',
+    '{"b":',
+  );
+  const damage = fc.record({ at: fc.nat(), cut: fc.nat(2), put: piece });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.json({ maxDepth: 4 }),
+      fc.array(damage, { maxLength: 3 }),
+      (text, damages) => {
+        let damaged = text;
+        for (const { at, cut, put } of damages) {
+          const from = at % (damaged.length + 1);
+          damaged = damaged.slice(0, from) + put + damaged.slice(from + cut);
+        }
+        return assertSame(damaged);
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
+
+test('others are served while a large text is parsed', async () => {
+  const names = Array.from({ length: 100_000 }, (_, index) => `"name ${index}":[${index}]`);
+  const text = `{${names.join(',')}}`;
+  let turns = 0;
+  let parsing = true;
+  const count = () => {
+    turns += 1;
+    if (parsing) setImmediate(count);
+  };
+  setImmediate(count);
+  const value = await parseInSlices(text);
+  parsing = false;
+  assert.is(Object.keys(value as object).length, 100_000);
+  // 300,000 values, separators and names in slices of at most 4000.
+  assert.ok(turns > 75, `${turns} turns`);
+});
+
+test.run();

@@ -1,0 +1,156 @@
+/** spec 11.3: the memory of request bodies, of one and of all together. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { HttpRequest, HttpResponse } from '../../../../src/http/message.ts';
+import { problem } from '../../../../src/http/rules/problems.ts';
+import { BodyBudget } from '../../../../src/http/wire/body-budget.ts';
+import { GrowingBuffer } from '../../../../src/http/wire/growing-buffer.ts';
+import { startServer } from '../../../../src/http/wire/server.ts';
+import { answersIn } from '../../../support/raw.ts';
+import { until } from '../../../support/until.ts';
+import { Client, staged } from '../../../support/wire.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+async function measured(request: HttpRequest): Promise<HttpResponse> {
+  try {
+    const body = await request.body.bytes();
+    return { status: 200, headers: {}, body: `${Bun.hash(body)}` };
+  } catch (error) {
+    return problem(error, request, false, assert.unreachable);
+  }
+}
+
+/** A text of `size` bytes as chunks of one byte. */
+const byteByByte = (size: number) => '1\r\nx\r\n'.repeat(size);
+
+test('a body of one-byte chunks takes at most twice its size, and is read right', async () => {
+  const budget = new BodyBudget(2 * MIB, () => false);
+  const buffer = new GrowingBuffer(0, MIB, budget);
+  const chunk = Uint8Array.of(120);
+  for (let size = 1; size <= 300_000; size += 1) {
+    assert.is(buffer.add(chunk), 'added');
+    assert.ok(budget.held <= Math.max(4096, 2 * size), `${budget.held} bytes for ${size}`);
+  }
+  assert.equal(Buffer.from(buffer.bytes()).toString(), 'x'.repeat(300_000));
+  buffer.release();
+  assert.is(budget.held, 0);
+  await staged(measured, async (stage) => {
+    const client = stage.connect();
+    const headers = ['Transfer-Encoding: chunked', 'Connection: close'];
+    client.send('POST /', headers, `${byteByByte(200_000)}0\r\n\r\n`);
+    const [answer] = answersIn(await client.end());
+    assert.is(answer?.body, `${Bun.hash('x'.repeat(200_000))}`);
+    assert.is(stage.server.bodyMemory, 0);
+  });
+});
+
+test('a body that arrives whole is not copied', () => {
+  const budget = new BodyBudget(MIB, () => false);
+  const buffer = new GrowingBuffer(5, MIB, budget);
+  const chunk = Buffer.from('whole');
+  assert.is(buffer.add(chunk), 'added');
+  assert.is(buffer.bytes().buffer, chunk.buffer);
+  assert.is(budget.held, 5);
+});
+
+test('a body beyond its limit or beyond the budget is dropped at once', () => {
+  const budget = new BodyBudget(100 * KIB, () => false);
+  const other = new GrowingBuffer(0, MIB, budget);
+  assert.is(other.add(new Uint8Array(90 * KIB)), 'added');
+  const long = new GrowingBuffer(0, 10, budget);
+  assert.is(long.add(new Uint8Array(10)), 'added');
+  assert.is(long.add(new Uint8Array(1)), 'too large');
+  assert.is(budget.held, 90 * KIB);
+  const large = new GrowingBuffer(0, MIB, budget);
+  assert.is(large.add(new Uint8Array(8 * KIB)), 'added', 'small bodies are always accepted');
+  assert.is(large.add(new Uint8Array(8 * KIB)), 'added');
+  assert.is(large.add(new Uint8Array(8 * KIB)), 'over budget');
+  assert.is(budget.held, 90 * KIB);
+  other.release();
+  assert.is(budget.held, 0);
+});
+
+test('while memory is scarce only small bodies are accepted', () => {
+  const budget = new BodyBudget(100 * MIB, () => true);
+  const body = (bytes: number) => new GrowingBuffer(0, MIB, budget).add(new Uint8Array(bytes));
+  assert.is(body(16 * KIB), 'added');
+  assert.is(body(16 * KIB + 1), 'over budget');
+});
+
+test('unfinished bodies together stay within the budget; the others are 503', () => {
+  const limit = MIB;
+  return staged(
+    measured,
+    async (stage) => {
+      const clients = Array.from({ length: 40 }, () => stage.connect());
+      for (const client of clients) {
+        client.send('POST /', [`Content-Length: ${MIB / 4}`], Buffer.alloc(MIB / 4 - 1, 'x'));
+      }
+      let most = 0;
+      const unanswered = () => clients.filter(({ closed }) => !closed);
+      await until('those that do not fit are answered', () => {
+        most = Math.max(most, stage.server.bodyMemory);
+        return unanswered().length <= 4;
+      });
+      assert.ok(most <= limit + 40 * 16 * KIB, `${most} bytes were held`);
+      for (const client of clients.filter(({ closed }) => closed)) {
+        const [answer, ...more] = answersIn(client.text);
+        assert.equal(more, []);
+        assert.is(answer?.status, 503);
+        assert.is(answer?.headers['retry-after'], '1');
+        assert.is(answer?.headers['connection'], 'close');
+        assert.type(JSON.parse(answer?.body ?? '').error, 'string');
+      }
+      // The bodies that do fit end well, and small ones were never in the way.
+      const small = stage.connect();
+      small.send('POST /', ['Content-Length: 5', 'Connection: close'], 'small');
+      assert.is(answersIn(await small.end())[0]?.status, 200);
+      assert.ok(unanswered().length > 0);
+      for (const client of unanswered()) client.socket.write('x');
+      await until('they are answered', () => unanswered().every(({ received }) => received > 0));
+      for (const client of unanswered()) {
+        const [answer] = answersIn(client.text);
+        assert.is(answer?.body, `${Bun.hash('x'.repeat(MIB / 4))}`);
+      }
+      assert.is(stage.server.bodyMemory, 0);
+    },
+    { bodyMemory: limit, body: limit },
+  );
+});
+
+test('a client that goes away in the middle of a body gives its memory back', () =>
+  staged(measured, async (stage) => {
+    const client = stage.connect();
+    client.send('POST /', [`Content-Length: ${MIB}`], Buffer.alloc(MIB - 1));
+    await until('the body is held', () => stage.server.bodyMemory > MIB / 2);
+    client.socket.resetAndDestroy();
+    await until('the memory is given back', () => stage.server.bodyMemory === 0);
+    assert.is(stage.server.requests, 0);
+  }));
+
+test('while memory is scarce the connections beyond a hundred are 503', async () => {
+  let scarce = false;
+  const server = await startServer({
+    application: () => ({ status: 200, headers: {}, body: 'served' }),
+    host: '127.0.0.1',
+    port: 0,
+    onError: (error) => assert.unreachable(String(error)),
+    isMemoryScarce: () => scarce,
+  });
+  const port = Number(new URL(server.url).port);
+  const clients = Array.from({ length: 100 }, () => new Client(port));
+  await until('all are connected', () => server.connections === 100);
+  scarce = true;
+  const late = new Client(port);
+  const [answer] = answersIn(await late.end());
+  assert.is(answer?.status, 503);
+  assert.is(answer?.headers['retry-after'], '10');
+  clients[0]?.send('GET /', ['Connection: close']);
+  assert.is(answersIn((await clients[0]?.end()) ?? '')[0]?.status, 200);
+  for (const { socket } of clients) socket.destroy();
+  await server.close(1000);
+});
+
+test.run();
