@@ -1,4 +1,4 @@
-/** What a server tells of its work, put together: log, metrics, readiness. */
+/** What operators see of a running server: log, metrics, readiness. */
 import { messageOf } from '../errors.ts';
 import type { Limits } from '../http/wire/limits.ts';
 import { operatorApplication } from './operator.ts';
@@ -50,16 +50,18 @@ export class Operation {
     this.#version = version;
   }
 
-  /** @returns what tells the log of a failure that the server survives. */
+  /** @returns a callback that logs a failure which the server survives. */
   failed(what: string): (error: unknown) => void {
     return (error) => this.log.failure(`${what}: ${messageOf(error)}`, error);
   }
 
-  /** Ends the process: memory or disk can no longer be known. */
-  readonly fatal = (error: unknown): never => {
-    this.log.lastFailure(`the store cannot go on: ${messageOf(error)}; start again`, error);
-    process.exit(1);
-  };
+  /** Ends the process: nobody can know any more what is in memory or on the disk. */
+  readonly fatal = (error: unknown): never =>
+    this.#exit(`the store cannot go on: ${messageOf(error)}; start again`, error);
+
+  /** Ends the process: an error that nobody expected may have left anything half done. */
+  readonly onFault = (error: unknown): never =>
+    this.#exit(`unexpected fault: ${messageOf(error)}; start again`, error);
 
   readonly observer: StoreObserver = {
     committed: (group) => {
@@ -99,7 +101,7 @@ export class Operation {
     };
   }
 
-  /** Serves the metrics where a port for them is named. @throws CatalogError `listen`. */
+  /** Serves the metrics if they have a port. @throws CatalogError `listen`. */
   async open({ store, pages, server }: Watched): Promise<void> {
     const { metricsPort: port, metricsHost, host } = this.#options;
     if (port === undefined) return;
@@ -129,10 +131,15 @@ export class Operation {
     log.info('metrics are served', { url: `${this.#server.url}/metrics` });
   }
 
-  /** Waits until everything is told. */
+  /** Waits until everything is logged. */
   async close(): Promise<void> {
     this.#stopMeasuring();
     await this.#server?.close(0);
     await this.log.close();
+  }
+
+  #exit(message: string, error: unknown): never {
+    this.log.lastFailure(message, error);
+    process.exit(1);
   }
 }

@@ -1,17 +1,25 @@
-/** Whether a server takes writes, from what the store tells of its groups. */
+/** Whether a server takes writes, and if not, why. */
 import type { Group } from '../store/observer.ts';
 
+/** The causes in the words of `/readyz`. If there are several, the first one is given. */
+const CAUSES = [
+  ['closing', 'the server is shutting down'],
+  ['disk', 'the disk refused a write'],
+] as const;
+
+export type Cause = (typeof CAUSES)[number][0];
+
 /**
- * Milliseconds for which a refused write counts, unless one succeeds earlier. A balancer that
- * sends nothing to who is not ready would otherwise never learn that the disk has space again.
+ * Milliseconds for which a refused write counts, unless one succeeds earlier. A load balancer sends
+ * no requests to a server that is not ready, so no write would show that the disk has space again.
  */
 const REFUSAL_MEMORY_MS = 30_000;
 
 export class Readiness {
-  closing = false;
   readonly #memoryReason: () => string | null;
   readonly #now: () => number;
-  #refusedAt: number | null = null;
+  /** When each cause ends, by the clock. */
+  readonly #until = new Map<Cause, number>();
 
   /**
    * @param memoryReason why memory allows no writes; null if it does.
@@ -25,15 +33,28 @@ export class Readiness {
     this.#now = now;
   }
 
+  /** @param milliseconds after which the cause ends by itself; never, if left out. */
+  raise(cause: Cause, milliseconds = Number.POSITIVE_INFINITY): void {
+    this.#until.set(cause, this.#now() + milliseconds);
+  }
+
+  clear(cause: Cause): void {
+    this.#until.delete(cause);
+  }
+
+  /** Takes note of what the disk did with a group of transactions. */
   readonly committed = ({ refused, changes }: Group): void => {
-    if (refused) this.#refusedAt = this.#now();
-    else if (changes > 0) this.#refusedAt = null;
+    if (refused) this.raise('disk', REFUSAL_MEMORY_MS);
+    else if (changes > 0) this.clear('disk');
   };
 
-  /** @returns why writes cannot be taken, without a word on where; null where they can. */
+  /** @returns why the server takes no writes, without naming a place; null if it takes them. */
   readonly reason = (): string | null => {
-    if (this.closing) return 'the server is shutting down';
-    const refused = this.#refusedAt !== null && this.#now() - this.#refusedAt < REFUSAL_MEMORY_MS;
-    return refused ? 'the disk refused a write' : this.#memoryReason();
+    const now = this.#now();
+    for (const [cause, words] of CAUSES) {
+      const until = this.#until.get(cause);
+      if (until !== undefined && now < until) return words;
+    }
+    return this.#memoryReason();
   };
 }

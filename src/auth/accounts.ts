@@ -2,10 +2,8 @@
 import { CatalogError } from '../errors.ts';
 import type { Access, AccessDraft, Account } from './access.ts';
 import type { Role } from './roles.ts';
+import { isNumericDate } from './time.ts';
 import { LEEWAY_S } from './tokens.ts';
-
-/** The end of the year 9999, in seconds since the epoch. */
-const MAX_TIME_S = 253_402_300_799;
 
 /** @throws CatalogError `account` where there is one of the name. */
 export function addAccount(draft: AccessDraft, account: Account): void {
@@ -64,11 +62,11 @@ export function removeAccount(draft: AccessDraft, name: string, now: number): vo
   endTokens(draft, name, now);
 }
 
-/** Revokes one token. @param expires seconds since the epoch; null where it is not known. */
+/** Revokes one token. @param expires seconds since the epoch; null if that is not known. */
 export function endToken(draft: AccessDraft, jti: string, expires: number | null): void {
   const known = expires ?? draft.tokens.get(jti) ?? null;
-  // Whoever signs tokens elsewhere may write any number; one that is no date counts as unknown.
-  draft.tokens.set(jti, known === null || known > MAX_TIME_S ? null : Math.ceil(known));
+  // Rounded up: a token that another program signed may expire within a second.
+  draft.tokens.set(jti, isNumericDate(known) ? Math.ceil(known) : null);
 }
 
 /**

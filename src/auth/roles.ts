@@ -5,7 +5,7 @@ export const ROLES = ['viewer', 'editor', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
 export function isRole(value: unknown): value is Role {
-  return (ROLES as readonly unknown[]).includes(value);
+  return ROLES.some((role) => role === value);
 }
 
 /** Each role may do what the one before it may. */

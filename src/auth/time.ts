@@ -10,6 +10,17 @@ export const isoSeconds = v.pipe(
   v.transform((text) => Date.parse(text) / 1000),
 );
 
+/** The end of the year 9999, in seconds since the epoch: RFC 3339 can write no later time. */
+const MAX_TIME_S = 253_402_300_799;
+
+/**
+ * Whether a value is a time in seconds since the epoch that can be written as a date. It may have a
+ * fraction (RFC 7519, section 2). JSON has numbers that are read as infinite, such as 1e400.
+ */
+export function isNumericDate(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= MAX_TIME_S;
+}
+
 /** @param seconds since the epoch. */
 export function toIso(seconds: number): string {
   return new Date(seconds * 1000).toISOString().replace(/\.\d+Z$/, 'Z');

@@ -6,6 +6,7 @@ import type { Access } from './access.ts';
 import type { CredentialSource } from './credentials.ts';
 import type { SigningKey, SigningKeys } from './keys.ts';
 import { isRole, type Role } from './roles.ts';
+import { isNumericDate } from './time.ts';
 
 const ALGORITHM = 'HS256';
 const ISSUER = 'catalog-server';
@@ -128,8 +129,10 @@ export class TokenVerifier {
     if (newest !== keys) return this.verify(header);
     this.#requireCurrent(verified, access);
     if (this.#verified.size >= MAX_CACHED_TOKENS) {
-      const [oldest] = this.#verified.keys();
-      this.#verified.delete(oldest as string);
+      for (const oldest of this.#verified.keys()) {
+        this.#verified.delete(oldest);
+        break;
+      }
     }
     this.#verified.set(header, verified);
     return verified;
@@ -153,9 +156,12 @@ export class TokenVerifier {
       const expired = cause instanceof Error && 'code' in cause && cause.code === 'ERR_JWT_EXPIRED';
       throw invalidToken(expired ? EXPIRED : 'the token is not valid', cause);
     }
-    const { sub, jti, exp = 0, iat = 0 } = payload;
+    const { sub, jti, exp, iat, nbf = 0 } = payload;
     const role = payload['role'];
     if (!isRole(role)) throw invalidToken("the token's role is unknown");
+    if (!isNumericDate(exp) || !isNumericDate(iat) || !isNumericDate(nbf)) {
+      throw invalidToken('a time of the token is not a date');
+    }
     if (typeof sub !== 'string' || sub === '' || iat > now / 1000 + LEEWAY_S) {
       throw invalidToken('the token is not valid');
     }

@@ -43,8 +43,9 @@ export async function run(
   }: Surroundings = {},
 ): Promise<ExitStatus> {
   const verbose = argv.includes('--verbose');
-  // A reader that has gone fails the `write` of a command; what is printed is for nobody then.
+  // If a reader has gone, `write` fails, and there is nobody to print to.
   stdout.on('error', () => {});
+  stderr.on('error', () => {});
   const context: Context = {
     env,
     version,

@@ -119,9 +119,10 @@ export class Log {
     this.#pino.error({ ...fields, ...stack }, message);
   }
 
-  /** The last line of a process that ends at once: it leaves before this returns. */
+  /** The last line of a process that ends at once. It is written at every level, and directly. */
   lastFailure(message: string, error: unknown): void {
     this.#direct.now = true;
+    this.#pino.level = 'error';
     this.failure(message, error);
   }
 

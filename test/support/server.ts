@@ -1,9 +1,11 @@
 /** A real server on a real directory: every test that speaks HTTP begins here. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { migrate } from '../../src/cli/commands/migrate.ts';
 import { temporaryDirectory } from './directory.ts';
 import { ROOT } from './paths.ts';
 import { SECRET } from './secret.ts';
+import { contextOf } from './service.ts';
 
 const ENTRY = join(ROOT, 'bin', 'catalog-server.ts');
 
@@ -79,6 +81,15 @@ export interface TestServer extends Serving {
   readonly data: string;
 }
 
+/** A directory with a store, so that `serve` does not report that it created one. */
+async function storeFor({ data, demo = false }: ServerOptions): Promise<string> {
+  const directory = data ?? temporaryDirectory();
+  if (data === undefined || demo) {
+    await migrate({ data: directory, demo, dryRun: false }, contextOf());
+  }
+  return directory;
+}
+
 const running = new Map<ChildProcess, Promise<Finished>>();
 process.on('exit', () => {
   for (const child of running.keys()) child.kill('SIGKILL');
@@ -92,15 +103,8 @@ export async function killServers(): Promise<void> {
 
 /** Starts `serve` on a free port, and returns once it answers. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
-  const data = options.data ?? temporaryDirectory();
+  const data = await storeFor(options);
   const env = { ...(options.ownKeys !== true && { CATALOG_JWT_SECRET: SECRET }), ...options.env };
-  if (options.demo === true) {
-    const { status, stderr } = await runCommand(['migrate', '--data', data, '--demo'], {
-      ...options,
-      env,
-    });
-    if (status !== 0) throw new Error(`migrate --demo failed: ${stderr}`);
-  }
   const child = start(['serve', '--data', data, '--port', '0', ...(options.args ?? [])], {
     ...options,
     env,

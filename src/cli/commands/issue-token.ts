@@ -1,8 +1,9 @@
-/** `issue-token`: prints a JWT, and nothing else. */
+/** `issue-token`: prints a JWT, and nothing else, to standard output. */
 import { LiveCredentials } from '../../auth/credentials.ts';
 import { issueFor } from '../../auth/login.ts';
 import type { Role } from '../../auth/roles.ts';
-import { CatalogError } from '../../errors.ts';
+import { CatalogError, messageOf } from '../../errors.ts';
+import { requireStore } from '../../store/store.ts';
 import type { Context } from '../../app/context.ts';
 
 export interface IssueTokenOptions {
@@ -13,6 +14,12 @@ export interface IssueTokenOptions {
   readonly expires: number;
 }
 
+/**
+ * Creates the keys if there are none. A directory without a store is only warned of, since a token
+ * can be issued before the first start.
+ *
+ * @throws CatalogError `key_file`, `access_file`, `account`.
+ */
 export async function issueTokenCommand(
   { data, subject, role, expires }: IssueTokenOptions,
   context: Context,
@@ -22,8 +29,13 @@ export async function issueTokenCommand(
     if (users.get(subject)?.disabled !== true) return { subject, role };
     throw new CatalogError(
       'account',
-      `the user ${subject} is disabled, and no token of that subject passes; users enable ends that`,
+      `the user ${subject} is disabled, so that no token of that name is valid; run: catalog-server users enable ${subject}`,
     );
   });
+  try {
+    requireStore(data, context.disk);
+  } catch (error) {
+    context.warn(`warning: ${messageOf(error)}`);
+  }
   context.print(token);
 }

@@ -19,8 +19,19 @@ test('a refused write makes a server not ready, until one succeeds or half a min
   assert.is(readiness.reason(), 'the disk refused a write');
   now += 1;
   assert.is(readiness.reason(), null);
-  readiness.closing = true;
+  readiness.raise('closing');
   assert.is(readiness.reason(), 'the server is shutting down');
+});
+
+test('a cause that was raised holds until it is cleared, and closing is named before all others', () => {
+  const readiness = new Readiness(undefined, () => 0);
+  readiness.raise('disk');
+  assert.is(readiness.reason(), 'the disk refused a write');
+  readiness.raise('closing');
+  assert.is(readiness.reason(), 'the server is shutting down');
+  readiness.clear('closing');
+  readiness.clear('disk');
+  assert.is(readiness.reason(), null);
 });
 
 test.run();

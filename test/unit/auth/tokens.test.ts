@@ -1,5 +1,5 @@
 /** spec 6.3: what makes a token valid, with a stopped clock. */
-import { decodeJwt, decodeProtectedHeader, SignJWT, UnsecuredJWT } from 'jose';
+import { CompactSign, decodeJwt, decodeProtectedHeader, SignJWT, UnsecuredJWT } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Access } from '../../../src/auth/access.ts';
@@ -197,6 +197,27 @@ test('a claim of a wrong value or type is refused', async () => {
   ]) {
     await requireRefused(await sign({ ...CLAIMS, ...wrong }), JSON.stringify(wrong));
   }
+});
+
+/** The same claims with a number that JSON.stringify cannot write, such as 1e400. */
+function signWith(claim: string, number: string): Promise<string> {
+  const payload = JSON.stringify({ ...CLAIMS, [claim]: '#' }).replace('"#"', number);
+  return new CompactSign(Buffer.from(payload))
+    .setProtectedHeader({ alg: 'HS256' })
+    .sign(NEW.secret);
+}
+
+test('a time that is no date is refused: infinite, negative, or after the year 9999', async () => {
+  for (const claim of ['exp', 'iat', 'nbf']) {
+    for (const number of ['1e400', '-1e400', '1e300', '-1', '253402300800']) {
+      await requireRefused(await signWith(claim, number), `${claim} ${number}`);
+    }
+  }
+  await requireCaller(`Bearer ${await signWith('exp', '253402300799')}`);
+});
+
+test('a time may have a fraction of a second (RFC 7519, section 2)', async () => {
+  await requireCaller(`Bearer ${await sign({ ...CLAIMS, iat: NOW - 0.5, exp: NOW + 0.5 })}`);
 });
 
 test('an unsigned token is refused', async () => {

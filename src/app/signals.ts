@@ -1,0 +1,41 @@
+/** The signals that stop a server (spec 8.9). */
+
+/** Exit statuses of a process that a signal ends at once: 128 and the number of the signal. */
+const STATUSES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+type StopSignal = keyof typeof STATUSES;
+
+/**
+ * Milliseconds within which a second SIGINT or SIGHUP is the first one again: a terminal sends it
+ * to every process in the foreground, and npm, Bun or a shell passes it on to its children.
+ */
+const REPEATED_SIGNAL_MS = 20;
+
+/** What of a process is needed here. */
+export interface SignalSource {
+  on(signal: StopSignal, listener: () => void): unknown;
+  exit(status: number): void;
+}
+
+/**
+ * Resolves at the first signal. A second one ends the process at once.
+ *
+ * @param now milliseconds of a clock that never goes back.
+ */
+export function firstSignal(
+  source: SignalSource = process,
+  now: () => number = performance.now.bind(performance),
+): Promise<void> {
+  return new Promise((resolve) => {
+    let first: number | null = null;
+    const listen = (signal: StopSignal, repeatedWithin: number) =>
+      source.on(signal, () => {
+        if (first !== null && now() - first > repeatedWithin) source.exit(STATUSES[signal]);
+        first ??= now();
+        resolve();
+      });
+    listen('SIGTERM', 0);
+    listen('SIGINT', REPEATED_SIGNAL_MS);
+    listen('SIGHUP', REPEATED_SIGNAL_MS);
+  });
+}

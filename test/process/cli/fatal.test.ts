@@ -1,0 +1,50 @@
+/** A server that cannot go on says so in one line and exits with 1 (spec 8.8), whoever reads it. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { collect } from '../../support/server.ts';
+import { ROOT } from '../../support/paths.ts';
+
+/** More than a pipe holds, so that whoever waits for its reader waits for ever. */
+const NOISE = `for (let line = 0; line < 1000; line += 1) operation.log.warn('x'.repeat(500));`;
+
+const ENDS = {
+  'the store fails': `operation.fatal(new Error('it broke'));`,
+  'nobody catches an error': `setTimeout(() => { throw new Error('it broke'); });`,
+  'nobody catches a rejection': `void Promise.reject(new Error('it broke'));`,
+} as const;
+
+/** A process that has the failures of a server, and would live on for a minute. */
+function start(end: string, level: string) {
+  const program = `
+    import { Operation } from ${JSON.stringify(join(ROOT, 'src', 'app', 'operation.ts'))};
+    const operation = new Operation({ logLevel: '${level}', logFormat: 'json' }, 'test');
+    process.on('uncaughtException', operation.onFault);
+    process.on('unhandledRejection', operation.onFault);
+    setTimeout(() => {}, 60_000);
+    ${NOISE}
+    ${end}`;
+  return spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+for (const [name, end] of Object.entries(ENDS)) {
+  for (const level of ['warn', 'silent']) {
+    test(`if ${name}, the last line says why, at the level ${level}`, async () => {
+      const { status, stderr } = await collect(start(end, level));
+      assert.is(status, 1);
+      const last = JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '');
+      assert.is(last.level, 'error');
+      assert.match(last.msg, /: it broke; start again$/);
+    });
+  }
+
+  test(`if ${name} and nobody reads standard error, the process ends all the same`, async () => {
+    const child = start(end, 'warn');
+    const status = await new Promise((resolve) => child.on('exit', resolve));
+    assert.is(status, 1);
+    child.stderr.destroy();
+  });
+}
+
+test.run();

@@ -1,0 +1,38 @@
+/** The program, called in this process with streams of the test's own. */
+import { Readable, Writable } from 'node:stream';
+import { version } from '../../package.json' with { type: 'json' };
+import { run } from '../../src/cli/run.ts';
+import type { Disk } from '../../src/disk/disk.ts';
+import { quickDisk } from './disk.ts';
+import type { Finished } from './server.ts';
+
+export interface CallOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** What is on standard input. */
+  readonly input?: string | Uint8Array;
+  readonly disk?: Disk;
+}
+
+class Captured extends Writable {
+  readonly #chunks: Buffer[] = [];
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#chunks.push(chunk);
+    done();
+  }
+
+  get text(): string {
+    return Buffer.concat(this.#chunks).toString();
+  }
+}
+
+/** What a shell would see of a command, without the time that a process takes. */
+export async function callProgram(
+  args: readonly string[],
+  { env = {}, input = '', disk = quickDisk }: CallOptions = {},
+): Promise<Finished> {
+  const [stdout, stderr] = [new Captured(), new Captured()];
+  const stdin = () => Readable.from([Buffer.from(input)]);
+  const status = await run(args, version, { env, stdin, stdout, stderr, disk });
+  return { status, signal: null, stdout: stdout.text, stderr: stderr.text };
+}

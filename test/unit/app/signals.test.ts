@@ -1,0 +1,56 @@
+/** spec 8.9: which signals stop a server, and what a second one does. */
+import { EventEmitter } from 'node:events';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { firstSignal } from '../../../src/app/signals.ts';
+
+class Source extends EventEmitter {
+  readonly exits: number[] = [];
+  exit(status: number): void {
+    this.exits.push(status);
+  }
+}
+
+for (const [signal, status] of [
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+  ['SIGHUP', 129],
+] as const) {
+  test(`the first ${signal} asks for an orderly stop, the second ends the process`, async () => {
+    const source = new Source();
+    let now = 1000;
+    const stopped = firstSignal(source, () => now);
+    source.emit(signal);
+    await stopped;
+    assert.equal(source.exits, []);
+    now += 21;
+    source.emit(signal);
+    assert.equal(source.exits, [status]);
+  });
+}
+
+test('a second signal may be another one', async () => {
+  const source = new Source();
+  let now = 1000;
+  const stopped = firstSignal(source, () => now);
+  source.emit('SIGHUP');
+  await stopped;
+  now += 1;
+  source.emit('SIGTERM');
+  assert.equal(source.exits, [143]);
+});
+
+test('a SIGINT or SIGHUP that comes twice at once is one', async () => {
+  for (const signal of ['SIGINT', 'SIGHUP']) {
+    const source = new Source();
+    let now = 1000;
+    const stopped = firstSignal(source, () => now);
+    source.emit(signal);
+    now += 20;
+    source.emit(signal);
+    await stopped;
+    assert.equal(source.exits, [], signal);
+  }
+});
+
+test.run();
