@@ -23,30 +23,56 @@ export function referrersOf(name: KindName): readonly Referrer[] {
   return referrers.get(name) ?? [];
 }
 
-interface Borrower {
+interface Dependent {
   readonly kind: KindName;
-  /** What it joins; null where it owns the rows and shows them as a whole. */
-  readonly attribute: string | null;
+  /** What it looks up. */
+  readonly attribute: string;
 }
 
-/** Who shows something of the rows of a kind. */
-const borrowers = new Map<KindName, readonly Borrower[]>(
-  KIND_NAMES.map((name) => [name, ALL_KINDS.flatMap((kind) => borrowedBy(kind, name))]),
+/** The kinds that show an attribute of the rows of a kind. */
+const dependents = new Map<KindName, readonly Dependent[]>(
+  KIND_NAMES.map((name) => [name, ALL_KINDS.flatMap((kind) => lookupsOf(kind, name))]),
 );
 
-function borrowedBy(kind: Kind, from: KindName): Borrower[] {
-  return Object.values(kind.attributes).flatMap((declared): Borrower[] => {
-    if (declared.role === 'children' && declared.kind === from) {
-      return [{ kind: kind.name, attribute: null }];
-    }
-    if (declared.role !== 'lookup' || joinOf(kind, declared).references !== from) return [];
-    return [{ kind: kind.name, attribute: declared.attribute }];
-  });
+function lookupsOf(kind: Kind, from: KindName): Dependent[] {
+  return Object.values(kind.attributes).flatMap((declared) =>
+    declared.role === 'lookup' && joinOf(kind, declared).references === from
+      ? [{ kind: kind.name, attribute: declared.attribute }]
+      : [],
+  );
 }
 
-/** The kinds whose objects may look different after a row of another kind has changed. */
+/**
+ * The kinds whose objects may look different after a row of another kind has changed. A new row is
+ * not shown by a row that did not change itself, and a deleted one by none.
+ */
 export function dependentKinds(name: KindName, before: Row | null, after: Row | null): KindName[] {
-  return (borrowers.get(name) ?? []).flatMap(({ kind, attribute }) =>
-    attribute === null || before?.[attribute] !== after?.[attribute] ? [kind] : [],
+  if (before === null || after === null) return [];
+  return (dependents.get(name) ?? []).flatMap(({ kind, attribute }) =>
+    before[attribute] === after[attribute] ? [] : [kind],
   );
+}
+
+interface Owner {
+  readonly kind: KindName;
+  /** The attribute of the owned row that refers to its owner. */
+  readonly foreignKey: string;
+}
+
+const owners = new Map<KindName, readonly Owner[]>(
+  KIND_NAMES.map((name) => [
+    name,
+    ALL_KINDS.flatMap((kind) =>
+      Object.values(kind.attributes).flatMap((declared) =>
+        declared.role === 'children' && declared.kind === name
+          ? [{ kind: kind.name, foreignKey: declared.foreignKey }]
+          : [],
+      ),
+    ),
+  ]),
+);
+
+/** The kinds whose objects show the rows of a kind that belong to them. */
+export function ownersOf(name: KindName): readonly Owner[] {
+  return owners.get(name) ?? [];
 }

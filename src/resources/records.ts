@@ -69,6 +69,9 @@ export class Records {
     this.#now = now;
     this.#auditBytes = auditBytes;
     this.#representations = new RepresentationCache(store);
+    store.onCommit((changes) => {
+      for (const { before } of changes) if (before !== null) this.#representations.drop(before);
+    });
   }
 
   /** Ends well where the parent of a nested address is there. @throws CatalogError `not_found`. */

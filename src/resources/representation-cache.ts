@@ -1,47 +1,103 @@
 /**
  * Representations of committed rows, kept for the next reader.
  *
- * Invariant: what is given out is what {@link represent} would give. A row is immutable, so an entry
- * is right for as long as nothing changes that other rows lend to it: joined attributes and owned
- * rows, whose changes the store counts for each kind.
+ * Invariants:
+ * 1. What {@link RepresentationCache.get} gives is what {@link represent} would give. An entry is
+ *    found by the row itself, which is another object as soon as a value or a child of it changes;
+ *    and it counts only as long as no attribute has changed that rows of the kind look up in others.
+ * 2. The entries take at most the bytes that the cache may use. A row that a commit replaces or
+ *    deletes takes its entry with it.
  */
 import type { Kind, Row } from '../model/kind.ts';
 import type { ReadableStore } from '../store/store.ts';
 import { type Representation, represent } from './representation.ts';
 
-/** Representations that are kept at most; of SKUs they take some 60 MB. */
-const MAX_ENTRIES = 128 * 1024;
+/** Bytes that entries take at most, unless set otherwise: some 100,000 SKUs. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** What an entry takes besides its text, in bytes: the objects, the tag, its place in the map. */
+const ENTRY_BYTES = 256;
 
 interface Entry {
-  readonly lent: number;
+  /** The store's dependency version for which the representation holds. */
+  readonly version: number;
   readonly representation: Representation;
+  readonly bytes: number;
 }
 
+/** Entries with the bytes that they take together. */
+class Generation {
+  readonly #entries = new Map<Row, Entry>();
+  bytes = 0;
+
+  get(row: Row): Entry | undefined {
+    return this.#entries.get(row);
+  }
+
+  set(row: Row, entry: Entry): void {
+    this.delete(row);
+    this.#entries.set(row, entry);
+    this.bytes += entry.bytes;
+  }
+
+  delete(row: Row): void {
+    const entry = this.#entries.get(row);
+    if (entry === undefined) return;
+    this.#entries.delete(row);
+    this.bytes -= entry.bytes;
+  }
+}
+
+/**
+ * Two generations: an entry that is read moves to the young one; when that takes half of the bytes,
+ * it becomes the old one, and what was in the old one is dropped. So a read costs one look-up, and
+ * what is dropped has not been read for longer than what is kept.
+ */
 export class RepresentationCache {
   readonly #store: ReadableStore;
-  readonly #most: number;
-  #young = new Map<Row, Entry>();
-  /** Looked up as well, and dropped as a whole when the young ones are half of all. */
-  #old = new Map<Row, Entry>();
+  readonly #maxBytes: number;
+  #young = new Generation();
+  #old = new Generation();
 
-  constructor(store: ReadableStore, most = MAX_ENTRIES) {
+  constructor(store: ReadableStore, maxBytes = MAX_BYTES) {
     this.#store = store;
-    this.#most = most;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Bytes that the entries take, about. */
+  get bytes(): number {
+    return this.#young.bytes + this.#old.bytes;
   }
 
   /** @param row as the store has it. */
   get(kind: Kind, row: Row): Representation {
-    const lent = this.#store.dependencyVersion(kind.name);
+    const version = this.#store.dependencyVersion(kind.name);
     const young = this.#young.get(row);
-    if (young?.lent === lent) return young.representation;
+    if (young?.version === version) return young.representation;
     const old = this.#old.get(row);
-    const entry =
-      old?.lent === lent ? old : { lent, representation: represent(kind, row, this.#store) };
-    if (this.#young.size >= this.#most / 2) {
+    this.#old.delete(row);
+    const entry = old?.version === version ? old : this.#entryOf(kind, row, version);
+    if (this.#young.bytes + entry.bytes > this.#maxBytes / 2) {
       this.#old = this.#young;
-      this.#young = new Map();
+      this.#young = new Generation();
     }
-    this.#young.set(row, entry);
+    if (entry.bytes <= this.#maxBytes / 2) this.#young.set(row, entry);
     return entry.representation;
   }
+
+  /** Drops the entry of a row that a commit has replaced or deleted. */
+  drop(row: Row): void {
+    this.#young.delete(row);
+    this.#old.delete(row);
+  }
+
+  #entryOf(kind: Kind, row: Row, version: number): Entry {
+    const representation = represent(kind, row, this.#store);
+    return { version, representation, bytes: ENTRY_BYTES + bytesOf(representation.text) };
+  }
+}
+
+/** What a text takes in memory: a byte a code unit as long as all are below U+0100, else two. */
+function bytesOf(text: string): number {
+  return /[^\0-\xff]/.test(text) ? 2 * text.length : text.length;
 }

@@ -37,7 +37,7 @@ export interface ReadableStore extends View {
   /** All ids of a kind, ascending. */
   ids(kind: KindName): Iterable<number>;
   count(kind: KindName): number;
-  /** How often something has changed that rows of other kinds lend to those of this kind. */
+  /** How often an attribute has changed that rows of the kind look up in rows of others. */
   dependencyVersion(kind: KindName): number;
   /** The last id that was handed out; every id up to it that has no row was deleted. */
   lastId(kind: KindName): number;

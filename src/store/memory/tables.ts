@@ -6,7 +6,7 @@
  */
 import { type Change, changeOf } from '../../model/change.ts';
 import { ALL_KINDS } from '../../model/kinds.ts';
-import { dependentKinds, referrersOf } from '../../model/relations.ts';
+import { dependentKinds, ownersOf, referrersOf } from '../../model/relations.ts';
 import type { Kind, KindName, Row, Scalar } from '../../model/kind.ts';
 import { existingRow, type Lookup, lookupIn, type RowOf } from '../../model/rows.ts';
 import { referencesOf } from '../../model/rules.ts';
@@ -58,12 +58,15 @@ export class Tables {
     );
   }
 
+  /**
+   * A row. As long as it is the same object, so are its values and the rows that belong to it.
+   */
   get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
     // A table holds rows of its kind alone: they were checked before they were stored.
     return this.#rows[kind].get(id) as RowOf<K> | undefined;
   }
 
-  /** How often a joined attribute or an owned row of the kind has changed. */
+  /** How often an attribute has changed that rows of the kind look up in rows of others. */
   dependencyVersion(kind: KindName): number {
     return this.#dependencyVersions[kind];
   }
@@ -131,6 +134,16 @@ export class Tables {
     for (const { kind, id, before, after } of changes) {
       this.#searches.change(kind, id, before, after);
       for (const name of dependentKinds(kind, before, after)) this.#dependencyVersions[name] += 1;
+      if (before !== null) this.#renewOwners(kind, before);
+      if (after !== null) this.#renewOwners(kind, after);
+    }
+  }
+
+  /** Replaces the rows that a changed row belongs to by copies: see {@link Tables.get}. */
+  #renewOwners(kind: KindName, child: Row): void {
+    for (const { kind: owner, foreignKey } of ownersOf(kind)) {
+      const row = this.#rows[owner].get(child[foreignKey] ?? null);
+      if (row !== undefined) this.#rows[owner].set({ ...row });
     }
   }
 

@@ -1,8 +1,9 @@
 /** Cached representations equal fresh ones. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { KIND_NAMES } from '../../../src/model/kind.ts';
+import { KIND_NAMES, type KindName } from '../../../src/model/kind.ts';
 import { KINDS } from '../../../src/model/kinds.ts';
+import { existingRow } from '../../../src/model/rows.ts';
 import { RepresentationCache } from '../../../src/resources/representation-cache.ts';
 import { represent } from '../../../src/resources/representation.ts';
 import type { Transaction } from '../../../src/store/draft.ts';
@@ -67,6 +68,9 @@ function addRecord(draft: Transaction): void {
   draft.put('sku_specs', { id: draft.nextId('sku_specs'), sku_id: 1, spec_id: 1, option_id: 1 });
 }
 
+const reader = (store: Store, cache: RepresentationCache) => (kind: KindName, id: number) =>
+  cache.get(KINDS[kind], existingRow(store, kind, id));
+
 const changed =
   (kind: 'brands' | 'categories' | 'goods' | 'specs' | 'skus', id: number) =>
   (draft: Transaction): void => {
@@ -89,8 +93,7 @@ for (const [what, change] of [
     const compare = () => {
       for (const name of KIND_NAMES) {
         for (const id of store.ids(name)) {
-          const row = store.get(name, id);
-          if (row === undefined) throw new Error(`${name} ${id} is not there`);
+          const row = existingRow(store, name, id);
           assert.equal(cache.get(KINDS[name], row), represent(KINDS[name], row, store));
         }
       }
@@ -105,11 +108,7 @@ for (const [what, change] of [
 test('a representation is kept while nothing changes that it shows', async () => {
   const store = await filled();
   const cache = new RepresentationCache(store);
-  const read = () => {
-    const row = store.get('skus', 1);
-    if (row === undefined) throw new Error('SKU 1 is not there');
-    return cache.get(KINDS.skus, row);
-  };
+  const read = () => reader(store, cache)('skus', 1);
   const first = read();
   await store.transact(changed('skus', 2));
   await store.transact(changed('brands', 1));
@@ -117,19 +116,72 @@ test('a representation is kept while nothing changes that it shows', async () =>
   await store.close();
 });
 
-test('no more are kept than the cache may hold, and those last read are', async () => {
+test('a change of the records of one SKU leaves what is kept of the others', async () => {
   const store = await filled();
-  const cache = new RepresentationCache(store, 4);
-  const read = (kind: 'skus' | 'categories', id: number) => {
-    const row = store.get(kind, id);
-    if (row === undefined) throw new Error(`${kind} ${id} is not there`);
-    return cache.get(KINDS[kind], row);
-  };
+  const cache = new RepresentationCache(store);
+  const read = reader(store, cache);
+  const [one, two] = [read('skus', 1), read('skus', 2)];
+  await store.transact(addRecord);
+  assert.is.not(read('skus', 1), one);
+  assert.is(read('skus', 2), two);
+  await store.close();
+});
+
+test('no more bytes are kept than the cache may use, and those last read are', async () => {
+  const store = await filled();
+  const { text } = represent(KINDS.skus, existingRow(store, 'skus', 1), store);
+  // Room for two SKUs in each generation.
+  const most = 4 * (text.length + 300);
+  const cache = new RepresentationCache(store, most);
+  const read = reader(store, cache);
   const first = read('skus', 1);
-  const last = [read('skus', 2), read('categories', 1), read('categories', 2)];
-  read('categories', 3);
+  const last = [read('skus', 2), read('goods', 1), read('goods', 1)];
+  for (const id of [1, 2, 3]) {
+    read('categories', id);
+    assert.ok(cache.bytes <= most, String(cache.bytes));
+  }
+  read('brands', 1);
+  read('specs', 1);
+  read('options', 1);
+  assert.ok(cache.bytes <= most, String(cache.bytes));
   assert.is.not(read('skus', 1), first);
-  assert.is(read('categories', 2), last[2]);
+  assert.is(last[2], last[1]);
+  await store.close();
+});
+
+test('a representation that is larger than the cache is given, and not kept', async () => {
+  const store = await filled();
+  const cache = new RepresentationCache(store, 400);
+  const read = reader(store, cache);
+  assert.equal(read('skus', 1), represent(KINDS.skus, existingRow(store, 'skus', 1), store));
+  assert.is(cache.bytes, 0);
+  await store.close();
+});
+
+test('texts beyond U+00FF count two bytes a code unit', async () => {
+  const store = await filled();
+  const bytesOf = async (name: string) => {
+    await store.transact((draft) => {
+      draft.put('brands', { id: 1, name, logo: '', first_letter: '' });
+    });
+    const cache = new RepresentationCache(store);
+    reader(store, cache)('brands', 1);
+    return cache.bytes;
+  };
+  const [narrow, wide] = [await bytesOf('é'.repeat(100)), await bytesOf('水'.repeat(100))];
+  assert.ok(wide - narrow > 100, `${narrow} ${wide}`);
+  await store.close();
+});
+
+test('a row that is dropped takes its entry with it, whichever generation has it', async () => {
+  const store = await filled();
+  const cache = new RepresentationCache(store, 2400);
+  const read = reader(store, cache);
+  const rows = [existingRow(store, 'skus', 1), existingRow(store, 'skus', 2)];
+  for (const id of [1, 2]) read('skus', id);
+  assert.ok(cache.bytes > 0);
+  for (const row of rows) cache.drop(row);
+  assert.is(cache.bytes, 0);
   await store.close();
 });
 
