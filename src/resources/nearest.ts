@@ -16,10 +16,10 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
 function editDistance(from: string, to: string): number {
   // Row by row: the distances of a beginning of `from` to every beginning of `to`.
   let row = Array.from({ length: to.length + 1 }, (_, length) => length);
-  for (const [i, character] of [...from].entries()) {
+  for (let i = 0; i < from.length; i += 1) {
     const next = [i + 1];
     for (let j = 0; j < to.length; j += 1) {
-      const replaced = (row[j] ?? 0) + (to[j] === character ? 0 : 1);
+      const replaced = (row[j] ?? 0) + (to[j] === from[i] ? 0 : 1);
       next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
     }
     row = next;
