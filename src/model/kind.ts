@@ -49,6 +49,8 @@ export interface InputAttribute {
   readonly fromPath?: boolean;
   /** A text that a search reads (spec 4.7). */
   readonly searched?: true;
+  /** A collection can be filtered by a range of its values, or by true and false (spec 4.8). */
+  readonly range?: 'number' | 'flag';
 }
 
 /** Stored, set by the service alone. */

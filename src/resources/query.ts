@@ -1,10 +1,12 @@
-/** The query of a collection (spec 4.2 to 4.6) as a selection of the store. */
+/** The query of a collection (spec 4.2 to 4.8) as a selection of the store. */
 import { CatalogError } from '../errors.ts';
 import type { Kind, Scalar } from '../model/kind.ts';
 import { perKind } from '../model/per-kind.ts';
 import type { Direction } from '../store/memory/sorting.ts';
 import type { Selection } from '../store/memory/selection.ts';
 import { type KnownParameters, malformed, type Parameters, parseParameters } from './parameters.ts';
+import { parseRanges, type RangeParameter, rangeParameters } from './ranges.ts';
+import { parseSearch } from './search-words.ts';
 import { scalarAttributes, visibleAttributes } from './representation.ts';
 
 export const DEFAULT_PAGE_SIZE = 20;
@@ -28,15 +30,18 @@ const PAGING = new Set([...PAGE_FORM, ...OFFSET_FORM]);
 interface QueryPlan extends KnownParameters {
   /** Attributes by the filter that compares them. */
   readonly filters: ReadonlyMap<string, string>;
+  readonly ranges: ReadonlyMap<string, RangeParameter>;
   readonly sortable: ReadonlySet<string>;
 }
 
 const PLANS = perKind((kind): QueryPlan => {
   const filters = filterParameters(kind);
+  const ranges = rangeParameters(kind);
   return {
     owner: kind.plural,
-    names: new Set([...PAGING, 'sortby', 'order', ...filters.keys()]),
+    names: new Set([...PAGING, 'sortby', 'order', 'q', ...filters.keys(), ...ranges.keys()]),
     filters,
+    ranges,
     sortable: new Set(scalarAttributes(kind)),
   };
 });
@@ -51,6 +56,8 @@ export function parseQuery(kind: Kind, search: string): CollectionQuery {
   const { form, offset, limit } = parsePaging(kind, sent);
   const selection: Selection = {
     filters: parseFilters(kind, plan, sent),
+    words: parseSearch(sent.get('q')),
+    ranges: parseRanges(plan.ranges, sent),
     sortby: parseSortby(plan, sent),
     order: parseOrder(sent),
     offset,

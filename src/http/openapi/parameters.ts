@@ -1,6 +1,8 @@
 /** The parameters of the description: of paths, of queries, and request headers. */
 import type { Kind } from '../../model/kind.ts';
 import { DEFAULT_PAGE_SIZE, filterParameters, MAX_PAGE_SIZE } from '../../resources/query.ts';
+import { type RangeParameter, rangeParameters } from '../../resources/ranges.ts';
+import { MAX_SEARCH_LENGTH } from '../../resources/search-words.ts';
 import { scalarAttributes } from '../../resources/representation.ts';
 import { componentName, type JsonObject, type Named, REACHABLE, ref } from './names.ts';
 
@@ -77,6 +79,11 @@ const COMMON: Named = {
     default: 'asc',
   }),
   keyword: query('keyword', 'Those with exactly this name; empty is the same as absent.', text),
+  q: query(
+    'q',
+    'Those in which every word occurs somewhere in a text, whatever the case, accents or width; at most 10 words. Empty is the same as absent.',
+    { ...text, maxLength: MAX_SEARCH_LENGTH },
+  ),
   ifMatch: header('If-Match', 'Go on only if the entity tag is one of these.', tags),
   ifNoneMatch: header('If-None-Match', 'Go on only if the entity tag is none of these.', tags),
   ifModifiedSince: header('If-Modified-Since', 'Go on only if the page is newer.', {
@@ -102,6 +109,7 @@ export function parameters(): Named {
       enum: scalarAttributes(kind),
       default: 'id',
     });
+    for (const [name, range] of rangeParameters(kind)) found[name] = rangeParameter(name, range);
     for (const [name, attribute] of filtersOf(kind)) {
       found[name] = query(name, `Those with this \`${name}\`.`, filterSchema(kind, attribute));
     }
@@ -114,7 +122,8 @@ export function listParameters(kind: Kind): JsonObject[] {
   const paging = ['page', 'per_page', 'limit', 'offset'];
   const keyword = kind.keyword === undefined ? [] : ['keyword'];
   const filters = filtersOf(kind).map(([name]) => name);
-  return [...paging, sortName(kind), 'order', ...keyword, ...filters].map((name) =>
+  const ranges = rangeParameters(kind).keys();
+  return [...paging, sortName(kind), 'order', 'q', ...keyword, ...filters, ...ranges].map((name) =>
     ref('parameters', name),
   );
 }
@@ -135,6 +144,16 @@ function filtersOf(kind: Kind): (readonly [name: string, attribute: string])[] {
     if (name !== 'keyword' && !byAttribute.has(attribute)) byAttribute.set(attribute, name);
   }
   return [...byAttribute].map(([attribute, name]) => [name, attribute]);
+}
+
+function rangeParameter(name: string, { attribute, bound }: RangeParameter): JsonObject {
+  if (bound === 'both')
+    return query(name, `Those with this \`${name}\`.`, {
+      ...text,
+      enum: ['true', 'false'],
+    });
+  const what = bound === 'min' ? 'at least' : 'at most';
+  return query(name, `Those whose \`${attribute}\` is ${what} this.`, integer(0));
 }
 
 function filterSchema(kind: Kind, attribute: string): JsonObject {

@@ -22,9 +22,19 @@ function refusal(kind: KindName, search: string): string | null {
   }
 }
 
+const NOTHING = { filters: [], words: [], ranges: [] };
+
 test('nothing asked is the first 20 rows by ascending id', () => {
   assert.equal(parse('skus', ''), {
-    selection: { filters: [], sortby: 'id', order: 'asc', offset: 0, limit: 20 },
+    selection: {
+      filters: [],
+      words: [],
+      ranges: [],
+      sortby: 'id',
+      order: 'asc',
+      offset: 0,
+      limit: 20,
+    },
     form: 'page',
     others: [],
   });
@@ -181,7 +191,7 @@ test('an unknown parameter is refused, and the nearest known one suggested', () 
 
 test('of a very long unknown name the message repeats the beginning', () => {
   const message = refusal('skus', `${'x'.repeat(15_000)}=1`);
-  assert.is(message, `SKUs have no query parameter "${'x'.repeat(64)}…"; did you mean page?`);
+  assert.is(message, `SKUs have no query parameter "${'x'.repeat(64)}…"; did you mean price_max?`);
 });
 
 test('what begins with _ or utm_ is ignored, however it looks, and is in no link', () => {
@@ -189,7 +199,7 @@ test('what begins with _ or utm_ is ignored, however it looks, and is in no link
     'skus',
     '_=1&utm_source=a&utm_source=b&_id=x&_bad=%ff&%5f=&sortby=name&page=2&&utm_',
   );
-  assert.equal(selection, { filters: [], sortby: 'name', order: 'asc', offset: 20, limit: 20 });
+  assert.equal(selection, { ...NOTHING, sortby: 'name', order: 'asc', offset: 20, limit: 20 });
   assert.equal(others, [['sortby', 'name']]);
 });
 
