@@ -55,7 +55,7 @@ function patternOf(output: string): RegExp {
 }
 
 /** Pages and page builds are made in the background: reading them may be repeated. */
-const MAY_WAIT = /^curl [^-]*\/(?:pages|admin\/page-builds)\//;
+const MAY_WAIT = /^curl (?:-s )?\$API\/(?:pages|admin\/page-builds)\//;
 
 const shells: Shell[] = [];
 
