@@ -2,7 +2,7 @@
  * What a checkpoint costs those who wait: `bun bench/checkpoint.ts [SKUS] [SECONDS]`.
  *
  * wrk keeps writing, which makes a checkpoint due again and again, and a client beside it asks one
- * thing at a time (probe.ts). Its latencies are told apart by whether a checkpoint was under way:
+ * thing at a time (probe.ts). Its latencies are split by whether a checkpoint was under way:
  * the load is the same, so the difference is what the checkpoint costs.
  */
 import { spawn } from 'node:child_process';

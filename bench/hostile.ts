@@ -2,7 +2,7 @@
  * What hostile clients cost those that are not: `bun bench/hostile.ts [REQUESTS] [IDLE] [SECONDS]`.
  *
  * Throughput and memory before; with idle connections open; after as many hostile requests, of
- * every kind in turn, with the idle connections still open; and when all of them have gone.
+ * every kind in turn, with the idle connections still open; and after all of them have closed.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const SECONDS = Number(process.argv[4] ?? 4);
 const SKUS = 1000;
 const AT_ONCE = 50;
 
-/** Milliseconds after which a hostile client goes, whatever it has been told. */
+/** Milliseconds after which a hostile client closes its connection, whatever the response. */
 const PATIENCE = 300;
 
 const head = (line: string, ...headers: string[]) =>
@@ -37,7 +37,7 @@ const JSON_TYPE = 'Content-Type: application/json';
 const sized = (line: string, body: string, ...headers: string[]) =>
   head(line, JSON_TYPE, `Content-Length: ${Buffer.byteLength(body)}`, ...headers) + body;
 
-/** One of each kind; `reset` goes away without an end, `deaf` does not read. */
+/** One of each kind; `reset` closes without an end, `deaf` does not read. */
 const HOSTILE: readonly { readonly bytes: string; readonly how?: 'reset' | 'deaf' }[] = [
   { bytes: 'hello\r\n\r\n' },
   { bytes: '\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03' },

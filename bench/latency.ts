@@ -1,4 +1,4 @@
-/** Latencies of one client beside whatever else a server does. */
+/** Latencies of one client beside the other work of a server. */
 import type { Sample, Task } from './probe.ts';
 import { quantile } from './server.ts';
 

@@ -1,5 +1,5 @@
 /**
- * What a page of a collection costs, wherever it stands: `bun bench/pages.ts [SKUS] [SECONDS]`.
+ * What a page of a collection costs at any position: `bun bench/pages.ts [SKUS] [SECONDS]`.
  *
  * Each case runs in turn against a large and a small store. The ratio is what counts: a page that
  * costs what it shows has a ratio near 1.

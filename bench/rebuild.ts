@@ -28,7 +28,7 @@ void inDirectory(async (directory) => {
   fill(data, SKUS);
   const ratios: number[] = [];
   for (let round = 1; round <= ROUNDS; round += 1) {
-    // Removing a hundred thousand files would go on in the background while the next are made.
+    // Removing a hundred thousand files would continue in the background while the next are written.
     if (round > 1) renameSync(pages, join(directory, `pages-${round}`));
     const said = output(EXECUTABLE, 'rebuild-pages', '--data', data);
     const [, count, took] = /^(\d+) pages written.* in ([\d.]+) s$/m.exec(said) ?? [];

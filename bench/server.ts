@@ -12,7 +12,7 @@ export interface Running {
   readonly child: ChildProcess;
 }
 
-/** Starts a server, and returns once it says where it listens. */
+/** Starts a server, and returns once it prints its address. */
 export function start(command: string, ...args: string[]): Promise<Running> {
   const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
   return new Promise((resolve, reject) => {
@@ -44,7 +44,7 @@ export function issueToken(data: string): string {
   return output(EXECUTABLE, 'issue-token', '--subject', 'bench', '--data', data);
 }
 
-/** At the start every page is made; measuring begins when that is done. */
+/** At the start every page is written; measuring begins after that. */
 export async function pagesMade(data: string, skus: number): Promise<void> {
   while (readdirSync(join(data, 'pages', 'skus')).length < skus) await Bun.sleep(500);
   await Bun.sleep(1000);
@@ -57,7 +57,7 @@ export function need(program: string): void {
   process.exit(1);
 }
 
-/** Runs a benchmark in a directory of its own, which goes at the end with all its servers. */
+/** Runs a benchmark in a directory of its own, which is removed at the end with all its servers. */
 export async function inDirectory(
   run: (directory: string, children: ChildProcess[]) => Promise<void>,
 ): Promise<never> {

@@ -6,7 +6,7 @@ import { until } from './until.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Creates one item. @returns the created object. @throws where the answer is not 201. */
+/** Creates one item. @returns the created object. @throws if the response is not 201. */
 export async function make(
   server: Reachable,
   path: string,
@@ -17,7 +17,7 @@ export async function make(
   return created.json;
 }
 
-/** Reads what must be there. @throws where the answer is not 200. */
+/** Reads what must exist. @throws if the response is not 200. */
 export async function read(server: Reachable, path: string): Promise<Received['json']> {
   const answer = await send(server, 'GET', path);
   if (answer.status !== 200) throw new Error(`GET ${path}: ${answer.status} ${answer.text}`);
@@ -130,12 +130,12 @@ export function filesOf(
   return files;
 }
 
-/** The files of the store alone, without the pages that are made in the background. */
+/** The files of the store, without the pages that are written in the background. */
 export function storeFilesOf(directory: string): Readonly<Record<string, string>> {
   return filesOf(directory, (path) => !path.startsWith('pages'));
 }
 
-/** Asks for a SKU's detail page until the background task has made it say `text`. */
+/** Requests a SKU's page until it contains `text`. */
 export async function pageWith(server: Reachable, sku: number, text: string): Promise<string> {
   let page = '';
   await until(`page ${sku} says ${text}`, async () => {

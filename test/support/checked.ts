@@ -1,9 +1,9 @@
 /**
  * Stores of tests, which `check` judges after every test. Importing this file is enough: the hook
- * hangs on uvu's own `test`, and a directory is known to it as soon as it is made or opened here.
+ * is attached to uvu's own `test`, and knows a directory as soon as it is created or opened here.
  *
  * A hook that throws would end uvu's run and take the test's own failure along. So findings are
- * told on standard error, and the process ends with status 1.
+ * printed on standard error, and the process ends with status 1.
  */
 import { existsSync } from 'node:fs';
 import { test } from 'uvu';
@@ -35,7 +35,7 @@ function register(directory: string): Made {
   return known;
 }
 
-/** A new empty directory for a store, which goes when the process ends. */
+/** A new empty directory for a store, which is removed when the process ends. */
 export function storeDirectory(): string {
   const directory = temporaryDirectory();
   register(directory);
@@ -99,7 +99,7 @@ test.after.each(({ __test__: name }) => {
 });
 
 process.on('exit', () => {
-  // The directories themselves are gone already.
+  // The directories themselves are already removed.
   for (const directory of made.keys()) tell(`${directory} was made outside of a test`);
   if (failed) process.exitCode = 1;
 });

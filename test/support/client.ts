@@ -24,7 +24,7 @@ export interface Received {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed body; undefined where it is no JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   // oxlint-disable-next-line typescript/no-explicit-any -- a test reads whatever shape it expects.
   readonly json: any;
 }
@@ -61,7 +61,7 @@ export function linksOf({ headers }: Received): [string, string][] {
  * Sends one request. Without `token` the caller is an admin; `null` sends no token.
  *
  * @param path from the root of the server, query included.
- * @throws AssertionError where the answer is not as `/openapi.json` of the server says.
+ * @throws AssertionError if the response is not as `/openapi.json` of the server says.
  */
 export async function send(
   server: Reachable,

@@ -2,7 +2,7 @@
  * Holds answers against the description that the server itself gives: `/openapi.json`.
  *
  * Path and method are described, the status is among the responses of the operation, required
- * headers are there and no others, and the body is of the schema, without members that it lacks.
+ * headers are present and no others, and the body matches the schema, without other members.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -19,7 +19,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed body; undefined where it is no JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   readonly json: unknown;
 }
 
@@ -104,7 +104,7 @@ export class Contract {
 
   /**
    * @param target path and query as sent.
-   * @returns what the description does not allow, a sentence each; empty where all is well.
+   * @returns what the description does not allow, a sentence each; empty if it allows everything.
    */
   faults(method: string, target: string, answer: Answer): string[] {
     const path = target.replace(/[?#].*$/s, '');
@@ -194,7 +194,7 @@ export class Contract {
   }
 }
 
-/** What stands for the placeholders of a path that are no ids. */
+/** The values of the placeholders of a path that are not ids. */
 const PLACES: Readonly<Record<string, string>> = {
   file: '[^/]+',
   name: String.raw`[a-z]+-\d+`,

@@ -7,7 +7,7 @@ process.on('exit', () => {
   for (const directory of made) rmSync(directory, { recursive: true, force: true });
 });
 
-/** A new empty directory that goes when the process ends. */
+/** A new empty directory that is removed when the process ends. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'catalog-server-test-'));
   made.push(directory);

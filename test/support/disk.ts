@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { type Disk, machineDisk } from '../../src/disk/disk.ts';
 import { publish, type Steps } from '../../src/disk/publish.ts';
 
-/** Carries the durable write out in this thread, with these steps in the place of the real ones. */
+/** Carries out the durable write in this thread, with these steps instead of the real ones. */
 export function publishWith(steps: Partial<Steps>): Disk['publish'] {
   return async (job) => {
     const failure = publish({ ...fs, ...steps }, job);

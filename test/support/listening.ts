@@ -19,7 +19,7 @@ export interface Listening extends Pick<Service, 'data' | 'log'> {
   stop(): Promise<void>;
 }
 
-/** Longer than any request takes: a test that waits for it hangs. */
+/** Longer than any request takes, so a test that waits for it hangs. */
 const GRACE_MS = 600_000;
 
 const open = new Set<Listening>();

@@ -18,7 +18,7 @@ export class MemoryStore implements ReadableStore {
   /**
    * Runs each transaction whole or not at all, in one commit.
    *
-   * @param refused is told of what the rules do not allow; without it that is thrown.
+   * @param refused is called with what the rules do not allow; without it that is thrown.
    */
   commit(
     transactions: readonly ((transaction: Transaction) => void)[],

@@ -1,9 +1,9 @@
 /**
  * What a power loss may leave of a disk: of everything that is not synced, each change by itself
- * has reached the device or not, whatever came before or after it.
+ * has reached the device or not, independently of what came before or after it.
  *
  * - Changes of names: each happened or not. A name is as of the last one that did.
- * - Bytes in the place of others: each write happened or not. They are one small record, which a
+ * - Bytes that replace others: each write happened or not. They are one small record, which a
  *   device writes whole.
  * - Bytes by which a file grew: there, not there, cut off anywhere, or a length of zeros.
  */
@@ -33,12 +33,12 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** One thing that power loss decides: a change of names, or what a file holds. */
+/** One thing that power loss decides: a change of names, or the content of a file. */
 interface Doubt {
   readonly node: number;
   /** The change of names; undefined for a file. */
   readonly change?: number;
-  /** From nothing of it to all of it; for a change of names null and whatever. */
+  /** From nothing of it to all of it; for a change of names null and any value. */
   readonly outcomes: readonly (Buffer | null)[];
 }
 
@@ -200,7 +200,7 @@ function named(volume: Volume): Set<number> {
   return found;
 }
 
-/** What becomes of bytes that are not synced; a number is where they are cut off. */
+/** What becomes of bytes that are not synced; a number is the length at which they are cut off. */
 type Fate = 'lost' | 'kept' | 'zeros' | number;
 
 /** What a file may hold, each once: first what is synced, last what was written. */

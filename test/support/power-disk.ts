@@ -4,7 +4,7 @@
  *
  * The model, as strict as POSIX lets a file system be:
  * - a file's bytes survive when a sync of the file began after they were written;
- * - a name in a directory survives when a sync of that directory began after it was made, and
+ * - a name in a directory survives if a sync of that directory began after it was made, and
  *   likewise its removal; the sync of a file says nothing of its names;
  * - a sync is not done before it returns, and it takes in nothing that came after its call.
  */
@@ -34,7 +34,7 @@ export type Change =
   /** @param before changes before this one are on the device. */
   | { readonly type: 'sync'; readonly node: number; readonly before: number };
 
-/** Bytes that are not synced, within what the file had (they replace) or behind it (it grows). */
+/** Bytes that are not synced, within what the file had (they replace) or after it (it grows). */
 export interface Piece {
   readonly change: number;
   readonly offset: number;
@@ -94,7 +94,7 @@ export function overwritten(content: Buffer, offset: number, bytes: Uint8Array):
   return next;
 }
 
-/** Files and directories, from a root that nothing takes away. */
+/** Files and directories, from a root that cannot be removed. */
 export class Volume {
   readonly nodes: Map<number, Node>;
 
@@ -108,7 +108,7 @@ export class Volume {
     return new Volume(new Map([...this.nodes].map(([number, node]) => [number, copied(node)])));
   }
 
-  /** A volume that holds these files, by path, all of it synced. */
+  /** A volume that contains these files, by path, all of it synced. */
   static holding(files: Readonly<Record<string, Buffer>>): Volume {
     const volume = new Volume();
     for (const [path, bytes] of Object.entries(files)) {
@@ -175,7 +175,7 @@ export class Volume {
           const part = bytes.subarray(from, to);
           file.pending.push({ change: number, offset: offset + from, bytes: part, grows });
         };
-        // The bytes in the place of others and the length of the file are two things to a device.
+        // Replaced bytes and the length of the file are two things to a device.
         piece(0, within, false);
         piece(within, bytes.length, true);
         file.current = overwritten(file.current, offset, bytes);
@@ -283,7 +283,7 @@ export class PowerDisk implements Disk {
 
   /**
    * Whether a moment is in the middle of the writing of one file. What a power loss may leave then,
-   * it may leave at the end of the writing as well, where bytes are cut off anywhere.
+   * it may leave at the end of the writing as well, with bytes cut off anywhere.
    */
   midway(length: number): boolean {
     const [before, after] = [this.log[length - 1], this.log[length]];

@@ -145,7 +145,7 @@ const NO_STATE: State = {
   rows: Object.fromEntries(KIND_NAMES.map((kind) => [kind, []])) as unknown as State['rows'],
 };
 
-/** From where a run begins. */
+/** The state from which a run begins. */
 interface Beginning {
   /** What the start finds. */
   readonly state: State;
@@ -164,16 +164,16 @@ const NOTHING: Beginning = {
 
 /** What is found in one that a power loss left. */
 interface Found {
-  /** Null where there is no store. */
+  /** Null if there is no store. */
   readonly sequence: number | null;
   readonly state: State | null;
-  /** What is wrong with it whatever was answered; null where nothing is. */
+  /** What is wrong with it regardless of the responses; null if nothing is. */
   readonly fault: string | null;
 }
 
 interface RunOptions {
   readonly smallestCheckpoint: number;
-  /** A directory without a store where it is not given. */
+  /** A directory without a store by default. */
   readonly beginning?: Beginning;
 }
 
@@ -271,7 +271,7 @@ export class History {
     return [lowest, state.sequence + named];
   }
 
-  /** @returns what is wrong with what a power loss left; null where it is as promised. */
+  /** @returns what is wrong after a power loss; null if everything is as promised. */
   judge(at: number, left: Volume): string | null {
     const { sequence, fault } = this.#find(left);
     const wrong = (what: string) =>
@@ -300,7 +300,7 @@ export class History {
     return { at, left: doubts.leave(doubts.random(random)) };
   }
 
-  /** Where a run begins on what a power loss has left. @throws where that is not as promised. */
+  /** The state from which a run begins after a power loss. @throws if that is not as promised. */
   after(at: number, left: Volume): Beginning {
     const wrong = this.judge(at, left);
     if (wrong !== null) throw new Error(wrong);
@@ -410,7 +410,7 @@ export class History {
   }
 }
 
-/** What nobody needs any more: change sets that the base contains, and half-written files. */
+/** Files that are not needed any more: change sets that the base contains, and half-written files. */
 function leftovers(disk: PowerDisk, directory: string): string[] {
   const covered = load(disk, directory)?.covered ?? [];
   const names = [directory, join(directory, CHANGES)].flatMap((within) => disk.list(within));
@@ -468,7 +468,7 @@ function perform(
   writes.push({ wrote: 'row', kind, row });
 }
 
-/** The same transaction, which tells what it is made to write. */
+/** The same transaction, which also records what it writes. */
 function recording(transaction: Transaction, writes: Write[]): Transaction {
   return {
     get: (kind, id) => transaction.get(kind, id),
@@ -499,7 +499,7 @@ interface Picks {
   readonly third: number;
 }
 
-/** The values of a row; where nothing is there to refer to, the commit refuses it. */
+/** The values of a row; if there is nothing to refer to, the commit refuses it. */
 function fieldsOf(
   transaction: Transaction,
   kind: KindName,

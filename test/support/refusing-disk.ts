@@ -1,5 +1,5 @@
 /**
- * The machine's disk, on which steps fail as a test tells them to; it waits for no device. Run by
+ * The machine's disk, on which steps fail as a test demands; it does not wait for the device. Run by
  * itself it is the program with such a disk; a file, looked at before every step, says what fails:
  *
  *     REFUSE=FILE bun test/support/refusing-disk.ts serve --data DIRECTORY
@@ -11,7 +11,7 @@ import { publishWith, turn } from './disk.ts';
 /** The steps of a disk, those of the durable write among them; `record` overwrites in place. */
 export type Step = Exclude<keyof Disk, 'publish'> | 'record';
 
-/** The code of the error with which a step fails; null where it passes. */
+/** The code of the error with which a step fails; null if it succeeds. */
 export type Refusal = (step: Step, path: string) => string | null;
 
 /** How a disk that refuses a step says so. */
@@ -42,7 +42,7 @@ export class RefusingDisk implements Disk {
         this.#judge('record', this.#pathOf(fd));
         return fs.writeSync(fd, bytes, offset, length, position);
       }
-      // A disk that fills up takes a part first.
+      // A disk that fills up accepts a part first.
       const part = fs.writeSync(fd, bytes, offset, length / 2);
       this.#judge('write', this.#pathOf(fd));
       return part + fs.writeSync(fd, bytes, offset + part, length - part);
@@ -103,7 +103,7 @@ export class RefusingDisk implements Disk {
   }
 
   /**
-   * As close(2) does, it gives the descriptor back even where it fails; and it fails only where
+   * As close(2) does, it releases the descriptor even if it fails; and it fails only if
    * something was written that it is late to refuse.
    */
   close(fd: number): void {
@@ -149,7 +149,7 @@ export class RefusingDisk implements Disk {
     return machineDisk.read(path);
   }
 
-  /** @throws where the step is to fail. */
+  /** @throws if the step is to fail. */
   #judge(step: Step, path: string): void {
     const code = this.refusal?.(step, path) ?? null;
     if (code === null) return;

@@ -16,7 +16,7 @@ import { encodeHead } from '../../src/store/files/head.ts';
 
 const SEAL = /,"sha256":"([0-9a-f]{64})"\}\n$/;
 
-/** A row as a file may have it, whatever it should be. */
+/** A row as a file may contain it, valid or not. */
 type FileRow = Record<string, Scalar | readonly Scalar[]>;
 
 export interface BaseFile {
@@ -40,7 +40,7 @@ export interface ChangeSetFile {
 /** Changes a value in place. */
 export type Edit<T> = (value: T) => void;
 
-/** Writes a file with other text, its checksum made to fit; what names its digest is left alone. */
+/** Writes a file with other text and a matching checksum; files that name its digest do not change. */
 export function reseal(path: string, edit: (text: string) => string): void {
   const text = edit(readFileSync(path, 'utf8').replace(SEAL, ''));
   const digest = createHash('sha256').update(text).digest('hex');
@@ -53,7 +53,7 @@ export function digestOf(path: string): string {
 }
 
 /**
- * Writes another history: edits files, seals them anew, and makes every change set and the head
+ * Writes another history: edits files, seals them again, and makes every change set and the head
  * name the digest before it. So nothing but the content can be found wrong.
  *
  * @param changes edits of change sets by their number.

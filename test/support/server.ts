@@ -23,7 +23,7 @@ export interface RunOptions {
   readonly cwd?: string;
   /** The executable instead of the source. */
   readonly binary?: string;
-  /** What comes on standard input; nothing where it is left out. */
+  /** The content of standard input; empty by default. */
   readonly input?: string | Uint8Array;
 }
 
@@ -56,12 +56,12 @@ export function collect(child: ChildProcess): Promise<Finished> {
 }
 
 export interface ServerOptions extends RunOptions {
-  /** A directory that is there already; otherwise a new one is made. */
+  /** An existing directory; otherwise a new one is created. */
   readonly data?: string;
   /** Fills a new directory with the demo catalog. */
   readonly demo?: boolean;
   readonly args?: readonly string[];
-  /** Keys from the file of the directory, in the place of {@link SECRET}. */
+  /** Keys from the file of the directory instead of {@link SECRET}. */
   readonly ownKeys?: true;
 }
 

@@ -24,7 +24,7 @@ export interface ServiceOptions extends Omit<Partial<CatalogOptions>, 'pages'>, 
   /** Fills a new directory with the demo catalog. */
   readonly demo?: boolean;
   readonly pages?: Partial<PageSettings>;
-  /** Keys from the file of the directory, in the place of {@link SECRET}. */
+  /** Keys from the file of the directory instead of {@link SECRET}. */
   readonly ownKeys?: true;
   /** The largest body, in bytes. */
   readonly maxBody?: number;

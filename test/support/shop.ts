@@ -53,7 +53,7 @@ export class Shop {
   readonly #fans = new Set<FanOut>();
   #spreading: Iterator<PageName> | null = null;
 
-  /** With the pages of the store as it is. */
+  /** With the pages of the current state of the store. */
   constructor(store: MemoryStore) {
     this.store = store;
     for (const [name, text] of freshPages(store)) this.#disk.files.set(`pages/${name}`, text);

@@ -1,4 +1,4 @@
-/** File systems of a test's own, where the machine lets it mount them: full, or read-only. */
+/** File systems of a test's own, if the machine lets it mount them: full, or read-only. */
 import { spawnSync } from 'node:child_process';
 import fs, { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -19,12 +19,12 @@ function unmount(directory: string, ...args: readonly string[]): void {
   mounted.splice(mounted.lastIndexOf(directory), 1);
 }
 
-/** Unmounts whatever a test has mounted. */
+/** Unmounts everything that a test has mounted. */
 export function unmountAll(): void {
   for (const directory of [...mounted].reverse()) unmount(directory, '-l');
 }
 
-/** @throws where it ends with another status than 0. */
+/** @throws if it ends with a status other than 0. */
 function command(file: string, ...args: readonly string[]): string {
   const { status, stdout, stderr, error } = spawnSync(file, args, { encoding: 'utf8' });
   if (status === 0) return stdout.trim();
@@ -75,11 +75,11 @@ export class SmallDisk {
 }
 
 /**
- * Makes a directory read-only for whoever looks a path up. The kernel refuses to remount a file
+ * Makes a directory read-only for every look-up of a path. The kernel refuses to remount a file
  * system while a process has a file of it open for writing, as a server has; so a second mount of
  * the same directory, which is read-only, is laid over it.
  *
- * @returns what takes it away.
+ * @returns a function that undoes it.
  */
 export function readOnly(directory: string): () => void {
   mount(directory, '--bind', directory);
