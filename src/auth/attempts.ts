@@ -82,7 +82,7 @@ function count(failures: LRUCache<string, number>, key: string): void {
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
-  const plain = address.replace(/%.*$/, '');
+  const [plain = ''] = address.split('%', 1);
   if (!isIPv6(plain)) return address;
   const [head = '', tail = ''] = plain.split('::');
   const before = head === '' ? [] : head.split(':');

@@ -88,11 +88,18 @@ function ended(stdout: Output): Promise<void> {
 function report(error: unknown, context: Context): ExitStatus {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
-    const message = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+    const message = oneLine(error.message.replace(/^error: /, ''));
     const said = error.code === 'commander.help' ? 'name a command' : message;
     context.warn(`${said.replace(/\.$/, '')}; see catalog-server --help`);
     return 2;
   }
-  context.warn(messageOf(error).replace(/\s*\n\s*/g, ' '), error);
+  context.warn(oneLine(messageOf(error)), error);
   return error instanceof CatalogError ? error.exit : 1;
+}
+
+function oneLine(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .join(' ');
 }

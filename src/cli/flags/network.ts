@@ -56,8 +56,14 @@ export function parsePort(text: string): number {
 /** @returns "" for "/"; a slash at the end is removed. */
 export function parseBasePath(text: string): string {
   const path = text.replace(/\/$/, '');
-  if (/^(?:\/(?!\.\.?(?:\/|$))[\w.~-]+)*$/.test(path)) return path;
+  const [first, ...segments] = path.split('/');
+  if (first === '' && segments.every(isPlainSegment)) return path;
   throw new InvalidArgumentError('Give a path that begins with a slash, such as /api.');
+}
+
+/** Whether a segment needs no escapes, and is not one that clients resolve (RFC 3986, 5.2.4). */
+function isPlainSegment(segment: string): boolean {
+  return /^[\w.~-]+$/.test(segment) && segment !== '.' && segment !== '..';
 }
 
 /** @returns the origins (RFC 6454) of a list with commas, after those of earlier flags. */

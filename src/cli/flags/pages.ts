@@ -67,8 +67,14 @@ export function pageFlagsOf(options: PageFlags): PageFlags {
 function parsePublicUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const plain = url !== null && url.search === '' && url.hash === '' && url.username === '';
-  if (plain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '');
+  if (plain && /^https?:$/.test(url.protocol)) return withoutSlashes(url.href);
   throw new InvalidArgumentError('Give an address such as https://shop.example/pages.');
+}
+
+function withoutSlashes(url: string): string {
+  let end = url.length;
+  while (url.endsWith('/', end)) end -= 1;
+  return url.slice(0, end);
 }
 
 function parseCurrency(text: string): string {

@@ -7,7 +7,7 @@ export const VENDOR_TYPE = `application/vnd.catalog+json; version=${VERSION}`;
 
 export type MediaType = typeof JSON_TYPE | typeof VENDOR_TYPE;
 
-/** What we can answer with; the first wins among equals. */
+/** The media types of responses; the first wins among equals. */
 const OFFERS: readonly { readonly answer: MediaType; readonly type: string }[] = [
   { answer: JSON_TYPE, type: 'application/json' },
   { answer: VENDOR_TYPE, type: 'application/vnd.catalog+json' },
@@ -15,13 +15,13 @@ const OFFERS: readonly { readonly answer: MediaType; readonly type: string }[] =
 
 interface Range {
   readonly type: string;
-  /** The `version` parameter; undefined where there is none. */
+  /** The `version` parameter; undefined if there is none. */
   readonly version: string | undefined;
   /** 0 to 1. */
   readonly quality: number;
 }
 
-/** How exactly a range names an offer; the most exact one decides about it. */
+/** How exactly a range matches an offer if it does not; the most exact range decides. */
 const MISMATCH = -1;
 
 /** @throws CatalogError `not_acceptable`. */
@@ -66,7 +66,7 @@ function exactnessOf({ type, version }: Range, offered: string): number {
   return type === '*/*' ? versioned : MISMATCH;
 }
 
-/** The media ranges of an `Accept` header; what is malformed is passed over. */
+/** The media ranges of an `Accept` header; malformed ones are ignored. */
 export function parseAccept(accept: string): Range[] {
   const ranges: Range[] = [];
   for (const element of splitOutsideQuotes(accept, ',')) {
@@ -75,9 +75,12 @@ export function parseAccept(accept: string): Range[] {
     let version: string | undefined;
     let quality = 1;
     for (const parameter of parameters) {
-      const [, name, value = ''] = /^([\w-]+)\s*=\s*(.*)$/.exec(parameter) ?? [];
-      if (name?.toLowerCase() === 'q') quality = parseQuality(value);
-      else if (name?.toLowerCase() === 'version') version = value.replace(/^"(.*)"$/, '$1');
+      const equals = parameter.indexOf('=');
+      if (equals < 0) continue;
+      const name = parameter.slice(0, equals).trim().toLowerCase();
+      const value = parameter.slice(equals + 1).trim();
+      if (name === 'q') quality = parseQuality(value);
+      else if (name === 'version') version = value.replace(/^"(.*)"$/, '$1');
     }
     ranges.push({ type: type.toLowerCase(), version, quality });
   }

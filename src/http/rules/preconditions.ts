@@ -2,17 +2,17 @@
 import { CatalogError } from '../../errors.ts';
 import { header, type HttpRequest } from '../message.ts';
 
-/** `any` is `*`: whichever representation there is. */
+/** `any` is `*`: any current representation. */
 type Tags = 'any' | readonly string[];
 
 export interface Conditions {
   readonly ifMatch: Tags | null;
   readonly ifNoneMatch: Tags | null;
-  /** Milliseconds since the epoch; null as well where `If-None-Match`, which is exact, was sent. */
+  /** Milliseconds since the epoch; null also if `If-None-Match`, which is exact, was sent. */
   readonly ifModifiedSince: number | null;
 }
 
-/** The conditions of a request; null where it has none. */
+/** The conditions of a request; null if it has none. */
 export function conditionsOf(request: HttpRequest): Conditions | null {
   const ifMatch = header(request, 'if-match');
   const ifNoneMatch = header(request, 'if-none-match');
@@ -26,7 +26,7 @@ export function conditionsOf(request: HttpRequest): Conditions | null {
 }
 
 /**
- * Judges `If-Match` by strong comparison (section 8.8.3.2).
+ * Checks `If-Match` by strong comparison (section 8.8.3.2).
  *
  * @throws CatalogError `precondition_failed`.
  */
@@ -45,13 +45,13 @@ export function namesCurrent({ ifNoneMatch }: Conditions, etag: string): boolean
   return ifNoneMatch.some((tag) => tag.replace(/^W\//, '') === etag);
 }
 
-/** Whether a representation is no newer than `If-Modified-Since`, which knows whole seconds. */
+/** Whether a representation is not newer than `If-Modified-Since`, which has whole seconds. */
 export function isUnmodified({ ifModifiedSince }: Conditions, modified: Date | undefined): boolean {
   if (ifModifiedSince === null || modified === undefined) return false;
   return Math.floor(modified.getTime() / 1000) * 1000 <= ifModifiedSince;
 }
 
-/** Both conditions of a request that writes. @throws CatalogError `precondition_failed`. */
+/** Checks both conditions of a request that writes. @throws CatalogError `precondition_failed`. */
 export function requireWritable(conditions: Conditions, etag: string): void {
   requireMatch(conditions, etag);
   if (namesCurrent(conditions, etag)) {
@@ -59,13 +59,19 @@ export function requireWritable(conditions: Conditions, etag: string): void {
   }
 }
 
-/** One element of a list of entity tags with its separator; the list may have empty elements. */
-const ELEMENT = /[ \t]*((?:W\/)?"[\x20\x21\x23-\x7e\x80-\xff]*")?[ \t]*(?:,|$)/y;
+/** White space and separators: a list may have empty elements (RFC 9110, section 5.6.1). */
+const GAP = /[ \t,]*/y;
 
-/** The form of dates that is sent today (RFC 9110, section 5.6.7). */
+/** An entity tag (RFC 9110, section 8.8.3); spaces in it are accepted. */
+const TAG = /(?:W\/)?"[\x20\x21\x23-\x7e\x80-\xff]*"/y;
+
+/** What follows a tag: white space, then a separator or the end of the list. */
+const AFTER_TAG = /[ \t]*(?:,|$)/y;
+
+/** The preferred format of dates (RFC 9110, section 5.6.7). */
 const DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** Null for what is no date: the condition is then not there (section 13.1.3). */
+/** Null if it is not a date: the condition is ignored then (section 13.1.3). */
 function parseDate(text: string | undefined): number | null {
   const time = text !== undefined && DATE.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? null : time;
@@ -76,10 +82,18 @@ export function parseTags(text: string | undefined): Tags | null {
   if (text === undefined) return null;
   if (text.trim() === '*') return 'any';
   const tags: string[] = [];
-  for (ELEMENT.lastIndex = 0; ELEMENT.lastIndex < text.length; ) {
-    const element = ELEMENT.exec(text);
-    if (element === null) return [];
-    if (element[1] !== undefined) tags.push(element[1]);
+  for (let at = endOf(GAP, text, 0); at < text.length; at = endOf(GAP, text, at)) {
+    const end = endOf(TAG, text, at);
+    const next = end < 0 ? -1 : endOf(AFTER_TAG, text, end);
+    if (next < 0) return [];
+    tags.push(text.slice(at, end));
+    at = next;
   }
   return tags;
+}
+
+/** @returns where the match that begins at a position ends; -1 if there is none. */
+function endOf(sticky: RegExp, text: string, at: number): number {
+  sticky.lastIndex = at;
+  return sticky.test(text) ? sticky.lastIndex : -1;
 }

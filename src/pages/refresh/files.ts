@@ -115,5 +115,5 @@ function noneIfAbsent(error: NodeJS.ErrnoException): never[] {
 
 /** The number of a part, from its file's name. */
 function numberIn(name: PageName): number {
-  return Number(/(\d+)\.html$/.exec(name)?.[1]);
+  return Number(/\b(\d+)\.html$/.exec(name)?.[1]);
 }

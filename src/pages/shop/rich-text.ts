@@ -96,7 +96,8 @@ export function summaryOfHtml(text: string, length: number): string {
 export function summaryOf(text: string, length: number): string {
   const line = text.replace(/\s+/g, ' ').trim();
   if (line.length <= length) return line;
-  return `${line.slice(0, length - 1).replace(/\s*\S*$/, '')}…`;
+  const end = line.lastIndexOf(' ', length - 2);
+  return `${line.slice(0, Math.max(end, 0))}…`;
 }
 
 /** Whether a text is to be parsed as HTML. */

@@ -1,0 +1,101 @@
+/**
+ * Every regular expression of the source takes time in proportion to its input: an automaton of it
+ * has no way of matching that grows faster, at whatever place of the input a search begins.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Expression, parseSync, Visitor } from 'oxc-parser';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ROOT } from '../support/paths.ts';
+
+// The checker has a copy of itself in Java and one for each platform; this one needs neither.
+process.env['RECHECK_BACKEND'] = 'pure';
+const { checkSync } = await import('recheck');
+
+interface Found {
+  readonly where: string;
+  readonly source: string;
+  readonly flags: string;
+}
+
+/** Files that make expressions from parts; each part is a literal, which is checked like any other. */
+const COMPOSED: readonly string[] = ['src/pages/shop/names.ts'];
+
+const isRegExp = (callee: Expression) => callee.type === 'Identifier' && callee.name === 'RegExp';
+
+/** The literals of a text, and whether it makes others from strings. */
+function expressionsIn(where: string, text: string): { literals: Found[]; composes: boolean } {
+  const literals: Found[] = [];
+  let composes = false;
+  const { program, errors } = parseSync(where, text);
+  assert.equal(errors, [], where);
+  new Visitor({
+    Literal(node) {
+      if (!('regex' in node)) return;
+      const { pattern: source, flags } = node.regex;
+      const line = text.slice(0, node.start).split('\n').length;
+      literals.push({ where: `${where}:${line}`, source, flags });
+    },
+    NewExpression: ({ callee }) => void (composes ||= isRegExp(callee)),
+    CallExpression: ({ callee }) => void (composes ||= isRegExp(callee)),
+  }).visit(program);
+  return { literals, composes };
+}
+
+/** @returns how the time grows; null if it is in proportion to the input. */
+function growthOf({ source, flags }: Pick<Found, 'source' | 'flags'>): string | null {
+  const verdict = checkSync(source, flags, { checker: 'automaton', timeout: 60_000 });
+  if (verdict.status === 'unknown') return `unknown: ${verdict.error.kind}`;
+  return verdict.status === 'safe' ? null : verdict.complexity.summary;
+}
+
+const FILES = ['src', 'bin'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map(({ parentPath, name }) => join(parentPath, name).slice(ROOT.length + 1)),
+);
+const EXPRESSIONS = FILES.map((file) => ({
+  file,
+  ...expressionsIn(file, readFileSync(join(ROOT, file), 'utf8')),
+}));
+
+test('the rule sees planted expressions, and which of them grow', () => {
+  const planted = String.raw`
+    const bad = [/\s+$/, /\d+x/, /^(a+)+$/, /^\s*(.*?)\s*$/, /<[^>]*>/g, /[ \t]*[ \t]*,/y];
+    const good = [/^\d+$/, /[^,]*,/y, /W\//, /^"(.*)"$/];
+    const text = 'a /b+c/ d'; // /\s+$/
+  `;
+  const { literals, composes } = expressionsIn('planted.ts', planted);
+  assert.equal(
+    literals.map(({ source }) => growthOf({ source, flags: '' }) !== null),
+    [true, true, true, true, true, true, false, true, false, false],
+  );
+  assert.equal(
+    literals.map((found) => growthOf(found) !== null),
+    [true, true, true, true, true, true, false, false, false, false],
+    'a sticky one does not search',
+  );
+  assert.not.ok(composes);
+  assert.ok(expressionsIn('planted.ts', 'const made = new RegExp(text);').composes);
+});
+
+test('every regular expression of the source is linear', () => {
+  const literals = EXPRESSIONS.flatMap((file) => file.literals);
+  assert.ok(literals.length > 60, `${literals.length} expressions`);
+  const verdicts = new Map<string, string | null>();
+  const growing = literals.flatMap((found) => {
+    const text = `/${found.source}/${found.flags}`;
+    if (!verdicts.has(text)) verdicts.set(text, growthOf(found));
+    const growth = verdicts.get(text) ?? null;
+    return growth === null ? [] : [`${found.where} ${text}: ${growth}`];
+  });
+  assert.equal(growing, []);
+});
+
+test('an expression is made from a string only where the rule knows of it', () => {
+  const composing = EXPRESSIONS.filter(({ composes }) => composes).map(({ file }) => file);
+  assert.equal(composing, COMPOSED);
+});
+
+test.run();
