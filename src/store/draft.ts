@@ -100,7 +100,7 @@ export class Draft implements Transaction {
 
   *matching(kind: KindName, attribute: string, value: Scalar): Generator<number> {
     const drafted = this.#rows.get(kind);
-    for (const id of this.#tables.matching(kind, attribute, value).values()) {
+    for (const id of this.#tables.idsWith(kind, attribute, value)) {
       const row = drafted?.get(id);
       if (row === undefined || row?.[attribute] === value) yield id;
     }

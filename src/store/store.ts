@@ -76,7 +76,7 @@ class Reader implements ReadableStore {
   }
 
   matching(kind: KindName, attribute: string, value: Scalar): Iterable<number> {
-    return this.tables.matching(kind, attribute, value).values();
+    return this.tables.idsWith(kind, attribute, value);
   }
 
   prepare(kind: KindName, selection: Selection): Promise<void> | undefined {

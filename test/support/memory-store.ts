@@ -45,7 +45,7 @@ export class MemoryStore implements ReadableStore {
   }
 
   matching(kind: KindName, attribute: string, value: Scalar): Iterable<number> {
-    return this.#tables.matching(kind, attribute, value).values();
+    return this.#tables.idsWith(kind, attribute, value);
   }
 
   prepare(kind: KindName, selection: Selection): Promise<void> | undefined {

@@ -58,11 +58,9 @@ export class OrderedIds implements IdList {
   /** @throws Error if the id does not stand at the place that `before` gives. */
   remove(id: number, before: Before): void {
     const at = this.#chunkOf(before);
-    const found = this.#chunks[at]?.ids ?? [];
-    const position = positionIn(found, before);
-    if (found[position] !== id) throw new Error(`the index has lost row ${id}`);
-    if (found.length === 1) this.#chunks.splice(at, 1);
-    else this.#writableIds(at)?.splice(position, 1);
+    const ids = this.#writableIds(at) ?? [];
+    removeFrom(ids, id, before);
+    if (ids.length === 0) this.#chunks.splice(at, 1);
     this.#length -= 1;
   }
 
@@ -144,8 +142,20 @@ export class OrderedIds implements IdList {
   }
 }
 
-/** How many ids of a chunk stand before. */
-function positionIn(ids: readonly number[], before: Before): number {
+/** Removes an id from an array in order. @throws Error if it does not stand at its place. */
+export function removeFrom(ids: number[], id: number, before: Before): void {
+  const position = positionIn(ids, before);
+  if (ids[position] !== id) throw lost(id);
+  ids.splice(position, 1);
+}
+
+/** The failure of an index that contradicts its table. */
+export function lost(id: number): Error {
+  return new Error(`the index has lost row ${id}`);
+}
+
+/** How many ids of an array in order stand before. */
+export function positionIn(ids: readonly number[], before: Before): number {
   let low = 0;
   let high = ids.length;
   while (low < high) {

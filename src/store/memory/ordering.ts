@@ -5,10 +5,10 @@
 import type { Kind, Row, Scalar } from '../../model/kind.ts';
 import type { Lookup } from '../../model/rows.ts';
 import { valueOf } from '../../model/rules.ts';
-import { OrderedIds } from './ordered-ids.ts';
+import { lost, OrderedIds, positionIn, removeFrom } from './ordered-ids.ts';
 import type { RowTable } from './row-table.ts';
 import { precedes, type SortKey } from './sort-key.ts';
-import { keyOf, type Lists, type Order, partitionOf } from './sorting.ts';
+import { keyOf, type Lists, MAX_SHORT_LIST, type Order, partitionOf } from './sorting.ts';
 
 const NONE = new OrderedIds();
 
@@ -33,7 +33,14 @@ export class Ordering {
   list(value: Scalar): OrderedIds {
     const list = this.#lists.get(value);
     if (list === undefined) return NONE;
-    return typeof list === 'number' ? new OrderedIds([list]) : list;
+    return list instanceof OrderedIds ? list : new OrderedIds(asArray(list));
+  }
+
+  /** The same ids as an array, made without a copy if they are few. */
+  ids(value: Scalar): readonly number[] {
+    const list = this.#lists.get(value);
+    if (list === undefined) return [];
+    return list instanceof OrderedIds ? list.values() : asArray(list);
   }
 
   /** Whether a row keeps its place. @param next reads the state with the change. */
@@ -48,25 +55,27 @@ export class Ordering {
   leave(row: Row): void {
     const value = partitionOf(this.order, row);
     const list = this.#lists.get(value);
-    if (list === row.id) {
-      this.#lists.delete(value);
-      return;
-    }
-    if (!(list instanceof OrderedIds)) throw new Error(`the index has lost row ${row.id}`);
-    list.remove(row.id, this.#before(row));
-    if (list.length === 0) this.#lists.delete(value);
+    if (list instanceof OrderedIds) list.remove(row.id, this.#before(row));
+    else if (Array.isArray(list)) removeFrom(list, row.id, this.#before(row));
+    else if (list !== row.id) throw lost(row.id);
+    const isEmpty = typeof list === 'number' || list.length === 0;
+    if (isEmpty) this.#lists.delete(value);
   }
 
   enter(row: Row): void {
     const value = partitionOf(this.order, row);
     const list = this.#lists.get(value);
+    if (list instanceof OrderedIds) {
+      list.insert(row.id, this.#before(row));
+      return;
+    }
     if (list === undefined) {
       this.#lists.set(value, row.id);
       return;
     }
-    const ids = typeof list === 'number' ? new OrderedIds([list]) : list;
-    ids.insert(row.id, this.#before(row));
-    if (ids !== list) this.#lists.set(value, ids);
+    const ids = asArray(list);
+    ids.splice(positionIn(ids, this.#before(row)), 0, row.id);
+    this.#lists.set(value, ids.length > MAX_SHORT_LIST ? new OrderedIds(ids) : ids);
   }
 
   /**
@@ -99,9 +108,9 @@ export class Ordering {
     const by = partition === null ? sortby : `${partition} and ${sortby}`;
     const name = `the index of ${this.kind.name} by ${by}`;
     let count = 0;
-    for (const [value, list] of this.#lists) {
+    for (const value of this.#lists.keys()) {
       let last: Row | undefined;
-      for (const id of typeof list === 'number' ? [list] : list.values()) {
+      for (const id of this.ids(value)) {
         count += 1;
         const row = rows.get(id);
         if (row === undefined || partitionOf(this.order, row) !== value) {
@@ -137,4 +146,8 @@ export class Ordering {
   #key(row: Row): SortKey {
     return keyOf(this.kind, this.order.sortby, row, this.#lookup);
   }
+}
+
+function asArray(list: number | number[]): number[] {
+  return typeof list === 'number' ? [list] : list;
 }

@@ -14,8 +14,14 @@ export interface Order {
   readonly order: Direction;
 }
 
-/** The ids of each value of the partition; a single id is stored as a number, not as a list. */
-export type Lists = Map<Scalar, number | OrderedIds>;
+/**
+ * The ids of each value of the partition. Most values have few rows: a single id is stored as a
+ * number, and up to {@link MAX_SHORT_LIST} ids as a plain array.
+ */
+export type Lists = Map<Scalar, number | number[] | OrderedIds>;
+
+/** Ids of a list that is a plain array, at most. */
+export const MAX_SHORT_LIST = 32;
 
 /** Ids with the keys that they are sorted by, position by position. */
 interface Run {
@@ -58,7 +64,8 @@ export function* sortedLists(
       typeof ids === 'number' || order.sortby === 'id'
         ? ids
         : yield* mergeSorted(kind, order, ids, lookup);
-    lists.set(value, typeof inOrder === 'number' ? inOrder : new OrderedIds(inOrder));
+    const isShort = typeof inOrder === 'number' || inOrder.length <= MAX_SHORT_LIST;
+    lists.set(value, isShort ? inOrder : new OrderedIds(inOrder));
     read += typeof ids === 'number' ? 1 : ids.length;
     if (read >= STEP_ROWS) {
       read = 0;
@@ -92,7 +99,7 @@ function* mergeSorted(
   { sortby, order }: Order,
   ids: readonly number[],
   lookup: Lookup,
-): Generator<undefined, readonly number[]> {
+): Generator<undefined, number[]> {
   const comesFirst =
     order === 'asc'
       ? (a: SortKey, b: SortKey) => !precedes(b, a)

@@ -36,7 +36,7 @@ export class Tables {
     this.#searches = new Searches(
       {
         rows,
-        matching: (kind, attribute, id) => this.matching(kind, attribute, id).values(),
+        matching: (kind, attribute, id) => this.idsWith(kind, attribute, id),
         lastId: (kind) => this.ids(kind).last ?? 0,
       },
       bounds,
@@ -77,9 +77,12 @@ export class Tables {
 
   /** Ids of the rows whose indexed attribute has the value, ascending. */
   matching(kind: KindName, attribute: string, value: Scalar): OrderedIds {
-    const index = this.#indexes[kind].get(attribute);
-    if (index === undefined) throw new Error(`${kind} has no index by ${attribute}`);
-    return index.list(value);
+    return this.#index(kind, attribute).list(value);
+  }
+
+  /** The same ids as an array; valid until the next change. */
+  idsWith(kind: KindName, attribute: string, value: Scalar): readonly number[] {
+    return this.#index(kind, attribute).ids(value);
   }
 
   /** All ids of a table, ascending. */
@@ -152,6 +155,12 @@ export class Tables {
     return this.#orderings.faults();
   }
 
+  #index(kind: KindName, attribute: string): Ordering {
+    const index = this.#indexes[kind].get(attribute);
+    if (index === undefined) throw new Error(`${kind} has no index by ${attribute}`);
+    return index;
+  }
+
   /** Tells the orderings which rows are about to move in them, by their own or a joined value. */
   #announce(changes: readonly Change[]): void {
     for (const { name } of ALL_KINDS) {
@@ -163,7 +172,7 @@ export class Tables {
       for (const { kind: dependent, attribute } of referrersOf(kind)) {
         const concerned = (order: Order) => sortsByJoin(dependent, attribute, order, before, after);
         if (![...this.#orderings.sortedBy(dependent.name)].some(concerned)) continue;
-        const moved = this.matching(dependent.name, attribute, id).values();
+        const moved = this.idsWith(dependent.name, attribute, id);
         this.#orderings.expect(dependent.name, moved, concerned);
       }
     }
@@ -179,7 +188,7 @@ export class Tables {
           sortsByJoin(dependent, attribute, order, before, after),
         );
         if (!sorts) continue;
-        for (const other of this.matching(dependent.name, attribute, id).values()) {
+        for (const other of this.idsWith(dependent.name, attribute, id)) {
           const row = existingRow(this, dependent.name, other);
           moved.push(changeOf(dependent.name, other, row, row));
         }
