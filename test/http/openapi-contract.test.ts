@@ -130,7 +130,7 @@ test('a request of a test fails if the response is not as described, unless a re
   // Answers of this one have a header that its description does not know.
   const other: Reachable = {
     url: 'http://other',
-    async fetch(url, init) {
+    fetch: async (url, init) => {
       const response = await server.fetch(url.replace('http://other', server.url), init);
       response.headers.set('x-new', '1');
       return response;

@@ -4,23 +4,23 @@ import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { machineDisk } from '../../../../src/disk/disk.ts';
-import { FileLock } from '../../../../src/disk/lock.ts';
-import { PageFiles } from '../../../../src/pages/refresh/files.ts';
-import { pagesLockPath } from '../../../../src/pages/refresh/queue.ts';
-import { rebuildPages } from '../../../../src/pages/refresh/rebuild.ts';
-import { readSnapshot } from '../../../../src/store/store.ts';
-import { createCatalog, filesOf, make, skuFields } from '../../../support/catalog.ts';
-import { send } from '../../../support/client.ts';
-import { temporaryDirectory } from '../../../support/directory.ts';
+import { machineDisk } from '../../../src/disk/disk.ts';
+import { FileLock } from '../../../src/disk/lock.ts';
+import { PageFiles } from '../../../src/pages/refresh/files.ts';
+import { pagesLockPath } from '../../../src/pages/refresh/queue.ts';
+import { rebuildPages } from '../../../src/pages/refresh/rebuild.ts';
+import { readSnapshot } from '../../../src/store/store.ts';
+import { createCatalog, filesOf, make, skuFields } from '../../support/catalog.ts';
+import { send } from '../../support/client.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 import {
   collect,
   type Finished,
   killServers,
   runCommand,
   startServer,
-} from '../../../support/server.ts';
-import { faultsOf, folderOf, siteOf, wantedFolder } from '../../../support/shop.ts';
+} from '../../support/server.ts';
+import { faultsOf, folderOf, siteOf, wantedFolder } from '../../support/shop.ts';
 
 let ALL = 0;
 

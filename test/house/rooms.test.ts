@@ -1,0 +1,88 @@
+/**
+ * The rooms of the tests stay what they are: those of test/unit and test/http run in their own
+ * process and open no socket, so that they take milliseconds and depend on nothing else.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ROOT } from '../support/paths.ts';
+
+const TESTS = join(ROOT, 'test');
+
+/** Modules that start a process or open a socket, or have helpers that do. */
+const OUTSIDE =
+  /from '(?:node:(?:child_process|net|http|https|http2|tls|dgram|cluster|worker_threads)|playwright-core|[./]+\/support\/(?:server|listening|wire)\.ts)'/;
+
+/** Globals that do the same. */
+const GLOBALS =
+  /\bBun\.(?:spawn|spawnSync|serve|listen|connect|\$)\b|(?<![.\w])fetch\(|\bexchangeRaw\b|\bnew Worker\(/;
+
+/** Files and folders of one source file's rules that another process or a socket shows, and why. */
+const ALLOWED: Readonly<Record<string, string>> = {
+  'unit/http/wire/': 'what is tested there is a connection',
+  'unit/store/check.test.ts': 'a check that another process runs beside the writer',
+  'unit/store/checked.test.ts': 'the hook ends the process that has it with a status',
+  'unit/store/files/change-set.test.ts': 'head and sha256sum verify a change set without us',
+  'unit/store/files/checkpoint.test.ts': 'a reader in another process beside a checkpoint',
+  'unit/store/files/head.test.ts': 'a writer in another process beside a reader',
+  'unit/store/store.test.ts': 'jq reads the files of the store',
+};
+
+function testsOf(room: string): string[] {
+  return readdirSync(join(TESTS, room), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join(room, name));
+}
+
+function reachesOutside(file: string): boolean {
+  // A type runs nothing.
+  const text = readFileSync(join(TESTS, file), 'utf8').replace(/^import type .*$/gm, '');
+  return OUTSIDE.test(text) || GLOBALS.test(text);
+}
+
+const isAllowed = (file: string) => Object.keys(ALLOWED).some((path) => file.startsWith(path));
+
+for (const room of ['unit', 'http']) {
+  test(`no test of test/${room} starts a process or opens a socket`, () => {
+    const files = testsOf(room);
+    assert.ok(files.length > 20, `${files.length} files`);
+    const outside = files.filter((file) => reachesOutside(file) && !isAllowed(file));
+    assert.equal(outside, [], 'they belong to test/process');
+  });
+}
+
+test('what is allowed is needed', () => {
+  const files = testsOf('unit').filter(reachesOutside);
+  for (const path of Object.keys(ALLOWED)) {
+    assert.ok(
+      files.some((file) => file.startsWith(path)),
+      path,
+    );
+  }
+});
+
+test('the rule sees a process and a socket where they are', () => {
+  assert.ok(reachesOutside('process/cli/serve.test.ts'));
+  assert.ok(reachesOutside('process/http/raw.test.ts'));
+});
+
+test('every test file is in a room, and one that is named for a source file is beside it', () => {
+  const rooms = ['house', 'unit', 'http', 'process'];
+  const files = readdirSync(TESTS, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.test.ts') && !name.includes('node_modules'),
+  );
+  const astray = files.filter((file) => !rooms.includes(file.split('/')[0] ?? ''));
+  assert.equal(astray, []);
+  const folders = new Set(
+    readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).map((path) =>
+      relative('.', path),
+    ),
+  );
+  const lost = testsOf('unit')
+    .map((file) => relative('unit', join(file, '..')))
+    .filter((folder) => !folders.has(folder));
+  assert.equal(lost, [], 'test/unit has the folders of src');
+});
+
+test.run();

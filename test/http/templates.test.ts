@@ -1,0 +1,200 @@
+/** The operator's own templates: in place of the built-in ones, and what is said of their errors. */
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { rebuildPagesCommand } from '../../src/cli/commands/rebuild-pages.ts';
+import { messageOf } from '../../src/errors.ts';
+import { createCatalog, make, pageWith, skuFields } from '../support/catalog.ts';
+import { send } from '../support/client.ts';
+import { temporaryDirectory } from '../support/directory.ts';
+import { closeServices, contextOf, openService, type Service } from '../support/service.ts';
+import { faultsOf, folderOf } from '../support/shop.ts';
+import { until } from '../support/until.ts';
+
+test.after(closeServices);
+
+/** A directory with these templates. */
+function templates(files: Readonly<Record<string, string>>): string {
+  const directory = temporaryDirectory();
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+  return directory;
+}
+
+function serverWith(directory: string, data = temporaryDirectory()): Promise<Service> {
+  return openService({ data, pages: { templates: directory } });
+}
+
+function pageOf(server: Service, name: string): string {
+  return folderOf(server.data).get(name) ?? '';
+}
+
+/** Runs `rebuild-pages`. @returns what it prints, and the error with which it ends. */
+async function rebuild(data: string): Promise<{ printed: string; error: string }> {
+  let printed = '';
+  const context = { ...contextOf(), print: (line: string) => void (printed += line) };
+  const options = { data, stale: false, ids: null, pages: {} };
+  const error = await rebuildPagesCommand(options, context).then(() => '', messageOf);
+  return { printed, error };
+}
+
+test('a template takes the place of the one of its name, and may build on the others', async () => {
+  const directory = templates({
+    'sku.njk':
+      '{% extends "layout.njk" %}{% block main %}<h1>Ours: {{ sku.name }}</h1>{% endblock %}',
+    'style.css': 'body { color: teal }\n',
+    'README.txt': 'no template',
+  });
+  const server = await serverWith(directory);
+  const of = await createCatalog(server);
+  await pageWith(server, of.sku, '<h1>Ours: Phone, silver</h1>');
+  const page = pageOf(server, `skus/${of.sku}.html`);
+  assert.match(page, '<title>Phone, silver · Catalog</title>');
+  assert.not.match(page, 'class="price"');
+  await until('the lists are as they were', () =>
+    /64\d\.00/.test(pageOf(server, `goods/${of.spu}.html`)),
+  );
+  const style = await send(server, 'GET', '/pages/style.css', { token: null });
+  assert.is(style.text, 'body { color: teal }\n');
+  // Another style sheet has another address: no cache puts the old one beside a new page.
+  const address = (text: string) => /style\.css\?v=[0-9a-f]+/.exec(text)?.[0];
+  const own = address(page);
+  assert.ok(own);
+  await server.stop();
+  const plain = await openService({ data: server.data });
+  await until('the built-in ones are back', () => faultsOf(plain.data).length === 0);
+  assert.is.not(address(pageOf(plain, `skus/${of.sku}.html`)), own);
+  await plain.stop();
+});
+
+test('a picture of its own is all that a shop has to add for pictures', async () => {
+  const picture = '<img src="https://cdn.example/{{ sku.id }}.jpg" alt="{{ sku.name }}">';
+  const server = await serverWith(templates({ 'picture.njk': picture }));
+  const of = await createCatalog(server);
+  const page = await pageWith(server, of.sku, '</html>');
+  const { id } = await make(server, '/admin/skus/', skuFields(of, { name: '"><b>' }));
+  assert.match(page, `<img src="https://cdn.example/${of.sku}.jpg" alt="Phone, silver">`);
+  assert.match(await pageWith(server, id, '</html>'), 'alt="&quot;&gt;&lt;b&gt;">');
+  assert.not.match(page, '<svg');
+  await server.stop();
+});
+
+test('the purchase price is not among what a template is given', async () => {
+  const server = await serverWith(
+    templates({ 'sku.njk': '{% for key, value in sku %}{{ key }} {% endfor %}' }),
+  );
+  const of = await createCatalog(server);
+  const page = await pageWith(server, of.sku, 'market_price');
+  assert.not.match(page, 'cost');
+  await server.stop();
+});
+
+interface Broken {
+  readonly what: string;
+  readonly file: string;
+  readonly text: string;
+  /** What the message has to say behind the directory. */
+  readonly says: string;
+}
+
+const BROKEN: readonly Broken[] = [
+  {
+    what: 'a tag that is never closed',
+    file: 'sku.njk',
+    text: '<h1>\n{% if sku %}\n{{ sku.name }}\n</h1>\n',
+    says: '/sku.njk:4: parseIf: expected elif, else, or endif, got end of file',
+  },
+  {
+    what: 'an unknown tag',
+    file: 'sku.njk',
+    text: '<h1>\n</h1>\n{% nonsense %}\n',
+    says: '/sku.njk:3: unknown block tag: nonsense',
+  },
+  {
+    what: 'a value that there is none of',
+    file: 'sku.njk',
+    text: '<h1>\n\n{{ nobody.name }}\n</h1>\n',
+    says: '/sku.njk:3: attempted to output null or undefined',
+  },
+  {
+    what: 'a call of what is no function',
+    file: 'sku.njk',
+    text: '{% extends "layout.njk" %}\n{% block main %}\n{{ sku.name() }}\n{% endblock %}\n',
+    says: '/sku.njk:3: Unable to call',
+  },
+  {
+    what: 'a template that there is none of',
+    file: 'sku.njk',
+    text: '{% extends "lay.njk" %}\n',
+    says: '/sku.njk:1: there is no template lay.njk',
+  },
+  {
+    // nunjucks itself throws this one where nobody can catch it.
+    what: 'a syntax error in what another template includes',
+    file: 'picture.njk',
+    text: '<b>\n\n{% if %}\n',
+    says: '/picture.njk:3: unexpected token: %}',
+  },
+  {
+    what: 'a missing value in what another template includes',
+    file: 'picture.njk',
+    text: '<b>\n\n{{ nobody }}\n',
+    says: '/picture.njk:3: attempted to output null or undefined',
+  },
+];
+
+for (const { what, file, text, says } of BROKEN) {
+  test(`${what} is told with file and line, and the old page stays`, async () => {
+    const first = await openService();
+    const of = await createCatalog(first);
+    await until('the pages are there', () => faultsOf(first.data).length === 0);
+    await first.stop();
+    const page = `skus/${of.sku}.html`;
+    const old = pageOf(first, page);
+    assert.ok(old);
+    const directory = templates({ [file]: text });
+    const server = await serverWith(directory, first.data);
+    await until('it is reported', () => server.log.length > 0);
+    const [message = ''] = server.log;
+    assert.match(message, /^a page could not be written/);
+    assert.ok(message.includes(`${page}: ${directory}${says}`), message);
+    // The server goes on, and so do the pages of other templates.
+    const body = { name: 'Renamed' };
+    assert.is((await send(server, 'PATCH', `/admin/skus/${of.sku}/`, { body })).status, 200);
+    const list = `goods/${of.spu}.html`;
+    await until('the list is new', () => pageOf(server, list).includes('>Renamed</a>'));
+    assert.is(pageOf(server, page), old);
+    await server.stop();
+
+    const rebuilt = await rebuild(server.data);
+    assert.ok(rebuilt.error.includes(`${page}: ${directory}${says}`), rebuilt.error);
+    assert.match(rebuilt.printed, /, 1 failed in/);
+    assert.is(pageOf(server, page), old);
+
+    rmSync(join(directory, file));
+    writeFileSync(join(directory, 'style.css'), '');
+    assert.is((await rebuild(server.data)).error, '');
+    assert.match(pageOf(server, page), '<h1>Renamed</h1>');
+  });
+}
+
+test('a directory without a template, or without anything, is refused before the server starts', async () => {
+  const data = temporaryDirectory();
+  const empty = templates({ 'README.txt': '' });
+  for (const [directory, says] of [
+    [empty, 'holds no template; the names are brand.njk'],
+    [join(empty, 'none'), 'holds no template'],
+    [join(empty, 'README.txt'), 'cannot be read'],
+  ] as const) {
+    try {
+      await openService({ data, pages: { templates: directory } });
+      assert.unreachable('it was opened');
+    } catch (error) {
+      const { message } = error as Error;
+      assert.ok(message.includes(directory) && message.includes(says), message);
+    }
+    assert.equal(readdirSync(data), [], 'and no store is made');
+  }
+});
+
+test.run();
