@@ -29,7 +29,7 @@ export interface MemorySystem {
 }
 
 const SYSTEM: MemorySystem = {
-  resident: process.memoryUsage.rss,
+  resident: () => process.memoryUsage.rss(),
   now: () => performance.now(),
   collect: () => Bun.gc(false),
 };

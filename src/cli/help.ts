@@ -27,9 +27,8 @@ export const HELP: HelpConfiguration = {
     const { description, argChoices, defaultValue, defaultValueDescription } = option;
     const facts: string[] = [];
     if (argChoices !== undefined) facts.push(argChoices.join('|'));
-    if (defaultValue !== undefined) {
-      facts.push(`default: ${defaultValueDescription ?? String(defaultValue)}`);
-    }
+    const fallback = defaultValueDescription ?? defaultValue;
+    if (fallback !== undefined) facts.push(`default: ${String(fallback)}`);
     if (option instanceof Flag) facts.push(`env: ${option.variable}`);
     return facts.length === 0 ? description : `${description} (${facts.join(', ')})`;
   },

@@ -11,7 +11,7 @@ export class Flag extends Option {
 
 interface Fallback<T> {
   readonly value: T;
-  /** How the help shows the value, if not as it is. */
+  /** How the help shows the value, if not as it is; needed for one that is not known here. */
   readonly shown?: string;
 }
 

@@ -30,13 +30,16 @@ export function addLimitFlags(serve: Command): void {
       }),
     )
     .addOption(
-      flag('--max-body-memory <size>', 'all request bodies in memory', parseSize, {
+      flag('--max-body-memory <size>', 'memory of all request bodies together', parseSize, {
         value: LIMITS.bodyMemory,
         shown: '64MiB',
       }),
     )
     .addOption(
-      flag('--max-memory <size>', 'memory of the process; else 3/4 of the machine', parseMemory),
+      flag<number | undefined>('--max-memory <size>', 'memory of the process', parseMemory, {
+        value: undefined,
+        shown: "3/4 of the machine's",
+      }),
     )
     .addOption(
       size(

@@ -17,13 +17,17 @@ export function addLoggingFlags(serve: Command): void {
       ),
     )
     .addOption(
-      flag(
+      flag<number | undefined>(
         '--metrics-port <number>',
-        'port of /metrics; 0 takes a free one; left out, there are no metrics',
+        'port of /metrics; 0 takes a free one',
         parsePort,
+        { value: undefined, shown: 'no metrics' },
       ),
     )
     .addOption(
-      flag('--metrics-host <host>', 'address of /metrics, if not that of --host', parseHost),
+      flag<string | undefined>('--metrics-host <host>', 'address of /metrics', parseHost, {
+        value: undefined,
+        shown: 'that of --host',
+      }),
     );
 }

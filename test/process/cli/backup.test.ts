@@ -911,7 +911,8 @@ class Writers {
 
   /** So much that checkpoints come and go. */
   async #swell(): Promise<void> {
-    const body = { desc_detail: 'x'.repeat(400_000) };
+    const text = 'x'.repeat(65_536);
+    const body = { desc_detail: text, desc_pack: text, desc_service: text };
     while (!this.#stopped) await this.#expect(200, 'PATCH', `/admin/goods/${this.#of.spu}/`, body);
   }
 

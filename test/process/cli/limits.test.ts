@@ -1,14 +1,12 @@
 /** spec 11.3 to 11.5: the flags of `serve` that say how much is taken, and from which pages. */
-import { readdirSync } from 'node:fs';
-import { InvalidArgumentError } from 'commander';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseSize } from '../../../src/cli/flags/limits.ts';
-import { parseOrigins } from '../../../src/cli/flags/network.ts';
-import { parseAuditSize } from '../../../src/cli/flags/values.ts';
 import { type Received, send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-import { killServers, runCommand, startServer } from '../../support/server.ts';
+import { killServers, startServer } from '../../support/server.ts';
 
 test.after(killServers);
 
@@ -38,176 +36,6 @@ async function allowedFor(server: Server, origin: string): Promise<string | null
   assert.is(answer.status, 200);
   return answer.headers.get('access-control-allow-origin');
 }
-
-test('serve --help names the flags, their variables and the default sizes', async () => {
-  const { status, stdout } = await runCommand(['serve', '--help']);
-  assert.is(status, 0);
-  const text = stdout.replace(/\s+/g, ' ');
-  assert.match(text, /--max-body <size> [^-]*1MiB[^-]*CATALOG_MAX_BODY/);
-  assert.match(text, /--cors-origin <origin> [^-]*CATALOG_CORS_ORIGIN/);
-  assert.match(text, /--audit-size <MiB> [^-]*16[^-]*CATALOG_AUDIT_SIZE/);
-});
-
-interface Flag {
-  readonly flag: string;
-  readonly variable: string;
-  /** What the line has to name. */
-  readonly says: string;
-  readonly parse: (text: string) => unknown;
-  readonly wrong: readonly string[];
-}
-
-const LIMITS: readonly Flag[] = [
-  {
-    flag: '--max-body',
-    variable: 'CATALOG_MAX_BODY',
-    says: '8MiB',
-    parse: parseSize,
-    wrong: [
-      '1MB',
-      '',
-      'x',
-      '0',
-      '0KiB',
-      '-1',
-      '+1',
-      '1.5',
-      '1.5MiB',
-      '1e6',
-      '0x400',
-      ' 1024',
-      '1 MiB',
-      '1M',
-      '1mib',
-      '1kib',
-      '1GiB',
-      '1MiBMiB',
-      'MiB',
-      '1,024',
-      '١',
-      'Infinity',
-      '1024 ',
-      '1025MiB',
-      '1048577KiB',
-      '1073741825',
-      '99999999999999999999',
-      '1024\n',
-    ],
-  },
-  {
-    flag: '--audit-size',
-    variable: 'CATALOG_AUDIT_SIZE',
-    says: 'from 0 to 1024',
-    parse: parseAuditSize,
-    wrong: [
-      '16MiB',
-      '',
-      'x',
-      '-1',
-      '+1',
-      '1.5',
-      '1e2',
-      '0x10',
-      ' 16',
-      '16 ',
-      '16\n',
-      '1025',
-      '99999',
-    ],
-  },
-  {
-    flag: '--cors-origin',
-    variable: 'CATALOG_CORS_ORIGIN',
-    says: SHOP,
-    parse: parseOrigins,
-    wrong: [
-      `${SHOP}/`,
-      '',
-      ' ',
-      'shop.example',
-      '//shop.example',
-      'https:',
-      'https://',
-      'null',
-      `${SHOP}/path`,
-      `${SHOP}?x`,
-      `${SHOP}#x`,
-      `${SHOP}:443`,
-      `${SHOP}:99999`,
-      '**',
-      'http://shop.example:80',
-      'https://Shop.example',
-      'HTTPS://shop.example',
-      'https://ann@shop.example',
-      'https://shop example',
-      'https://käse.example',
-      'file:///tmp',
-      `blob:${SHOP}`,
-      'data:,',
-      'https://127.1',
-      `${SHOP},`,
-      `,${SHOP}`,
-      ',',
-      `${SHOP},,${SHOP}`,
-      `${SHOP},x`,
-      `${SHOP};${SHOP}`,
-      `${SHOP} ${SHOP}`,
-      '*,',
-      `*,${SHOP}/`,
-    ],
-  },
-];
-
-for (const { flag, variable, says, parse, wrong } of LIMITS) {
-  test(`a malformed ${flag} is refused, and the message says what to give`, () => {
-    for (const value of wrong) {
-      let refusal: unknown = `'${value}' was taken`;
-      try {
-        parse(value);
-      } catch (error) {
-        refusal = error;
-      }
-      assert.instance(refusal, InvalidArgumentError, String(refusal));
-      assert.ok(String(refusal).includes(says), String(refusal));
-    }
-  });
-
-  test(`a malformed ${flag} or ${variable} exits 2 with one line that names it`, async () => {
-    const [value = '', empty = ''] = wrong;
-    for (const [args, env, named] of [
-      [[`${flag}=${value}`], {}, flag],
-      [[`${flag}=${empty}`], {}, flag],
-      [[flag], {}, flag],
-      [[], { [variable]: value }, variable],
-    ] as const) {
-      const cwd = temporaryDirectory();
-      // Where the value were taken, the short secret would end the process, with another status.
-      const { status, stdout, stderr } = await runCommand(['serve', '--port', '0', ...args], {
-        cwd,
-        env: { CATALOG_JWT_SECRET: 'short', ...env },
-      });
-      assert.is(status, 2, stderr);
-      assert.is(stdout, '');
-      assert.match(stderr, /^catalog-server: [^\n]{10,}\n$/);
-      assert.ok(stderr.includes(named), stderr);
-      if (args[0] !== flag) assert.ok(stderr.includes(says), stderr);
-      assert.equal(readdirSync(cwd), [], 'wrong usage leaves nothing behind');
-    }
-  });
-}
-
-test('an origin that no page has is refused: a pattern, another scheme', () => {
-  const taken = (value: string) => {
-    try {
-      return parseOrigins(value);
-    } catch {
-      return [];
-    }
-  };
-  for (const value of ['https://*.example', 'https://*', 'ftp://shop.example', 'ws://a.example']) {
-    assert.equal(taken(value), [], value);
-  }
-});
 
 const SIZES: readonly (readonly [text: string, bytes: number])[] = [
   ['100', 100],
@@ -277,6 +105,46 @@ test('an empty CATALOG_CORS_ORIGIN is an unset one', async () => {
   const server = await startServer({ env: { CATALOG_CORS_ORIGIN: '' } });
   assert.is(await allowedFor(server, SHOP), null);
   await server.stop();
+});
+
+test('CATALOG_PROTECT_BOOKS is read as yes or no, and the flag wins', async () => {
+  const write = async (args: readonly string[], value: string) => {
+    const server = await startServer({ args, env: { CATALOG_PROTECT_BOOKS: value } });
+    const body = { name: 'Emma', pub_date: '1815-12-23' };
+    const { status } = await send(server, 'POST', '/books/', { body, token: null });
+    await server.stop();
+    return status;
+  };
+  assert.is(await write([], 'yes'), 401);
+  assert.is(await write([], 'no'), 201);
+  assert.is(await write([], ''), 201);
+  assert.is(await write(['--protect-books'], 'no'), 401);
+  assert.is(await write(['--protect-books', 'no'], 'yes'), 201);
+});
+
+test('a flag wins over its variable, an empty variable counts as not set, and all are stored', async () => {
+  const directory = temporaryDirectory();
+  mkdirSync(join(directory, 'own'));
+  writeFileSync(join(directory, 'own', 'style.css'), '');
+  const data = join(directory, 'data');
+  const server = await startServer({
+    data,
+    args: ['--currency', 'EUR', '--public-url', 'https://shop.example/a//'],
+    env: {
+      CATALOG_CURRENCY: 'JPY',
+      CATALOG_LOCALE: 'DE-de',
+      CATALOG_SHOP_NAME: '',
+      CATALOG_TEMPLATES: join(directory, 'own'),
+    },
+  });
+  assert.is((await server.stop()).status, 0);
+  assert.equal(JSON.parse(readFileSync(join(data, 'pages.json'), 'utf8')), {
+    publicUrl: 'https://shop.example/a',
+    currency: 'EUR',
+    locale: 'de-DE',
+    shopName: 'Catalog',
+    templates: join(directory, 'own'),
+  });
 });
 
 test.run();

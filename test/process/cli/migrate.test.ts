@@ -22,18 +22,18 @@ import { temporaryDirectory } from '../../support/directory.ts';
 import {
   type Finished,
   killServers,
-  runCommand,
   SECRET,
   startServer,
   type TestServer,
 } from '../../support/server.ts';
+import { callProgram } from '../../support/program.ts';
 import { until } from '../../support/until.ts';
 import { fixture } from '../../support/paths.ts';
 
 test.after(killServers);
 
 function migrate(data: string, ...flags: string[]): Promise<Finished> {
-  return runCommand(['migrate', '--data', data, ...flags]);
+  return callProgram(['migrate', '--data', data, ...flags]);
 }
 
 function assertDone({ status, stderr }: Finished): void {
@@ -395,7 +395,7 @@ for (const [from, steps] of STEPS) {
     for (const name of ['catalog.json', 'head.json']) {
       assert.is(statSync(join(data, name)).mode & 0o077, 0, name);
     }
-    const checked = await runCommand(['check', '--data', data]);
+    const checked = await callProgram(['check', '--data', data]);
     assert.is(checked.status, 0, checked.stdout);
   });
 
@@ -449,9 +449,10 @@ test('the kept files stay while there is no checkpoint, and go at the next one',
   const server = await startServer({ data });
   assert.equal(filesOf(keptIn(data)), VERSION_1);
   const baseIsOld = () => sequenceOfBase(data) === 8;
-  // Six of them exceed 4 MiB, at which a checkpoint of a small store begins.
-  const body = { desc_detail: 'x'.repeat(900_000) };
-  for (let write = 0; write < 6; write += 1) {
+  // Together they exceed 4 MiB, at which a checkpoint of a small store begins.
+  const text = 'x'.repeat(65_536);
+  const body = { desc_detail: text, desc_pack: text, desc_service: text };
+  for (let write = 0; write < 28; write += 1) {
     const kept = existsSync(keptIn(data));
     assert.ok(kept || !baseIsOld(), 'they went before the checkpoint');
     assert.is((await send(server, 'PATCH', '/admin/goods/1/', { body })).status, 200);
@@ -459,7 +460,7 @@ test('the kept files stay while there is no checkpoint, and go at the next one',
   await until('the kept files are gone', () => !existsSync(keptIn(data)));
   assert.not.ok(baseIsOld());
   await server.stop();
-  const checked = await runCommand(['check', '--data', data]);
+  const checked = await callProgram(['check', '--data', data]);
   assert.is(checked.status, 0, checked.stdout);
 });
 
@@ -566,7 +567,7 @@ for (const [from, [command, ...args]] of [1, 2].flatMap((version) =>
   const shown = [command, ...args.map((arg) => arg.replace(/.*\//, ''))].join(' ');
   test(`${shown} refuses version ${from}, names the migrate call and changes nothing`, async () => {
     const data = earlier(from);
-    const finished = await runCommand([command, '--data', data, ...args], {
+    const finished = await callProgram([command, '--data', data, ...args], {
       env: { CATALOG_JWT_SECRET: SECRET },
     });
     const call = `catalog-server migrate --data ${data}`;
@@ -616,7 +617,7 @@ test('a migrated store is served: every row as before, and new rows get new ids'
   assert.is((await make(server, '/books/', { name: 'New', pub_date: '2000-01-01' })).id, 15);
   assert.is((await make(server, '/admin/brands/', { name: 'New' })).id, 9);
   await server.stop();
-  const checked = await runCommand(['check', '--data', data]);
+  const checked = await callProgram(['check', '--data', data]);
   assert.is(checked.status, 0, checked.stdout);
 });
 
@@ -632,7 +633,7 @@ test('a store of version 2 is served: its answers are given again, and its trail
   assert.equal([entry?.['id'], entry?.['resource_id']], [1, 9]);
   await assertRecords(server, stateOf(fixture(2)).tables['sku_specs'] ?? []);
   await server.stop();
-  const checked = await runCommand(['check', '--data', data]);
+  const checked = await callProgram(['check', '--data', data]);
   assert.is(checked.status, 0, checked.stdout);
 });
 

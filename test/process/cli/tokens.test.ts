@@ -6,23 +6,18 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-import {
-  killServers,
-  runCommand,
-  SECRET,
-  startServer,
-  type TestServer,
-} from '../../support/server.ts';
+import { killServers, SECRET, startServer, type TestServer } from '../../support/server.ts';
+import { callProgram } from '../../support/program.ts';
 
 test.after(killServers);
 
 const env = { CATALOG_JWT_SECRET: SECRET };
 
 const revoke = (data: string, ...args: readonly string[]) =>
-  runCommand(['tokens', 'revoke', '--data', data, ...args]);
+  callProgram(['tokens', 'revoke', '--data', data, ...args]);
 
 async function issue(data: string, subject: string): Promise<string> {
-  const { stdout } = await runCommand(['issue-token', '--data', data, '--subject', subject], {
+  const { stdout } = await callProgram(['issue-token', '--data', data, '--subject', subject], {
     env,
   });
   return stdout.trim();

@@ -6,13 +6,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-import {
-  type Finished,
-  killServers,
-  runCommand,
-  SECRET,
-  startServer,
-} from '../../support/server.ts';
+import { type Finished, killServers, SECRET, startServer } from '../../support/server.ts';
+import { callProgram } from '../../support/program.ts';
 import { ENTRY } from '../../support/paths.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -25,7 +20,7 @@ function users(
   input?: string | Uint8Array,
 ): Promise<Finished> {
   const env = { CATALOG_JWT_SECRET: SECRET };
-  return runCommand(['users', ...args, '--data', data], {
+  return callProgram(['users', ...args, '--data', data], {
     env,
     ...(input !== undefined && { input }),
   });
@@ -154,7 +149,7 @@ test('a damaged file, or one that others may read, is refused and kept', async (
   assert.is(readFileSync(path, 'utf8'), '{');
   chmodSync(path, 0o644);
   assertFailed(await users(data, ['list']), `chmod 600 ${path}`);
-  const checked = await runCommand(['check', '--data', data]);
+  const checked = await callProgram(['check', '--data', data]);
   assert.is(checked.status, 1);
   assert.match(checked.stdout, `chmod 600 ${path}`, 'check finds it as well');
 });
@@ -217,7 +212,7 @@ test('issue-token serves a subject whose account is not disabled, with a token t
   const server = await startServer();
   const { data } = server;
   const env = { CATALOG_JWT_SECRET: SECRET };
-  const issue = () => runCommand(['issue-token', '--data', data, '--subject', 'ann'], { env });
+  const issue = () => callProgram(['issue-token', '--data', data, '--subject', 'ann'], { env });
   await done(data, ['add', 'ann'], PASSWORD);
   await done(data, ['role', 'ann', 'editor']);
   const early = (await issue()).stdout.trim();

@@ -9,19 +9,15 @@ import {
   parseMemory,
   parseSizeWithin,
   parseTimeout,
-} from '../../../src/cli/flags/limits.ts';
-import { parseProxies, parseSwitch } from '../../../src/cli/flags/network.ts';
-import { send } from '../../support/client.ts';
-import { temporaryDirectory } from '../../support/directory.ts';
-import { documentedFlags } from '../../support/flags.ts';
-import { killServers, runCommand, startServer } from '../../support/server.ts';
-import { ROOT } from '../../support/paths.ts';
-
-test.after(killServers);
+} from '../../../../src/cli/flags/limits.ts';
+import { parseProxies, parseSwitch } from '../../../../src/cli/flags/network.ts';
+import { documentedFlags } from '../../../support/flags.ts';
+import { callProgram } from '../../../support/program.ts';
+import { ROOT } from '../../../support/paths.ts';
 
 /** Flags and variables of `serve`, as its own help has them. */
 async function helpOfServe(): Promise<Map<string, string>> {
-  const { stdout } = await runCommand(['serve', '--help']);
+  const { stdout } = await callProgram(['serve', '--help']);
   const text = stdout.replace(/\s+/g, ' ');
   const options = text.split(/ (?=--[a-z-]+ [<[])/).slice(1);
   return new Map(
@@ -162,8 +158,7 @@ test('a wrong value exits 2 with one line that names the flag, or the variable',
     ];
     if (value !== '') runs.push([[], { [variable]: value }, variable]);
     for (const [args, env, named] of runs) {
-      const { status, stdout, stderr } = await runCommand(['serve', '--port', '0', ...args], {
-        cwd: temporaryDirectory(),
+      const { status, stdout, stderr } = await callProgram(['serve', '--port', '0', ...args], {
         env: { CATALOG_JWT_SECRET: 'short', ...env },
       });
       assert.is(status, 2, `${flag} ${value}: ${stderr}`);
@@ -174,21 +169,6 @@ test('a wrong value exits 2 with one line that names the flag, or the variable',
   }
 });
 
-test('CATALOG_PROTECT_BOOKS is read as yes or no, and the flag wins', async () => {
-  const write = async (args: readonly string[], value: string) => {
-    const server = await startServer({ args, env: { CATALOG_PROTECT_BOOKS: value } });
-    const body = { name: 'Emma', pub_date: '1815-12-23' };
-    const { status } = await send(server, 'POST', '/books/', { body, token: null });
-    await server.stop();
-    return status;
-  };
-  assert.is(await write([], 'yes'), 401);
-  assert.is(await write([], 'no'), 201);
-  assert.is(await write([], ''), 201);
-  assert.is(await write(['--protect-books'], 'no'), 401);
-  assert.is(await write(['--protect-books', 'no'], 'yes'), 201);
-});
-
 test('the examples name no variable and no command that there is not', async () => {
   const directory = join(ROOT, 'docs', 'examples');
   const texts = readdirSync(directory).map((name) => readFileSync(join(directory, name), 'utf8'));
@@ -196,7 +176,7 @@ test('the examples name no variable and no command that there is not', async () 
   const variables = texts.flatMap((text) => text.match(/\bCATALOG_\w+/g) ?? []);
   assert.ok(variables.length > 4, `${variables.length} variables`);
   for (const variable of variables) assert.ok(known.has(variable), variable);
-  const { stdout } = await runCommand(['--help']);
+  const { stdout } = await callProgram(['--help']);
   const commands = texts.flatMap((text) =>
     [...text.matchAll(/\/catalog-server ([a-z-]+)/g)].map(([, command = '']) => command),
   );
@@ -207,9 +187,9 @@ test('the examples name no variable and no command that there is not', async () 
 test('docs/security.md has the default of every limit', async () => {
   const text = readFileSync(join(ROOT, 'docs', 'security.md'), 'utf8');
   const rows = [...text.matchAll(/^\| [^|]+ \| ([^|]+) \| `(--[\w-]+)` \|/gm)];
-  const { stdout } = await runCommand(['serve', '--help']);
+  const { stdout } = await callProgram(['serve', '--help']);
   const help = stdout.replace(/\s+/g, ' ');
-  assert.is(rows.length, 12);
+  assert.ok(rows.length >= 12, `${rows.length} limits`);
   for (const [, value = '', flag = ''] of rows) {
     const shown = value.replaceAll(',', '').replace(/ (s|KiB|MiB)$/, '$1');
     assert.ok(help.includes(` ${flag} `), flag);

@@ -1,11 +1,11 @@
 /** src/cli/flags/pages.ts: what pages look like, as a shell says it. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { temporaryDirectory } from '../../support/directory.ts';
-import { killServers, runCommand, startServer } from '../../support/server.ts';
-import { ROOT } from '../../support/paths.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
+import { callProgram } from '../../../support/program.ts';
+import { ROOT } from '../../../support/paths.ts';
 
 const FLAGS = {
   '--public-url': 'CATALOG_PUBLIC_URL',
@@ -15,12 +15,10 @@ const FLAGS = {
   '--templates': 'CATALOG_TEMPLATES',
 } as const;
 
-test.after(killServers);
-
 test('both commands name the flags with their variables, and so does the README', async () => {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
   for (const command of ['serve', 'rebuild-pages']) {
-    const { stdout } = await runCommand([command, '--help']);
+    const { stdout } = await callProgram([command, '--help']);
     for (const [flag, variable] of Object.entries(FLAGS)) {
       assert.match(stdout, new RegExp(`^  ${flag} <`, 'm'));
       assert.ok(stdout.includes(variable), `${command} ${variable}`);
@@ -49,9 +47,9 @@ for (const [flag, value] of WRONG) {
   test(`${flag} ${JSON.stringify(value).slice(0, 40)} is wrong usage, as a variable too`, async () => {
     const data = join(temporaryDirectory(), 'none');
     for (const command of ['serve', 'rebuild-pages']) {
-      const byFlag = await runCommand([command, '--data', data, flag, value]);
+      const byFlag = await callProgram([command, '--data', data, flag, value]);
       const env = { [FLAGS[flag]]: value };
-      const byVariable = await runCommand([command, '--data', data], { env });
+      const byVariable = await callProgram([command, '--data', data], { env });
       for (const { status, stdout, stderr } of [byFlag, byVariable]) {
         assert.is(status, 2, stderr);
         assert.is(stdout, '');
@@ -61,30 +59,5 @@ for (const [flag, value] of WRONG) {
     }
   });
 }
-
-test('a flag wins over its variable, an empty variable counts as not set, and all are stored', async () => {
-  const directory = temporaryDirectory();
-  mkdirSync(join(directory, 'own'));
-  writeFileSync(join(directory, 'own', 'style.css'), '');
-  const data = join(directory, 'data');
-  const server = await startServer({
-    data,
-    args: ['--currency', 'EUR', '--public-url', 'https://shop.example/a//'],
-    env: {
-      CATALOG_CURRENCY: 'JPY',
-      CATALOG_LOCALE: 'DE-de',
-      CATALOG_SHOP_NAME: '',
-      CATALOG_TEMPLATES: join(directory, 'own'),
-    },
-  });
-  assert.is((await server.stop()).status, 0);
-  assert.equal(JSON.parse(readFileSync(join(data, 'pages.json'), 'utf8')), {
-    publicUrl: 'https://shop.example/a',
-    currency: 'EUR',
-    locale: 'de-DE',
-    shopName: 'Catalog',
-    templates: join(directory, 'own'),
-  });
-});
 
 test.run();

@@ -1,0 +1,44 @@
+/** The commands of the program and their flags (spec 8.3 to 8.7, 8.11). */
+
+export const COMMANDS = [
+  'serve',
+  'migrate',
+  'check',
+  'backup',
+  'restore',
+  'issue-token',
+  'users',
+  'tokens',
+  'keys',
+  'rebuild-pages',
+  'completion',
+] as const;
+
+/** The commands of groups, and their flags. */
+export const NESTED: Readonly<Record<string, readonly string[]>> = {
+  'users add': ['--data', '--role', '--verbose'],
+  'users list': ['--data'],
+  'users passwd': ['--data'],
+  'users role': ['--data'],
+  'users disable': ['--data'],
+  'users enable': ['--data'],
+  'users remove': ['--data'],
+  'tokens revoke': ['--data', '--subject'],
+  'keys rotate': ['--data', '--overlap'],
+  'keys list': ['--data'],
+};
+
+/** Flags by command (spec 8.3 to 8.7). */
+export const FLAGS: Readonly<Record<(typeof COMMANDS)[number], readonly string[]>> = {
+  serve: ['--data', '--host', '--port', '--base-path', '--max-body', '--cors-origin'],
+  migrate: ['--data', '--demo', '--dry-run'],
+  check: ['--data', '--verbose'],
+  backup: ['--data', '--verbose'],
+  restore: ['--data', '--verbose'],
+  'issue-token': ['--data', '--subject', '--role', '--expires'],
+  users: [],
+  tokens: [],
+  keys: [],
+  'rebuild-pages': ['--data', '--stale'],
+  completion: [],
+};

@@ -1,0 +1,179 @@
+/** spec 11.3 to 11.5: the values of `--max-body`, `--audit-size` and `--cors-origin`. */
+import { InvalidArgumentError } from 'commander';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { parseSize } from '../../../../src/cli/flags/limits.ts';
+import { parseOrigins } from '../../../../src/cli/flags/network.ts';
+import { parseAuditSize } from '../../../../src/cli/flags/values.ts';
+import { callProgram } from '../../../support/program.ts';
+
+const SHOP = 'https://shop.example';
+
+test('serve --help names the flags, their variables and the default sizes', async () => {
+  const { status, stdout } = await callProgram(['serve', '--help']);
+  assert.is(status, 0);
+  const text = stdout.replace(/\s+/g, ' ');
+  assert.match(text, /--max-body <size> [^-]*1MiB[^-]*CATALOG_MAX_BODY/);
+  assert.match(text, /--cors-origin <origin> [^-]*CATALOG_CORS_ORIGIN/);
+  assert.match(text, /--audit-size <MiB> [^-]*16[^-]*CATALOG_AUDIT_SIZE/);
+});
+
+interface Flag {
+  readonly flag: string;
+  readonly variable: string;
+  /** What the line has to name. */
+  readonly says: string;
+  readonly parse: (text: string) => unknown;
+  readonly wrong: readonly string[];
+}
+
+const LIMITS: readonly Flag[] = [
+  {
+    flag: '--max-body',
+    variable: 'CATALOG_MAX_BODY',
+    says: '8MiB',
+    parse: parseSize,
+    wrong: [
+      '1MB',
+      '',
+      'x',
+      '0',
+      '0KiB',
+      '-1',
+      '+1',
+      '1.5',
+      '1.5MiB',
+      '1e6',
+      '0x400',
+      ' 1024',
+      '1 MiB',
+      '1M',
+      '1mib',
+      '1kib',
+      '1GiB',
+      '1MiBMiB',
+      'MiB',
+      '1,024',
+      '١',
+      'Infinity',
+      '1024 ',
+      '1025MiB',
+      '1048577KiB',
+      '1073741825',
+      '99999999999999999999',
+      '1024\n',
+    ],
+  },
+  {
+    flag: '--audit-size',
+    variable: 'CATALOG_AUDIT_SIZE',
+    says: 'from 0 to 1024',
+    parse: parseAuditSize,
+    wrong: [
+      '16MiB',
+      '',
+      'x',
+      '-1',
+      '+1',
+      '1.5',
+      '1e2',
+      '0x10',
+      ' 16',
+      '16 ',
+      '16\n',
+      '1025',
+      '99999',
+    ],
+  },
+  {
+    flag: '--cors-origin',
+    variable: 'CATALOG_CORS_ORIGIN',
+    says: SHOP,
+    parse: parseOrigins,
+    wrong: [
+      `${SHOP}/`,
+      '',
+      ' ',
+      'shop.example',
+      '//shop.example',
+      'https:',
+      'https://',
+      'null',
+      `${SHOP}/path`,
+      `${SHOP}?x`,
+      `${SHOP}#x`,
+      `${SHOP}:443`,
+      `${SHOP}:99999`,
+      '**',
+      'http://shop.example:80',
+      'https://Shop.example',
+      'HTTPS://shop.example',
+      'https://ann@shop.example',
+      'https://shop example',
+      'https://käse.example',
+      'file:///tmp',
+      `blob:${SHOP}`,
+      'data:,',
+      'https://127.1',
+      `${SHOP},`,
+      `,${SHOP}`,
+      ',',
+      `${SHOP},,${SHOP}`,
+      `${SHOP},x`,
+      `${SHOP};${SHOP}`,
+      `${SHOP} ${SHOP}`,
+      '*,',
+      `*,${SHOP}/`,
+    ],
+  },
+];
+
+for (const { flag, variable, says, parse, wrong } of LIMITS) {
+  test(`a malformed ${flag} is refused, and the message says what to give`, () => {
+    for (const value of wrong) {
+      let refusal: unknown = `'${value}' was taken`;
+      try {
+        parse(value);
+      } catch (error) {
+        refusal = error;
+      }
+      assert.instance(refusal, InvalidArgumentError, String(refusal));
+      assert.ok(String(refusal).includes(says), String(refusal));
+    }
+  });
+
+  test(`a malformed ${flag} or ${variable} exits 2 with one line that names it`, async () => {
+    const [value = '', empty = ''] = wrong;
+    for (const [args, env, named] of [
+      [[`${flag}=${value}`], {}, flag],
+      [[`${flag}=${empty}`], {}, flag],
+      [[flag], {}, flag],
+      [[], { [variable]: value }, variable],
+    ] as const) {
+      // Where the value were taken, the short secret would end the process, with another status.
+      const { status, stdout, stderr } = await callProgram(['serve', '--port', '0', ...args], {
+        env: { CATALOG_JWT_SECRET: 'short', ...env },
+      });
+      assert.is(status, 2, stderr);
+      assert.is(stdout, '');
+      assert.match(stderr, /^catalog-server: [^\n]{10,}\n$/);
+      assert.ok(stderr.includes(named), stderr);
+      if (args[0] !== flag) assert.ok(stderr.includes(says), stderr);
+    }
+  });
+}
+
+test('an origin that no page has is refused: a pattern, another scheme', () => {
+  const taken = (value: string) => {
+    try {
+      return parseOrigins(value);
+    } catch {
+      return [];
+    }
+  };
+  for (const value of ['https://*.example', 'https://*', 'ftp://shop.example', 'ws://a.example']) {
+    assert.equal(taken(value), [], value);
+  }
+});
+
+test.run();

@@ -1,0 +1,271 @@
+/** spec 8.2 and 8.8: the program's help, and its messages for wrong usage and for failures. */
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { version } from '../../../package.json' with { type: 'json' };
+import { temporaryDirectory } from '../../support/directory.ts';
+import { callProgram } from '../../support/program.ts';
+import type { Finished } from '../../support/server.ts';
+import { COMMANDS, FLAGS, NESTED } from '../../support/command-line.ts';
+
+const VARIABLES = ['CATALOG_DATA', 'CATALOG_HOST', 'CATALOG_PORT', 'CATALOG_BASE_PATH'] as const;
+
+/** One line on standard error, nothing on standard output, and no trace of the source. */
+function assertOneLine({ status, stdout, stderr }: Finished, expected: number): void {
+  assert.is(status, expected, stderr);
+  assert.is(stdout, '');
+  assert.match(stderr, /^catalog-server: [^\n]{10,}\n$/);
+  assert.not.match(stderr, /\n\s+at |\.ts:\d/);
+}
+
+for (const args of [['--version'], ['-V']]) {
+  test(`${args.join(' ')} prints the version of package.json and nothing else`, async () => {
+    assert.equal(await callProgram(args), {
+      status: 0,
+      signal: null,
+      stdout: `${version}\n`,
+      stderr: '',
+    });
+  });
+}
+
+for (const args of [['--help'], ['-h'], ['help']]) {
+  test(`${args.join(' ')} names every command on standard output and exits 0`, async () => {
+    const { status, stdout, stderr } = await callProgram(args);
+    assert.is(status, 0);
+    assert.is(stderr, '');
+    for (const command of COMMANDS) assert.match(stdout, new RegExp(`^  ${command} `, 'm'));
+  });
+}
+
+for (const command of COMMANDS) {
+  test(`${command} --help names each of its flags and exits 0`, async () => {
+    const { status, stdout, stderr } = await callProgram([command, '--help']);
+    assert.is(status, 0);
+    assert.is(stderr, '');
+    for (const flag of FLAGS[command]) assert.match(stdout, new RegExp(`^  ${flag}\\b`, 'm'));
+  });
+}
+
+for (const [nested, flags] of Object.entries(NESTED)) {
+  const [group = '', name = ''] = nested.split(' ');
+  test(`${group} --help names ${name}, and ${nested} --help each of its flags`, async () => {
+    assert.match((await callProgram([group, '--help'])).stdout, new RegExp(`^  ${name} `, 'm'));
+    const { status, stdout, stderr } = await callProgram([group, name, '--help']);
+    assert.equal([status, stderr], [0, '']);
+    for (const flag of flags) assert.match(stdout, new RegExp(`^  ${flag}\\b`, 'm'));
+    assert.match(stdout, 'CATALOG_DATA');
+  });
+}
+
+test('serve --help names the environment variable of each flag', async () => {
+  const { stdout } = await callProgram(['serve', '--help']);
+  for (const variable of VARIABLES) assert.ok(stdout.includes(variable), variable);
+});
+
+test('no line of a help is wider than 80 columns where there is no terminal', async () => {
+  const nested = Object.keys(NESTED).map((words) => words.split(' '));
+  for (const words of [[], ...COMMANDS.map((name) => [name]), ...nested]) {
+    const { stdout } = await callProgram([...words, '--help']);
+    const wide = stdout.split('\n').filter((line) => line.length > 80);
+    assert.equal(wide, [], words.join(' '));
+  }
+});
+
+test('serve --help groups its flags, and ends with examples', async () => {
+  const { stdout } = await callProgram(['serve', '--help']);
+  const headings = [...stdout.matchAll(/^(\w[\w ]*):$/gm)].map(([, heading]) => heading);
+  assert.equal(headings, [
+    'Options',
+    'Pages',
+    'Clients',
+    'Audit trail',
+    'Log and metrics',
+    'Limits',
+    'Timeouts',
+    'Examples',
+  ]);
+});
+
+test('durations show their defaults as durations', async () => {
+  assert.match((await callProgram(['issue-token', '--help'])).stdout, 'default: 8h');
+  assert.match((await callProgram(['keys', 'rotate', '--help'])).stdout, 'default: 1d');
+});
+
+interface Wrong {
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** What the line has to name. */
+  readonly says: readonly (string | RegExp)[];
+}
+
+const token = (...args: string[]) => ['issue-token', ...args];
+
+const WRONG: readonly Wrong[] = [
+  { args: [], says: ['command', '--help'] },
+  { args: ['frobnicate'], says: ["unknown command 'frobnicate'", '--help'] },
+  { args: ['serv'], says: ["'serv'", 'Did you mean serve?'] },
+  { args: ['migrat'], says: ['Did you mean migrate?'] },
+  { args: ['serve', '--prot', '1'], says: ["'--prot'", 'Did you mean --port?'] },
+  { args: ['migrate', '--dry-rum'], says: ['Did you mean --dry-run?'] },
+  { args: ['migrate', '--frobnicate'], says: ["unknown option '--frobnicate'", '--help'] },
+  { args: ['--frobnicate'], says: ["unknown option '--frobnicate'"] },
+  { args: ['serve', 'extra'], says: ["'serve'", 'argument'] },
+  { args: ['migrate', 'extra'], says: ["'migrate'", 'argument'] },
+  { args: ['check', 'extra'], says: ["'check'", 'argument'] },
+  { args: ['check', '--fix'], says: ["unknown option '--fix'", '--help'] },
+  { args: ['chek'], says: ['Did you mean check?'] },
+  { args: ['backup', 'one', 'two'], says: ["'backup'", 'argument'] },
+  { args: ['backup', '--dat', 'x'], says: ['Did you mean --data?'] },
+  { args: ['restore'], says: ["'file'", 'missing'] },
+  { args: ['restore', 'one', 'two'], says: ["'restore'", 'argument'] },
+  { args: ['restor', 'one'], says: ['Did you mean restore?'] },
+  { args: ['check', '--data'], says: ['--data', 'missing'] },
+  { args: token('--subject', 'ann', 'extra'), says: ["'issue-token'", 'argument'] },
+  ...['x', '65536', '-1', '1.5', '1e3', '0x50', ' 80', '8000 ', '', '99999', '١'].map((port) => ({
+    args: ['serve', `--port=${port}`],
+    says: ['--port', '0 to 65535'],
+  })),
+  { args: ['serve', '--port'], says: ['--port', 'missing'] },
+  ...['api', '//', '/a//b', '/a/../b', '/.', '/a b', '/a?b', '/a#b', '/%41', 'http://x/'].map(
+    (path) => ({ args: ['serve', `--base-path=${path}`], says: ['--base-path', '/api'] }),
+  ),
+  { args: ['serve', '--host='], says: ['--host'] },
+  { args: ['migrate', '--data='], says: ['--data'] },
+  { args: ['backup', '--data=', '-'], says: ['--data'] },
+  { args: ['backup', ''], says: ['file'] },
+  { args: ['restore', ''], says: ['file'] },
+  ...['boss', 'Admin', ''].map((role) => ({
+    args: token('--subject', 'ann', `--role=${role}`),
+    says: ['--role', /viewer, editor,? (or )?admin/],
+  })),
+  ...['', 'soon', '8', '0h', '8 h', '-1h', '1.5h', '1y', '8H', '3651d', '999999999w'].map(
+    (expires) => ({
+      args: token('--subject', 'ann', `--expires=${expires}`),
+      says: ['--expires', '8h'],
+    }),
+  ),
+  { args: token(), says: ['--subject'] },
+  { args: token('--subject'), says: ['--subject', 'missing'] },
+  { args: token('--subject='), says: ['--subject'] },
+  { args: token('--subject= '), says: ['--subject'] },
+  { args: token('--subject', 'a'.repeat(256)), says: ['--subject', '255'] },
+  ...['x', '0', '01', '1.5', '1e3', '', '99999999999999999'].map((id) => ({
+    args: ['rebuild-pages', '--', id],
+    says: ['digits'],
+  })),
+  ...['users', 'tokens', 'keys'].map((group) => ({ args: [group], says: ['command', '--help'] })),
+  { args: ['users', 'ad', 'ann'], says: ["unknown command 'ad'", 'Did you mean add?'] },
+  { args: ['users', 'add'], says: ["'name'", 'missing'] },
+  { args: ['users', 'role', 'ann'], says: ["'role'", 'missing'] },
+  { args: ['users', 'list', 'extra'], says: ["'list'", 'argument'] },
+  { args: ['keys', 'rotate', 'extra'], says: ["'rotate'", 'argument'] },
+  { args: ['tokens', 'revoke', '--subjct', 'x'], says: ['Did you mean --subject?'] },
+  { args: ['completion'], says: ['shell'] },
+  { args: ['completion', 'tcsh'], says: ["'tcsh'", 'bash, zsh, fish'] },
+  ...['x', '65536', '-1', '1e3'].map((CATALOG_PORT) => ({
+    args: ['serve'],
+    env: { CATALOG_PORT },
+    says: ['CATALOG_PORT', `'${CATALOG_PORT}'`, '0 to 65535'],
+  })),
+  ...['api', '/a/../b', '/a b'].map((CATALOG_BASE_PATH) => ({
+    args: ['serve'],
+    env: { CATALOG_BASE_PATH },
+    says: ['CATALOG_BASE_PATH', `'${CATALOG_BASE_PATH}'`, '/api'],
+  })),
+];
+
+/** An empty working directory, in which a mistake would leave files. */
+const DIRECTORY = temporaryDirectory();
+test.before(() => process.chdir(DIRECTORY));
+
+for (const { args, env, says } of WRONG) {
+  const variables = Object.entries(env ?? {}).map(([name, value]) => `${name}='${value}' `);
+  const shown = `${variables.join('')}catalog-server ${args.map((arg) => arg.slice(0, 40)).join(' ')}`;
+  test(`wrong usage exits 2 with one line that says what to do: ${shown}`, async () => {
+    const finished = await callProgram(args, env && { env });
+    assertOneLine(finished, 2);
+    for (const what of says) assert.match(finished.stderr, what);
+    assert.equal(readdirSync(DIRECTORY), [], 'wrong usage leaves nothing behind');
+  });
+}
+
+interface Failing {
+  readonly name: string;
+  /** @param directory an empty one. */
+  readonly args: (directory: string) => readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** What the line has to name; the directory as well. */
+  readonly says: readonly (string | RegExp)[];
+}
+
+const FAILING: readonly Failing[] = [
+  {
+    name: 'rebuild-pages where there is no store names the migrate call',
+    args: (directory) => ['rebuild-pages', '--data', join(directory, 'none')],
+    says: ['none', 'catalog-server migrate --data'],
+  },
+  {
+    name: 'a secret that is too short is named, with the way to a good one',
+    args: (directory) => ['issue-token', '--data', directory, '--subject', 'ann'],
+    env: { CATALOG_JWT_SECRET: 'short' },
+    says: ['CATALOG_JWT_SECRET', '32'],
+  },
+  ...['check', 'backup'].map((command) => ({
+    name: `${command} where there is no store names the migrate call`,
+    args: (directory: string) => [command, '--data', join(directory, 'none')],
+    says: ['none', 'catalog-server migrate --data'],
+  })),
+  {
+    name: 'restore of a file that does not exist names it',
+    args: (directory) => ['restore', '--data', directory, join(directory, 'none.json')],
+    says: ['none.json', 'name a backup'],
+  },
+  ...['migrate', 'backup', 'rebuild-pages', 'issue-token'].map((command) => ({
+    name: `${command} with a file in the place of the data directory names it`,
+    args: (directory: string) => {
+      const file = join(directory, 'file');
+      writeFileSync(file, 'not a directory');
+      const more = command === 'issue-token' ? ['--subject', 'ann'] : [];
+      return [command, '--data', file, ...more];
+    },
+    says: [/\/file\b/],
+  })),
+];
+
+for (const { name, args, env, says } of FAILING) {
+  test(`a failure exits 1 with one line: ${name}`, async () => {
+    const directory = temporaryDirectory();
+    const finished = await callProgram(args(directory), env && { env });
+    assertOneLine(finished, 1);
+    for (const what of says) assert.match(finished.stderr, what);
+  });
+}
+
+test('--verbose adds the stack of a failure after its line, still on standard error', async () => {
+  const data = join(temporaryDirectory(), 'none');
+  const { status, stdout, stderr } = await callProgram([
+    'rebuild-pages',
+    '--data',
+    data,
+    '--verbose',
+  ]);
+  assert.is(status, 1);
+  assert.is(stdout, '');
+  const [first, ...rest] = stderr.split('\n');
+  assert.match(first ?? '', /^catalog-server: .*holds no store/);
+  assert.match(rest.join('\n'), /^ +at /m);
+});
+
+test('CATALOG_DATA names the data directory, and --data wins over it', async () => {
+  const root = temporaryDirectory();
+  const [variable, flag] = [join(root, 'variable'), join(root, 'flag')];
+  const env = { CATALOG_DATA: variable };
+  assert.is((await callProgram(['migrate', '--data', flag], { env })).status, 0);
+  assert.equal(readdirSync(root), ['flag']);
+  assert.is((await callProgram(['migrate'], { env })).status, 0);
+  assert.equal(readdirSync(root).sort(), ['flag', 'variable']);
+});
+
+test.run();
