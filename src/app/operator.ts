@@ -1,8 +1,9 @@
 /** The application of `--metrics-port`: what operators' programs read, apart from the catalog. */
 import { type HttpResponse, type HttpRequest, whenReady } from '../http/message.ts';
-import { healthAnswer, type Readiness, readinessAnswer } from '../http/endpoints/health.ts';
+import { healthAnswer, readinessAnswer } from '../http/endpoints/health.ts';
 import { JSON_TYPE } from '../http/rules/negotiation.ts';
 import type { Application } from '../http/router.ts';
+import type { Readiness } from '../http/services.ts';
 
 export interface Readings {
   readonly readiness: Readiness;

@@ -3,7 +3,7 @@ import { changeAccess } from '../auth/access.ts';
 import { endToken } from '../auth/accounts.ts';
 import type { Login } from '../auth/login.ts';
 import type { Disk } from '../disk/disk.ts';
-import type { TokenService } from '../http/endpoints/tokens.ts';
+import type { TokenService } from '../http/services.ts';
 
 /** @param directory the data directory, in which revocations are kept. */
 export function createTokenService(login: Login, directory: string, disk: Disk): TokenService {

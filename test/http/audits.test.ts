@@ -161,7 +161,7 @@ test('a SKU and each of its records have entries of their own, also if they are 
 
 test('an array leaves an entry for each of its elements, in their order', async () => {
   const names = ['A', 'B', 'C'].map((name) => ({ name }));
-  const created = await leftBy(201, 'POST', BRANDS, { body: names });
+  const created = await leftBy(201, 'POST', `${BRANDS}bulk/`, { body: names });
   const ids = created.map(({ resource_id }) => resource_id);
   assert.equal(
     created.map(({ after }) => after?.['name']),
@@ -169,7 +169,7 @@ test('an array leaves an entry for each of its elements, in their order', async 
   );
   const turned = ids.toReversed();
   const body = turned.map((id) => ({ id, logo: `${id}.png` }));
-  const changed = await leftBy(200, 'PATCH', BRANDS, { body });
+  const changed = await leftBy(200, 'PATCH', `${BRANDS}bulk/`, { body });
   assert.equal(
     told(changed),
     turned.map((id) => `update brands ${id}`),
@@ -184,11 +184,11 @@ test('what was refused leaves no entry', async () => {
   const refused: readonly (readonly [number, string, string, Sent])[] = [
     [422, 'POST', BRANDS, { body: { name: ' ' } }],
     [422, 'POST', '/admin/specs/', { body: { name: 'S', spu_id: 99999 } }],
-    [422, 'POST', BRANDS, { body: [{ name: 'Good' }, { name: '' }] }],
+    [422, 'POST', `${BRANDS}bulk/`, { body: [{ name: 'Good' }, { name: '' }] }],
     [
       422,
       'POST',
-      '/admin/specs/',
+      '/admin/specs/bulk/',
       {
         body: [
           { name: 'S', spu_id: spu },
@@ -196,7 +196,7 @@ test('what was refused leaves no entry', async () => {
         ],
       },
     ],
-    [422, 'PATCH', BRANDS, { body: [{ id: brand, logo: 'x' }, { id: 99999 }] }],
+    [422, 'PATCH', `${BRANDS}bulk/`, { body: [{ id: brand, logo: 'x' }, { id: 99999 }] }],
     [422, 'PATCH', `${SKUS}${sku}/`, { body: { specs: [{ spec_id: 1, option_id: 99999 }] } }],
     [400, 'POST', BRANDS, { body: '{' }],
     [401, 'POST', BRANDS, { body: { name: 'B' }, token: null }],

@@ -68,7 +68,7 @@ const preflightAnswer = (origin: string, allow: string) => ({
   'access-control-max-age': '7200',
 });
 
-const BULK = 'GET, HEAD, POST, PATCH, OPTIONS';
+const BULK = 'GET, HEAD, POST, OPTIONS';
 const COLLECTION = 'GET, HEAD, POST, OPTIONS';
 const ITEM = 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS';
 const READ_ONLY = 'GET, HEAD, OPTIONS';
@@ -98,7 +98,7 @@ const answers = async (): Promise<readonly (readonly [status: number, ...Paramet
     [200, 'HEAD', brand],
     [200, 'OPTIONS', brand],
     [200, 'PATCH', brand, { body: {} }],
-    [200, 'PATCH', '/admin/brands/', { body: [{ id: catalog.brand }] }],
+    [200, 'PATCH', '/admin/brands/bulk/', { body: [{ id: catalog.brand }] }],
     [201, 'POST', '/admin/brands/', { body: { name: 'Crossed' } }],
     [304, 'GET', brand, { headers: { 'if-none-match': etag } }],
     [400, 'GET', '/books/?limit=0'],

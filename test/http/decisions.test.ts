@@ -502,13 +502,13 @@ test('a parent deleted while the body is arriving makes it 404, another referenc
 
 test('an item deleted while an array is arriving makes all of it 422, and none is changed', async () => {
   const [one, two] = (
-    await send(server, 'POST', '/admin/brands/', { body: [{ name: 'One' }, { name: 'Two' }] })
+    await send(server, 'POST', '/admin/brands/bulk/', { body: [{ name: 'One' }, { name: 'Two' }] })
   ).json;
   const body = [
     { id: one.id, name: 'Changed' },
     { id: two.id, name: 'Changed' },
   ];
-  const answer = await halfway({ method: 'PATCH', path: '/admin/brands/', body }, () =>
+  const answer = await halfway({ method: 'PATCH', path: '/admin/brands/bulk/', body }, () =>
     send(server, 'DELETE', `/admin/brands/${two.id}/`),
   );
   assert.is(answer.status, 422, answer.text);
@@ -528,8 +528,8 @@ test('an unexpected fault is 500 with an id, under which the log has the cause',
     ['GET', '/pages/skus/7.html', { token: null }],
     ['HEAD', '/pages/skus/7.html', { token: null }],
     ['POST', '/books/', { body: { name: 'Emma', pub_date: '1815-12-23' } }],
-    ['POST', '/admin/brands/', { body: [{ name: 'A' }, { name: 'B' }] }],
-    ['PATCH', '/admin/brands/', { body: [{ id: 1, name: 'Other' }] }],
+    ['POST', '/admin/brands/bulk/', { body: [{ name: 'A' }, { name: 'B' }] }],
+    ['PATCH', '/admin/brands/bulk/', { body: [{ id: 1, name: 'Other' }] }],
     ['DELETE', '/admin/brands/1/', {}],
   ];
   const told: string[] = [];

@@ -3,11 +3,14 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { VENDOR_TYPE } from '../../src/http/rules/negotiation.ts';
 import { openApiDocument } from '../../src/http/openapi/document.ts';
+import { operationTable } from '../../src/http/table.ts';
 import { type Reachable, send } from '../support/client.ts';
 import { type Answer, Contract } from '../support/contract.ts';
 import { openService } from '../support/service.ts';
 
-const contract = new Contract(JSON.stringify(openApiDocument('/api', '0.0.0')));
+const SETTINGS = { basePath: '/api', version: '0.0.0', protectBooks: false };
+
+const contract = new Contract(JSON.stringify(openApiDocument(operationTable(SETTINGS), SETTINGS)));
 
 const BOOK = {
   id: 1,

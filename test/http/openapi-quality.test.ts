@@ -5,10 +5,13 @@ import addFormats from 'ajv-formats';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openApiDocument } from '../../src/http/openapi/document.ts';
+import { operationTable } from '../../src/http/table.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-const TEXT = JSON.stringify(openApiDocument('/api', '1.2.3'));
+const SETTINGS = { basePath: '/api', version: '1.2.3', protectBooks: false };
+
+const TEXT = JSON.stringify(openApiDocument(operationTable(SETTINGS), SETTINGS));
 const DOCUMENT = JSON.parse(TEXT) as Json;
 
 function components(section: string): Readonly<Record<string, Json>> {

@@ -177,14 +177,14 @@ const INVALID: readonly (readonly [body: unknown, fields: readonly string[]])[] 
   ['null', []],
   [{ stale: 'yes' }, ['stale']],
   [{ stale: null }, ['stale']],
-  [{ stale: 1, skus: [0] }, ['stale', 'skus']],
+  [{ stale: 1, skus: [0] }, ['stale', 'skus.0']],
   [{ skus: [] }, ['skus']],
   [{ skus: 1 }, ['skus']],
-  [{ skus: ['1'] }, ['skus']],
-  [{ skus: [1.5] }, ['skus']],
-  [{ skus: [-1] }, ['skus']],
-  [{ skus: [null] }, ['skus']],
-  [{ skus: [[1]] }, ['skus']],
+  [{ skus: ['1'] }, ['skus.0']],
+  [{ skus: [1.5] }, ['skus.0']],
+  [{ skus: [-1] }, ['skus.0']],
+  [{ skus: [null] }, ['skus.0']],
+  [{ skus: [[1]] }, ['skus.0']],
   [{ skus: { 0: 1, length: 1 } }, ['skus']],
   [{ skus: Array.from({ length: 10_001 }, () => 1) }, ['skus']],
   [{ skus: [1, 987654] }, ['skus']],
@@ -391,7 +391,7 @@ test('a malformed id, or one from before a restart, is 404', async () => {
 test('beside writes no page is put back: in the end all show what was written last', async () => {
   const builds: Build[] = [];
   for (let stock = 100; stock < 140; stock += 1) {
-    const patched = await send(server, 'PATCH', '/admin/skus/', {
+    const patched = await send(server, 'PATCH', '/admin/skus/bulk/', {
       body: [1, 2, 3].map((id) => ({ id, stock, is_launched: true })),
     });
     assert.is(patched.status, 200);

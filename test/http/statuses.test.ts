@@ -358,7 +358,7 @@ test('if only the slash is missing, the message names the right path', async () 
     `/admin/skus/${sku}/specs`,
     `/admin/skus/${sku}/specs/${record}`,
     `/admin/goods/${spu}/skus`,
-    '/docs',
+    '/admin/skus/bulk',
     '/1.0',
   ]) {
     for (const method of ['GET', 'PUT']) {
@@ -370,6 +370,43 @@ test('if only the slash is missing, the message names the right path', async () 
   const other = await send(server, 'GET', '/nowhere');
   assertProblem(other, 404, '/nowhere');
   assert.not.match(other.json.error, '/nowhere/');
+});
+
+test('a page for people without its last slash is redirected to, as it was called', async () => {
+  const based = await openService({ basePath: '/api' });
+  for (const [on, path] of [
+    [server, '/docs'],
+    [server, '/pages'],
+    [server, '/1.0/docs'],
+    [based, '/api/docs'],
+    [based, '/api/1.0/pages'],
+  ] as const) {
+    for (const method of ['GET', 'HEAD']) {
+      for (const query of ['', '?a=1&b=%2F']) {
+        const answer = await send(on, method, `${path}${query}`, { token: null });
+        assert.is(answer.status, 308, `${method} ${path}`);
+        assert.is(answer.headers.get('location'), `${path}/${query}`);
+        assert.is(answer.text, '');
+      }
+    }
+    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+      const answer = await send(on, method, path, { token: null });
+      assertProblem(answer, 404, `${method} ${path}`);
+      assert.match(answer.json.error, `${path}/`);
+    }
+  }
+  assertProblem(await send(server, 'GET', '/console'), 404, 'there is no such page');
+  await based.stop();
+});
+
+test('health has one path: with the version in it there is none', async () => {
+  for (const path of ['/healthz', '/readyz']) {
+    assert.is((await send(server, 'GET', path, { token: null })).status, 200);
+    for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST']) {
+      const answer = await send(server, method, `/1.0${path}`, { token: null });
+      assert.is(answer.status, 404, `${method} ${path}`);
+    }
+  }
 });
 
 test('an unknown item, and an unknown parent, are 404', async () => {
@@ -401,7 +438,7 @@ test('an unknown item, and an unknown parent, are 404', async () => {
 });
 
 const COLLECTION = 'GET, HEAD, POST, OPTIONS';
-const BULK = 'GET, HEAD, POST, PATCH, OPTIONS';
+const BULK = 'POST, PATCH, OPTIONS';
 const ITEM = 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS';
 const READ_ONLY = 'GET, HEAD, OPTIONS';
 
@@ -417,18 +454,20 @@ function shapes(): Readonly<Record<string, string>> {
     '/books/': COLLECTION,
     '/1.0/books/': COLLECTION,
     '/books/1/': ITEM,
-    '/admin/goods/': BULK,
+    '/admin/goods/': COLLECTION,
     [`/admin/goods/${spu}/`]: ITEM,
-    '/admin/skus/': BULK,
+    '/admin/skus/': COLLECTION,
     [`/admin/skus/${sku}/`]: ITEM,
     [`/1.0/admin/skus/${sku}/`]: ITEM,
-    '/admin/brands/': BULK,
+    '/admin/brands/': COLLECTION,
+    '/admin/brands/bulk/': BULK,
+    '/admin/skus/bulk/': BULK,
     [`/admin/brands/${brand}/`]: ITEM,
-    '/admin/categories/': BULK,
+    '/admin/categories/': COLLECTION,
     [`/admin/categories/${chain[0]}/`]: ITEM,
-    '/admin/specs/': BULK,
+    '/admin/specs/': COLLECTION,
     [`/admin/specs/${silver.spec_id}/`]: ITEM,
-    '/admin/options/': BULK,
+    '/admin/options/': COLLECTION,
     [`/admin/options/${silver.option_id}/`]: ITEM,
     [`/admin/goods/${spu}/skus/`]: READ_ONLY,
     [`/admin/goods/${spu}/skus/${sku}/`]: READ_ONLY,

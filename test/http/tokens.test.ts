@@ -149,14 +149,20 @@ const INVALID: readonly (readonly [body: unknown, fields: Readonly<Record<string
   [{ username: 'viewer' }, { password: ['is required'] }],
   [
     { username: null, password: 7 },
-    { username: ['must be a string'], password: ['must be a string'] },
+    { username: ['must be a string, not null'], password: ['must be a string, not a number'] },
   ],
   [
     { username: 'x'.repeat(256), password: PASSWORD },
-    { username: ['must have at most 255 characters'] },
+    { username: ['must be at most 255 characters long'] },
   ],
-  [{ username: 'viewer', password: PASSWORD, expires: null }, { expires: ['must be a string'] }],
-  [{ username: 'viewer', password: PASSWORD, expires: 28_800 }, { expires: ['must be a string'] }],
+  [
+    { username: 'viewer', password: PASSWORD, expires: null },
+    { expires: ['must be a string, not null'] },
+  ],
+  [
+    { username: 'viewer', password: PASSWORD, expires: 28_800 },
+    { expires: ['must be a string, not a number'] },
+  ],
   [[], {}],
   ['text', {}],
   [null, {}],

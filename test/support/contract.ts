@@ -37,10 +37,30 @@ interface Operation {
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
+interface Parameter {
+  readonly name: string;
+  readonly schema: Json;
+}
+
+type Servers = readonly { readonly url: string }[];
+
+interface PathItem extends Json {
+  /** Left out if the path is below every server of the description. */
+  readonly servers?: Servers;
+  readonly parameters?: readonly unknown[];
+}
+
+interface Template {
+  readonly path: string;
+  readonly pattern: RegExp;
+  /** What stands before it on the servers that have it. */
+  readonly prefixes: readonly string[];
+}
+
 interface Description extends Json {
-  readonly servers: readonly { readonly url: string }[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  readonly 'x-unlisted': { readonly path: unknown; readonly method: unknown };
+  readonly servers: Servers;
+  readonly paths: Readonly<Record<string, PathItem>>;
+  readonly 'x-unlisted': Readonly<Record<'path' | 'method' | 'slash', unknown>>;
 }
 
 /** By the address of the description. */
@@ -85,8 +105,7 @@ async function describedAt(server: Reachable, address: string): Promise<Contract
 
 export class Contract {
   readonly #document: Description;
-  readonly #prefixes: readonly string[];
-  readonly #templates: readonly (readonly [pattern: RegExp, path: string])[];
+  readonly #templates: readonly Template[];
   readonly #ajv = new Ajv2020({ allErrors: true, strict: false });
   readonly #validators = new Map<unknown, ValidateFunction>();
 
@@ -95,11 +114,12 @@ export class Contract {
     addFormats(this.#ajv);
     this.#ajv.addSchema(this.#document, 'openapi');
     const { servers, paths } = this.#document;
-    // The longest first: a server's path may begin with that of another.
-    this.#prefixes = servers
-      .map(({ url }) => url.replace(/\/$/, ''))
-      .toSorted((a, b) => b.length - a.length);
-    this.#templates = Object.keys(paths).map((path) => [patternOf(path), path]);
+    this.#templates = Object.entries(paths).map(([path, item]) => {
+      const parameters = (item.parameters ?? []).map((each) => this.#resolve(each) as Parameter);
+      const schemas = new Map(parameters.map(({ name, schema }) => [name, schema]));
+      const pattern = patternOf(path, schemas);
+      return { path, pattern, prefixes: prefixesOf(item.servers ?? servers) };
+    });
   }
 
   /**
@@ -124,6 +144,7 @@ export class Contract {
     const template = this.#templateOf(path);
     if (template === undefined) {
       if (status === 404) return [unlisted.path, 'the 404 of a path that is not described'];
+      if (status === 308) return [unlisted.slash, 'the 308 of a path without its slash'];
       return [`the path is not described, and answered with ${status}`, ''];
     }
     const operation = paths[template]?.[method.toLowerCase()] as Operation | undefined;
@@ -137,13 +158,11 @@ export class Contract {
   }
 
   #templateOf(path: string): string | undefined {
-    for (const prefix of this.#prefixes) {
-      if (!path.startsWith(`${prefix}/`)) continue;
-      const rest = path.slice(prefix.length);
-      const found = this.#templates.find(([pattern]) => pattern.test(rest));
-      if (found !== undefined) return found[1];
-    }
-    return undefined;
+    return this.#templates.find(({ pattern, prefixes }) =>
+      prefixes.some(
+        (prefix) => path.startsWith(`${prefix}/`) && pattern.test(path.slice(prefix.length)),
+      ),
+    )?.path;
   }
 
   #headerFaults(described: NonNullable<Response['headers']>, headers: Headers): string[] {
@@ -194,18 +213,18 @@ export class Contract {
   }
 }
 
-/** The values of the placeholders of a path that are not ids. */
-const PLACES: Readonly<Record<string, string>> = {
-  file: '[^/]+',
-  name: String.raw`[a-z]+-\d+`,
-  jti: String.raw`[\w-][\w.-]*`,
-};
+function prefixesOf(servers: Servers): string[] {
+  return servers.map(({ url }) => url.replace(/\/$/, ''));
+}
 
-/** A regular expression for a path template: what is called an id is made of digits. */
-function patternOf(template: string): RegExp {
+/** A regular expression for a path template, from the schemas of its parameters. */
+function patternOf(template: string, schemas: ReadonlyMap<string, Json>): RegExp {
   const pattern = template
     .replaceAll('.', String.raw`\.`)
-    .replace(/\{(\w+)\}/g, (_, name: string) => PLACES[name] ?? String.raw`\d+`);
+    .replace(/\{(\w+)\}/g, (_, name: string) => {
+      const { type, pattern: own } = schemas.get(name) ?? {};
+      return type === 'integer' ? String.raw`\d+` : `(?:${String(own).replace(/^\^|\$$/g, '')})`;
+    });
   return new RegExp(`^${pattern}$`);
 }
 

@@ -1,80 +1,148 @@
-/** Endpoints that serve a document: the index, the API description, its viewer, pages. */
-import { CatalogError } from '../../errors.ts';
-import { entityTag } from '../../resources/entity-tag.ts';
-import type { Endpoint, RequestContext, Method } from './endpoint.ts';
-import type { HttpResponse } from '../message.ts';
+/** `/` and `/openapi.json`: what the service says of itself to clients. */
+import { COLLECTIONS } from '../../model/kinds.ts';
+import { noBody } from '../operations/body.ts';
+import { type JsonSchema, negotiatedJson, type Shape } from '../operations/content.ts';
+import { documentResponse, type ServedDocument, validatorsOf } from '../operations/document.ts';
+import { operation, type RequestContext } from '../operations/operation.ts';
+import { definePath, type Path } from '../operations/path.ts';
+import type { Settings } from '../operations/settings.ts';
+import { OPENAPI } from '../openapi/version.ts';
+import { JSON_OFFERS, JSON_TYPE } from '../rules/negotiation.ts';
+import { SERVICE_TAG } from './tags.ts';
 
-export interface Document {
-  readonly body: string | Uint8Array;
-  readonly type: string;
-  readonly modified?: Date;
-  /** Link values of its own (RFC 8288). */
-  readonly links?: string;
-  /** Content-Security-Policy of a page. */
-  readonly policy?: string;
+export function documentPaths(settings: Settings): readonly Path[] {
+  return [indexPath(settings), descriptionPath(settings)];
 }
 
-export class DocumentEndpoint implements Endpoint {
-  readonly methods: readonly Method[] = ['GET'];
-  readonly emptyNotFound = false;
-  readonly negotiates: boolean;
-  readonly #find: () => Document | null | Promise<Document | null>;
-  #document: Document | null = null;
-
-  /**
-   * @param find the document; null where there is none.
-   * @param negotiates whether it is JSON that `Accept` may exclude.
-   */
-  constructor(find: () => Document | null | Promise<Document | null>, negotiates = false) {
-    this.#find = find;
-    this.negotiates = negotiates;
-  }
-
-  access(): null {
-    return null;
-  }
-
-  describe(): object {
-    return { attributes: {} };
-  }
-
-  async load(): Promise<void> {
-    this.#document = await this.#find();
-    if (this.#document === null) throw new CatalogError('not_found', 'there is no such document');
-  }
-
-  validators(): { readonly etag: string; readonly modified: Date | undefined } {
-    const document = this.#located();
-    return { etag: etagOf(document), modified: document.modified };
-  }
-
-  handle(_: Method, { mediaType }: RequestContext): HttpResponse {
-    const { body, type, modified, links, policy } = this.#located();
-    const headers: Record<string, string> = {
-      'Content-Type': this.negotiates ? mediaType : type,
-      ETag: this.validators().etag,
-      'Cache-Control': 'no-cache',
-    };
-    if (links !== undefined) headers['Link'] = links;
-    if (policy !== undefined) headers['Content-Security-Policy'] = policy;
-    if (modified !== undefined) headers['Last-Modified'] = modified.toUTCString();
-    return { status: 200, headers, body };
-  }
-
-  #located(): Document {
-    if (this.#document === null) throw new Error('a document is located before it is read');
-    return this.#document;
-  }
+function indexPath({ basePath, version }: Settings): Path {
+  const object = indexObject(basePath, version);
+  const index: ServedDocument = {
+    body: Buffer.from(JSON.stringify(object)),
+    type: JSON_TYPE,
+    links: indexLinks(basePath),
+  };
+  return definePath({
+    template: '/',
+    tag: SERVICE_TAG,
+    name: 'Index',
+    about: 'the index',
+    offers: JSON_OFFERS,
+    resolve: () => index,
+    validators: validatorsOf,
+    operations: {
+      GET: operation({
+        id: 'readIndex',
+        summary: 'Read the index',
+        description: 'The collections and the documentation: where a client begins.',
+        role: null,
+        body: noBody,
+        responses: {
+          200: {
+            name: 'Index',
+            description: 'The document.',
+            headers: ['ETag'],
+            content: negotiatedJson(indexShape(object), {
+              Index: () => ({ summary: 'The index', value: object }),
+            }),
+          },
+        },
+        run: readDocument,
+      }),
+    },
+  });
 }
 
-/** Documents that stay are hashed once. */
-const etags = new WeakMap<Document, string>();
+function descriptionPath({ version }: Settings): Path {
+  // An example of the description, which would be larger than itself.
+  const beginning = { openapi: OPENAPI, info: { title: 'Catalog server', version }, paths: {} };
+  const text = { type: 'string' };
+  const shape: Shape = {
+    name: 'Description',
+    schema: () => ({
+      type: 'object',
+      description: 'This document: OpenAPI 3.1.',
+      properties: { openapi: text, info: { type: 'object' }, paths: { type: 'object' } },
+      required: ['openapi', 'info', 'paths'],
+      additionalProperties: true,
+      examples: [beginning],
+    }),
+  };
+  return definePath({
+    template: '/openapi.json',
+    tag: SERVICE_TAG,
+    name: 'Description',
+    about: 'this description',
+    offers: JSON_OFFERS,
+    resolve: (_, { description }) => description(),
+    validators: validatorsOf,
+    operations: {
+      GET: operation({
+        id: 'readDescription',
+        summary: 'Read this description',
+        description: 'Made from the declarations by which the server checks what it is sent.',
+        role: null,
+        body: noBody,
+        responses: {
+          200: {
+            name: 'Description',
+            description: 'The document.',
+            headers: ['ETag'],
+            content: negotiatedJson(shape, {
+              Description: () => ({ summary: 'The beginning', value: beginning }),
+            }),
+          },
+        },
+        run: readDocument,
+      }),
+    },
+  });
+}
 
-function etagOf(document: Document): string {
-  let etag = etags.get(document);
-  if (etag === undefined) {
-    etag = entityTag(document.body);
-    etags.set(document, etag);
-  }
-  return etag;
+function readDocument({ found, mediaType }: RequestContext<ServedDocument>) {
+  return documentResponse(found, mediaType);
+}
+
+function indexObject(basePath: string, version: string) {
+  const collections = Object.fromEntries(
+    [...COLLECTIONS].map(([path, kind]) => [kind.name, `${basePath}${path}`]),
+  );
+  return {
+    name: 'catalog-server',
+    version,
+    collections,
+    documentation: { openapi: `${basePath}/openapi.json`, page: `${basePath}/docs/` },
+  };
+}
+
+/** RFC 6573: the collections are the items of the index. */
+function indexLinks(basePath: string): string {
+  return [...COLLECTIONS.keys()].map((path) => `<${basePath}${path}>; rel="item"`).join(', ');
+}
+
+function indexShape(object: ReturnType<typeof indexObject>): Shape {
+  const text = { type: 'string' };
+  return {
+    name: 'Index',
+    schema: () => ({
+      type: 'object',
+      description: 'Where to find what.',
+      properties: {
+        name: text,
+        version: text,
+        collections: pathsBy(Object.keys(object.collections)),
+        documentation: pathsBy(Object.keys(object.documentation)),
+      },
+      required: ['name', 'version', 'collections', 'documentation'],
+      examples: [object],
+    }),
+  };
+}
+
+function pathsBy(names: readonly string[]): JsonSchema {
+  const path = { type: 'string', description: 'A path on this server.' };
+  return {
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, path])),
+    required: names,
+  };
 }

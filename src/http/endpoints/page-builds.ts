@@ -1,130 +1,203 @@
 /** `/admin/page-builds/`: pages made anew on demand (spec 7.6), and how far that is. */
-import type { Role } from '../../auth/roles.ts';
+import * as v from 'valibot';
 import { CatalogError } from '../../errors.ts';
-import { Problems, requireObject } from '../../resources/input.ts';
-import type { Endpoint, RequestContext, Method } from './endpoint.ts';
+import { flag, identifier } from '../../model/schemas.ts';
 import type { HttpResponse } from '../message.ts';
-
-export const PAGE_BUILDS_PATH = '/admin/page-builds/';
+import { json, noBody } from '../operations/body.ts';
+import { arrayOf, negotiatedJson, type Shape } from '../operations/content.ts';
+import { operation, type RequestContext } from '../operations/operation.ts';
+import { PK } from '../operations/parameters.ts';
+import { definePath, type Path } from '../operations/path.ts';
+import { JSON_OFFERS } from '../rules/negotiation.ts';
+import type { PageBuildObject } from '../services.ts';
+import { PAGES_TAG } from './tags.ts';
 
 /** SKUs that one build may name. */
 const MAX_SKUS = 10_000;
 
-/** What a client sends, as JSON Schema (2020-12), and whether it has to. */
-export const PAGE_BUILD_ATTRIBUTES = {
-  stale: { type: 'boolean', default: false, required: false },
+const RANGE = `must be an array of 1 to ${MAX_SKUS} ids`;
+
+const pageBuildRequest = v.pipe(
+  v.object({
+    stale: v.optional(flag, false),
+    skus: v.optional(
+      v.nullable(
+        v.pipe(
+          v.array(v.pipe(identifier, v.minValue(1, 'must be 1 or more')), RANGE),
+          v.minLength(1, RANGE),
+          v.maxLength(MAX_SKUS, RANGE),
+          v.transform((ids) => [...new Set(ids)]),
+        ),
+      ),
+      null,
+    ),
+  }),
+  v.description('Which pages to make; an empty object for all.'),
+);
+
+const EXAMPLE = {
+  id: 1795262400000,
+  state: 'running',
+  stale: true,
+  skus: null,
+  total: 5120,
+  written: 12,
+  unchanged: 2300,
+  removed: 0,
+  failed: 0,
+  failures: [],
+  created_at: '2026-11-21T12:00:00.000Z',
+  finished_at: null,
+};
+
+const count = { type: 'integer', minimum: 0 };
+const time = { type: 'string', format: 'date-time' };
+
+const PROPERTIES = {
+  id: { type: 'integer', minimum: 1 },
+  state: { type: 'string', enum: ['queued', 'running', 'finished'] },
+  stale: { type: 'boolean', description: 'Whether only pages that differ are written.' },
   skus: {
     type: ['array', 'null'],
     items: { type: 'integer', minimum: 1 },
-    minItems: 1,
-    maxItems: MAX_SKUS,
-    default: null,
-    required: false,
+    description: 'The SKUs whose pages are made; null for all pages.',
   },
-} as const;
+  total: { ...count, description: 'Pages to be made.' },
+  written: count,
+  unchanged: count,
+  removed: count,
+  failed: count,
+  failures: {
+    type: 'array',
+    description: 'The first hundred.',
+    items: {
+      type: 'object',
+      properties: { page: { type: 'string' }, error: { type: 'string' } },
+      required: ['page', 'error'],
+    },
+  },
+  created_at: time,
+  finished_at: { type: ['string', 'null'], format: 'date-time' },
+};
 
-export interface PageBuildService {
-  /**
-   * @param scope ids of SKUs, or null for all pages; only those that differ where `stale`.
-   * @throws CatalogError `invalid`, `too_many_builds`.
-   */
-  start(scope: { stale: boolean; skus: readonly number[] | null }): PageBuildObject;
-  find(id: number): PageBuildObject | null;
-  all(): readonly PageBuildObject[];
+const PAGE_BUILD: Shape = {
+  name: 'PageBuild',
+  schema: () => ({
+    type: 'object',
+    description: 'How far a page build is.',
+    properties: PROPERTIES,
+    required: Object.keys(PROPERTIES),
+    examples: [EXAMPLE],
+  }),
+};
+
+const ONE = negotiatedJson(PAGE_BUILD, {
+  PageBuild: () => ({ summary: 'A page build', value: EXAMPLE }),
+});
+
+const MANY = arrayOf(ONE, {
+  PageBuildList: () => ({ summary: 'Page builds', value: [EXAMPLE] }),
+});
+
+const HEAD = { name: 'PageBuildHead', description: 'There is something to read.' };
+
+export const PAGE_BUILD_PATHS: readonly Path[] = [
+  definePath({
+    template: '/admin/page-builds/',
+    tag: PAGES_TAG,
+    name: 'PageBuildList',
+    about: 'page builds',
+    label: 'page build',
+    offers: JSON_OFFERS,
+    resolve: () => undefined,
+    operations: {
+      GET: operation({
+        id: 'listPageBuilds',
+        summary: 'List the page builds',
+        description: 'The latest hundred since the start of the server, the latest first.',
+        role: 'viewer',
+        body: noBody,
+        responses: {
+          200: {
+            name: 'PageBuildList',
+            description: 'The page builds.',
+            content: MANY,
+            head: HEAD,
+          },
+        },
+        run: listPageBuilds,
+      }),
+      POST: operation({
+        id: 'createPageBuild',
+        summary: 'Have pages made',
+        description:
+          'All of them, only those that differ (`stale`), or those of the SKUs named. Takes the role `admin`.',
+        role: 'admin',
+        body: json('PageBuildInput', pageBuildRequest, {
+          summary: 'Those that differ',
+          value: { stale: true },
+        }),
+        responses: {
+          202: {
+            name: 'PageBuildAccepted',
+            description: 'The pages are made in the background. `Location` tells how far it is.',
+            headers: ['Location'],
+            content: ONE,
+          },
+        },
+        failures: [429],
+        run: createPageBuild,
+      }),
+    },
+  }),
+  definePath({
+    template: '/admin/page-builds/{pk}/',
+    parameters: [PK],
+    tag: PAGES_TAG,
+    name: 'PageBuild',
+    about: 'a page build',
+    label: 'page build',
+    offers: JSON_OFFERS,
+    resolve(params, { pageBuilds }): PageBuildObject {
+      const id = params.id('pk');
+      const build = pageBuilds.find(id);
+      if (build !== null) return build;
+      throw new CatalogError('not_found', `there is no page build ${id}`);
+    },
+    operations: {
+      GET: operation({
+        id: 'readPageBuild',
+        summary: 'Read a page build',
+        description: 'How far it is.',
+        role: 'viewer',
+        body: noBody,
+        responses: {
+          200: { name: 'PageBuild', description: 'The page build.', content: ONE, head: HEAD },
+        },
+        run: readPageBuild,
+      }),
+    },
+  }),
+];
+
+function listPageBuilds({ services, mediaType }: RequestContext<undefined>): HttpResponse {
+  const body = JSON.stringify(services.pageBuilds.all());
+  return { status: 200, headers: { 'Content-Type': mediaType }, body };
 }
 
-/** As it is shown, whatever it holds besides. */
-type PageBuildObject = Readonly<{ id: number }> & object;
-
-export class PageBuildsEndpoint implements Endpoint {
-  readonly methods: readonly Method[] = ['GET', 'POST'];
-  readonly negotiates = true;
-  readonly emptyNotFound = false;
-  readonly #service: PageBuildService;
-
-  constructor(service: PageBuildService) {
-    this.#service = service;
-  }
-
-  /** The role admin also rebuilds pages (spec 6.5). */
-  access(method: string): Role {
-    return method === 'POST' ? 'admin' : 'viewer';
-  }
-
-  describe(): object {
-    return { name: 'page build', attributes: PAGE_BUILD_ATTRIBUTES };
-  }
-
-  load(): undefined {}
-
-  validators(): null {
-    return null;
-  }
-
-  handle(method: Method, { body, request, mediaType }: RequestContext): HttpResponse {
-    const headers: Record<string, string> = { 'Content-Type': mediaType };
-    if (method === 'GET') {
-      return { status: 200, headers, body: JSON.stringify(this.#service.all()) };
-    }
-    const build = this.#service.start(parseScope(body));
-    headers['Location'] = `${request.path}${build.id}/`;
-    return { status: 202, headers, body: JSON.stringify(build) };
-  }
+function createPageBuild(
+  { services, request, mediaType }: RequestContext<undefined>,
+  scope: v.InferOutput<typeof pageBuildRequest>,
+): HttpResponse {
+  const build = services.pageBuilds.start(scope);
+  const headers = { 'Content-Type': mediaType, Location: `${request.path}${build.id}/` };
+  return { status: 202, headers, body: JSON.stringify(build) };
 }
 
-export class PageBuildEndpoint implements Endpoint {
-  readonly methods: readonly Method[] = ['GET'];
-  readonly negotiates = true;
-  readonly emptyNotFound = false;
-  readonly #service: PageBuildService;
-  readonly #id: number;
-
-  constructor(service: PageBuildService, id: number) {
-    this.#service = service;
-    this.#id = id;
-  }
-
-  access(): Role {
-    return 'viewer';
-  }
-
-  describe(): object {
-    return { name: 'page build', attributes: {} };
-  }
-
-  load(): undefined {
-    this.#found();
-  }
-
-  validators(): null {
-    return null;
-  }
-
-  handle(_: Method, { mediaType }: RequestContext): HttpResponse {
-    const body = JSON.stringify(this.#found());
-    return { status: 200, headers: { 'Content-Type': mediaType }, body };
-  }
-
-  #found(): object {
-    const build = this.#service.find(this.#id);
-    if (build !== null) return build;
-    throw new CatalogError('not_found', `there is no page build ${this.#id}`);
-  }
-}
-
-/** @throws CatalogError `invalid`, with every problem. */
-function parseScope(body: unknown): { stale: boolean; skus: readonly number[] | null } {
-  const { stale = false, skus = null } = requireObject(body);
-  const problems = new Problems();
-  if (typeof stale !== 'boolean') problems.add('stale', 'must be a boolean');
-  if (skus !== null && !isIds(skus)) {
-    problems.add('skus', `must be an array of 1 to ${MAX_SKUS} ids`);
-  }
-  problems.settle();
-  return { stale: stale === true, skus: skus === null ? null : [...new Set(skus as number[])] };
-}
-
-function isIds(value: unknown): value is readonly number[] {
-  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_SKUS) return false;
-  return value.every((id) => Number.isSafeInteger(id) && id >= 1);
+function readPageBuild({ found, mediaType }: RequestContext<PageBuildObject>): HttpResponse {
+  return {
+    status: 200,
+    headers: { 'Content-Type': mediaType },
+    body: JSON.stringify(found),
+  };
 }

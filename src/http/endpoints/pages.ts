@@ -1,8 +1,17 @@
 /** The folder of pages as it is served: open to everybody, and nothing but the files of a shop. */
-import { type Document, DocumentEndpoint } from './documents.ts';
-
-/** A file of the folder, by its path in it; null where there is none. */
-export type StaticFiles = (name: string) => Promise<Pick<Document, 'body' | 'modified'> | null>;
+import { CatalogError } from '../../errors.ts';
+import { noBody } from '../operations/body.ts';
+import { type Content, textContent } from '../operations/content.ts';
+import {
+  documentResponse,
+  HTML_CONTENT,
+  type ServedDocument,
+  validatorsOf,
+} from '../operations/document.ts';
+import { operation } from '../operations/operation.ts';
+import { idInPath, type PathParameter } from '../operations/parameters.ts';
+import { definePath, type Path } from '../operations/path.ts';
+import { PAGES_TAG } from './tags.ts';
 
 /** Its own style sheet and pictures are all that a page may load; it runs no script. */
 const POLICY = [
@@ -14,42 +23,190 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const HTML = { type: 'text/html; charset=utf-8', policy: POLICY };
-const XML = { type: 'application/xml; charset=utf-8' };
-const CSS = { type: 'text/css; charset=utf-8' };
+/** What files of one type have in common. */
+interface FileType {
+  readonly type: string;
+  readonly policy?: string;
+  readonly headers: readonly string[];
+  readonly content: Content;
+}
 
-/** The paths in the folder, with 0 for every number. */
-const FILES: Readonly<Record<string, Pick<Document, 'type' | 'policy'>>> = {
-  'index.html': HTML,
-  'index/0.html': HTML,
-  'categories/0.html': HTML,
-  'categories/0/0.html': HTML,
-  'goods/0.html': HTML,
-  'goods/0/0.html': HTML,
-  'skus/0.html': HTML,
-  'sitemap.xml': XML,
-  'sitemaps/categories-0.xml': XML,
-  'sitemaps/goods-0.xml': XML,
-  'sitemaps/skus-0.xml': XML,
-  'style.css': CSS,
+const HTML: FileType = {
+  type: 'text/html; charset=utf-8',
+  policy: POLICY,
+  headers: ['ETag', 'Content-Security-Policy', 'Last-Modified'],
+  content: HTML_CONTENT,
 };
 
-export const PAGE_SHAPES: readonly string[] = Object.keys(FILES);
+const XML: FileType = {
+  type: 'application/xml; charset=utf-8',
+  headers: ['ETag', 'Last-Modified'],
+  content: textContent('application/xml', {
+    Sitemap: () => ({ summary: 'A sitemap', value: '<?xml version="1.0" encoding="UTF-8"?>' }),
+  }),
+};
 
-/**
- * @param shape one of {@link PAGE_SHAPES}.
- * @param numbers those of the path in their order, in digits.
- */
-export function pageEndpoint(
-  files: StaticFiles,
-  shape: string,
-  numbers: readonly string[],
-): DocumentEndpoint {
-  const left = [...numbers];
-  const name = shape.replaceAll('0', () => left.shift() ?? '');
-  const served = FILES[shape] ?? HTML;
-  return new DocumentEndpoint(async () => {
-    const file = await files(name);
-    return file && { ...file, ...served };
+const CSS: FileType = {
+  type: 'text/css; charset=utf-8',
+  headers: ['ETag', 'Last-Modified'],
+  content: textContent('text/css', {
+    Style: () => ({ summary: 'A style sheet', value: ':root { }' }),
+  }),
+};
+
+const ID = idInPath('id', 'The id of an SPU or a category.');
+
+const SKU_ID = idInPath('id', 'The id of a SKU.', { component: 'sku' });
+
+const PART = idInPath('part', 'Which part of the list.', { minimum: 2 });
+
+const SITEMAP: PathParameter = {
+  component: 'sitemap',
+  name: 'name',
+  in: 'path',
+  description: 'The kind of the pages, and which thousand of their ids.',
+  schema: { type: 'string', pattern: '^(?:skus|goods|categories)-[1-9][0-9]*$' },
+  example: 'skus-1',
+  pattern: String.raw`(?:skus|goods|categories)-\d+`,
+  memorable: true,
+};
+
+/** A file of the folder, or all those that differ in a parameter. */
+interface PageFile {
+  /** Its path in the folder, and below `/pages/`. */
+  readonly file: string;
+  /** The path below `/pages/`, if it is another. */
+  readonly at?: string;
+  readonly parameters?: readonly PathParameter[];
+  readonly type: FileType;
+  /** As operations are called after it. */
+  readonly name: string;
+  /** "the front page": what it is. */
+  readonly about: string;
+  readonly description: string;
+}
+
+const MORE = 'A list of more than 48 entries goes on here.';
+
+const FILES: readonly PageFile[] = [
+  {
+    at: '',
+    file: 'index.html',
+    type: HTML,
+    name: 'FrontPage',
+    about: 'the front page',
+    description: 'The categories of the first level. `/pages/index.html` is the same.',
+  },
+  {
+    file: 'index.html',
+    type: HTML,
+    name: 'FrontPageFile',
+    about: 'the front page by its file',
+    description: 'The categories of the first level.',
+  },
+  {
+    file: 'index/{part}.html',
+    parameters: [PART],
+    type: HTML,
+    name: 'FrontPagePart',
+    about: 'more of the front page',
+    description: MORE,
+  },
+  {
+    file: 'categories/{id}.html',
+    parameters: [ID],
+    type: HTML,
+    name: 'CategoryPage',
+    about: 'the page of a category',
+    description: 'The categories below it, or its SKUs.',
+  },
+  {
+    file: 'categories/{id}/{part}.html',
+    parameters: [ID, PART],
+    type: HTML,
+    name: 'CategoryPagePart',
+    about: 'more of the page of a category',
+    description: MORE,
+  },
+  {
+    file: 'goods/{id}.html',
+    parameters: [ID],
+    type: HTML,
+    name: 'SpuPage',
+    about: 'the page of an SPU',
+    description: 'Its descriptions, and its SKUs with their options.',
+  },
+  {
+    file: 'goods/{id}/{part}.html',
+    parameters: [ID, PART],
+    type: HTML,
+    name: 'SpuPagePart',
+    about: 'more of the page of an SPU',
+    description: MORE,
+  },
+  {
+    file: 'skus/{id}.html',
+    parameters: [SKU_ID],
+    type: HTML,
+    name: 'Page',
+    about: 'the detail page of a SKU',
+    description:
+      'Made anew after every change of what it shows. A SKU that is off sale keeps its page, without price and stock; the page of a deleted SKU is removed.',
+  },
+  {
+    file: 'sitemap.xml',
+    type: XML,
+    name: 'Sitemap',
+    about: 'the index of the sitemap',
+    description: 'Only if the server knows its public address (`--public-url`).',
+  },
+  {
+    file: 'sitemaps/{name}.xml',
+    parameters: [SITEMAP],
+    type: XML,
+    name: 'SitemapPart',
+    about: 'a file of the sitemap',
+    description:
+      'Addresses of the pages of a range of ids, such as `skus-1`: those from 1 to 1000.',
+  },
+  {
+    file: 'style.css',
+    type: CSS,
+    name: 'Style',
+    about: 'the style sheet of the pages',
+    description: 'That of all pages.',
+  },
+];
+
+export const PAGE_PATHS: readonly Path[] = FILES.map(pagePath);
+
+function pagePath({ file, at = file, parameters = [], type, ...described }: PageFile): Path {
+  const { name, about, description } = described;
+  const { headers, content, ...served } = type;
+  return definePath({
+    template: `/pages/${at}`,
+    parameters,
+    tag: PAGES_TAG,
+    name,
+    about,
+    page: at === '',
+    async resolve(params, { page }): Promise<ServedDocument> {
+      const found = await page(params.fill(file));
+      if (found === null) throw new CatalogError('not_found', 'there is no such document');
+      return { ...found, ...served };
+    },
+    validators: validatorsOf,
+    operations: {
+      GET: operation({
+        id: `read${name}`,
+        summary: `Read ${about}`,
+        description,
+        role: null,
+        body: noBody,
+        responses: { 200: { name, description: 'The document.', headers, content } },
+        failures: [404],
+        run: ({ found }: { readonly found: ServedDocument }) => documentResponse(found),
+      }),
+    },
   });
 }

@@ -1,169 +1,182 @@
 /** `/admin/tokens/`: a token for a user name and a password, and the end of a token. */
+import * as v from 'valibot';
 import { parseDuration } from '../../auth/duration.ts';
-import type { Credential } from '../../auth/login.ts';
-import { mayActAs, type Role } from '../../auth/roles.ts';
-import { type IssuedToken, MAX_ID_LENGTH, type Verified } from '../../auth/tokens.ts';
+import { mayActAs } from '../../auth/roles.ts';
+import { MAX_ID_LENGTH, type Verified } from '../../auth/tokens.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
-import { Problems, requireObject } from '../../resources/input.ts';
-import type { Endpoint, RequestContext, Method } from './endpoint.ts';
+import { longText, shortText } from '../../model/schemas.ts';
 import type { HttpResponse } from '../message.ts';
-
-export const TOKENS_PATH = '/admin/tokens/';
-
-export interface TokenService {
-  /**
-   * @param lifetime of the token, in seconds.
-   * @param address of the client.
-   * @throws CatalogError `unauthorized`, `login_throttled`.
-   */
-  issue(credential: Credential, lifetime: number, address: string): Promise<IssuedToken>;
-  /**
-   * Ends a token, durably.
-   *
-   * @param expires seconds since the epoch; null where it is not known.
-   */
-  revoke(jti: string, expires: number | null): Promise<void>;
-}
+import { json, noBody } from '../operations/body.ts';
+import { negotiatedJson, type Shape } from '../operations/content.ts';
+import { operation, type RequestContext } from '../operations/operation.ts';
+import type { PathParameter } from '../operations/parameters.ts';
+import type { Params } from '../operations/params.ts';
+import { definePath, type Path } from '../operations/path.ts';
+import { JSON_OFFERS } from '../rules/negotiation.ts';
+import { TOKENS_TAG } from './tags.ts';
 
 /** Names are bounded, since those that fail are remembered for a while. */
 const MAX_NAME_LENGTH = 255;
 
-const DEFAULT_LIFETIME = '8h';
+/** A text such as `8h`, as seconds. */
+const lifetime = v.pipe(
+  longText,
+  v.description(
+    'How long the token lives: a number and `s`, `m`, `h`, `d` or `w`, up to ten years.',
+  ),
+  v.metadata({ pattern: String.raw`^\d{1,9}[smhdw]$` }),
+  v.rawTransform<string, number>(({ dataset, addIssue, NEVER }) => {
+    try {
+      return parseDuration(dataset.value);
+    } catch (error) {
+      addIssue({ message: messageOf(error) });
+      return NEVER;
+    }
+  }),
+);
 
-/** What a client sends, as JSON Schema (2020-12), and whether it has to. */
-export const TOKEN_ATTRIBUTES = {
-  username: { type: 'string', maxLength: MAX_NAME_LENGTH, required: true },
-  password: { type: 'string', required: true },
-  expires: {
-    type: 'string',
-    pattern: '^\\d{1,9}[smhdw]$',
-    default: DEFAULT_LIFETIME,
-    required: false,
-  },
-} as const;
+const tokenRequest = v.pipe(
+  v.object(
+    {
+      username: v.pipe(shortText(MAX_NAME_LENGTH), v.description('The name of the account.')),
+      password: longText,
+      expires: v.optional(lifetime, '8h'),
+    },
+    'is required',
+  ),
+  v.description('Who wants a token.'),
+);
 
-/**
- * The endpoint of a path; null where it is no path of tokens. The router keeps routes by the shape
- * of their numbers, and ids of tokens are of any shape.
- */
-export function tokenEndpoint(path: string, service: TokenService): Endpoint | null {
-  if (!path.startsWith(TOKENS_PATH)) return null;
-  if (path.length === TOKENS_PATH.length) return new TokensEndpoint(service);
-  const [, jti] = /^([\w.-]+)\/$/.exec(path.slice(TOKENS_PATH.length)) ?? [];
-  return jti === undefined || jti.length > MAX_ID_LENGTH || jti.startsWith('.')
-    ? null
-    : new TokenEndpoint(service, jti);
-}
+const TOKEN: Shape = {
+  name: 'Token',
+  schema: () => ({
+    type: 'object',
+    description: 'A token for the paths under `/admin/`.',
+    properties: {
+      token: { type: 'string', description: 'Send it as `Authorization: Bearer <token>`.' },
+      expires_at: { type: 'string', format: 'date-time', description: 'UTC.' },
+    },
+    required: ['token', 'expires_at'],
+    examples: [TOKEN_EXAMPLE],
+  }),
+};
 
-class TokensEndpoint implements Endpoint {
-  readonly methods: readonly Method[] = ['POST'];
-  readonly negotiates = true;
-  readonly emptyNotFound = false;
-  readonly #service: TokenService;
+const TOKEN_EXAMPLE = {
+  token:
+    'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJyb2xlIjoiZWRpdG9yIiwic3ViIjoiYW5uIn0.c2lnbmF0dXJl',
+  expires_at: '2026-11-21T16:00:00Z',
+};
 
-  constructor(service: TokenService) {
-    this.#service = service;
-  }
+const JTI: PathParameter = {
+  component: 'jti',
+  name: 'jti',
+  in: 'path',
+  description: 'The id of a token: its claim `jti`.',
+  schema: { type: 'string', pattern: '^[A-Za-z0-9_-][A-Za-z0-9_.-]*$', maxLength: MAX_ID_LENGTH },
+  example: '3f0a1c52-7d7e-4d0b-9a31-0f6f9c2b8e44',
+  pattern: String.raw`[\w-][\w.-]{0,${MAX_ID_LENGTH - 1}}`,
+  memorable: false,
+};
 
-  /** Whoever wants a token has none. */
-  access(): null {
-    return null;
-  }
-
-  describe(): object {
-    return { name: 'token', attributes: TOKEN_ATTRIBUTES };
-  }
-
-  load(): undefined {}
-
-  validators(): null {
-    return null;
-  }
-
-  async handle(_: Method, { body, request, mediaType }: RequestContext): Promise<HttpResponse> {
-    const { lifetime, ...credential } = parseCredential(body);
-    const { token, id, expires } = await this.#service.issue(credential, lifetime, request.address);
-    return {
-      status: 201,
-      headers: {
-        'Content-Type': mediaType,
-        'Cache-Control': 'no-store',
-        Location: `${request.path}${id}/`,
-      },
-      body: JSON.stringify({
-        token,
-        expires_at: new Date(expires * 1000).toISOString().replace('.000Z', 'Z'),
+export const TOKEN_PATHS: readonly Path[] = [
+  definePath({
+    template: '/admin/tokens/',
+    tag: TOKENS_TAG,
+    name: 'TokenList',
+    about: 'tokens',
+    label: 'token',
+    offers: JSON_OFFERS,
+    resolve: () => undefined,
+    operations: {
+      POST: operation({
+        id: 'createToken',
+        summary: 'Get a token',
+        description:
+          'For the user name and the password of an account. Repeated failures are slowed down, for the name and for the address of the client.',
+        // A client that wants a token has none.
+        role: null,
+        body: json('TokenInput', tokenRequest, {
+          summary: 'A user name and a password',
+          value: { username: 'ann', password: 'correct horse battery staple', expires: '8h' },
+        }),
+        responses: {
+          201: {
+            name: 'TokenCreated',
+            description: 'The token. `Location` names the path at which it can be ended.',
+            headers: ['Location'],
+            content: negotiatedJson(TOKEN, {
+              Token: () => ({ summary: 'A token', value: TOKEN_EXAMPLE }),
+            }),
+          },
+        },
+        failures: [401, 429],
+        run: createToken,
       }),
-    };
-  }
-}
+    },
+  }),
+  definePath({
+    template: '/admin/tokens/{jti}/',
+    parameters: [JTI],
+    tag: TOKENS_TAG,
+    name: 'Token',
+    about: 'a token',
+    label: 'token',
+    // Tokens are not kept: nobody knows which there are.
+    resolve: (params) => params.text('jti'),
+    operations: {
+      DELETE: operation({
+        id: 'deleteToken',
+        summary: 'End a token',
+        description:
+          'By its `jti`. Admins end any token, others the one that they send. An id that no token has is no failure.',
+        role: 'viewer',
+        permit: requireOwn,
+        body: noBody,
+        responses: {
+          204: {
+            name: 'TokenRevoked',
+            description: 'No request with the token is answered from now on.',
+          },
+        },
+        failures: [403],
+        run: deleteToken,
+      }),
+    },
+  }),
+];
 
-class TokenEndpoint implements Endpoint {
-  readonly methods: readonly Method[] = ['DELETE'];
-  readonly negotiates = true;
-  readonly emptyNotFound = false;
-  readonly #service: TokenService;
-  readonly #jti: string;
-
-  constructor(service: TokenService, jti: string) {
-    this.#service = service;
-    this.#jti = jti;
-  }
-
-  access(): Role {
-    return 'viewer';
-  }
-
-  /** An admin ends any token, others end their own. */
-  permit({ role, id }: Verified): void {
-    if (id === this.#jti || mayActAs(role, 'admin')) return;
-    throw new CatalogError('forbidden', `the role ${role} may revoke no token but its own`);
-  }
-
-  describe(): object {
-    return { name: 'token', attributes: {} };
-  }
-
-  /** Tokens are not kept: which there are, nobody knows. */
-  load(): undefined {}
-
-  validators(): null {
-    return null;
-  }
-
-  async handle(_: Method, { caller }: RequestContext): Promise<HttpResponse> {
-    await this.#service.revoke(this.#jti, caller?.id === this.#jti ? caller.expires : null);
-    return { status: 204, headers: {}, body: null };
-  }
-}
-
-/** @throws CatalogError `invalid`, with every problem. */
-function parseCredential(body: unknown): Credential & { readonly lifetime: number } {
-  const sent = requireObject(body);
-  const problems = new Problems();
-  const text = (name: string, fallback: string | null): string | null => {
-    const value = Object.hasOwn(sent, name) ? sent[name] : fallback;
-    if (typeof value === 'string') return value;
-    problems.add(name, Object.hasOwn(sent, name) ? 'must be a string' : 'is required');
-    return null;
+async function createToken(
+  { services, request, mediaType }: RequestContext<undefined>,
+  { username, password, expires: seconds }: v.InferOutput<typeof tokenRequest>,
+): Promise<HttpResponse> {
+  const { tokenService } = services;
+  const credential = { username, password };
+  const { token, id, expires } = await tokenService.issue(credential, seconds, request.address);
+  return {
+    status: 201,
+    headers: {
+      'Content-Type': mediaType,
+      'Cache-Control': 'no-store',
+      Location: `${request.path}${id}/`,
+    },
+    body: JSON.stringify({
+      token,
+      expires_at: new Date(expires * 1000).toISOString().replace('.000Z', 'Z'),
+    }),
   };
-  const username = text('username', null) ?? '';
-  if (Array.from(username).length > MAX_NAME_LENGTH) {
-    problems.add('username', `must have at most ${MAX_NAME_LENGTH} characters`);
-  }
-  const password = text('password', null) ?? '';
-  const lifetime = parseLifetime(text('expires', DEFAULT_LIFETIME), problems);
-  problems.settle();
-  return { username, password, lifetime };
 }
 
-/** @returns seconds. */
-function parseLifetime(text: string | null, problems: Problems): number {
-  if (text === null) return 0;
-  try {
-    return parseDuration(text);
-  } catch (error) {
-    problems.add('expires', messageOf(error));
-    return 0;
-  }
+/** An admin ends any token, others end their own. */
+function requireOwn({ role, id }: Verified, params: Params): void {
+  if (id === params.text('jti') || mayActAs(role, 'admin')) return;
+  throw new CatalogError('forbidden', `the role ${role} may revoke no token but its own`);
+}
+
+async function deleteToken({
+  services,
+  found: jti,
+  caller,
+}: RequestContext<string>): Promise<HttpResponse> {
+  await services.tokenService.revoke(jti, caller?.id === jti ? caller.expires : null);
+  return { status: 204, headers: {}, body: null };
 }

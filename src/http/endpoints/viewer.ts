@@ -3,7 +3,19 @@ import bundle from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'text' };
 import style from 'swagger-ui-dist/swagger-ui.css' with { type: 'text' };
 import page from '../../../templates/viewer/page.njk' with { type: 'text' };
 import start from '../../../templates/viewer/start.js' with { type: 'text' };
-import type { Document } from './documents.ts';
+import { CatalogError } from '../../errors.ts';
+import { noBody } from '../operations/body.ts';
+import { textContent } from '../operations/content.ts';
+import {
+  documentResponse,
+  HTML_CONTENT,
+  type ServedDocument,
+  validatorsOf,
+} from '../operations/document.ts';
+import { operation, type RequestContext } from '../operations/operation.ts';
+import type { PathParameter } from '../operations/parameters.ts';
+import { definePath, type Path } from '../operations/path.ts';
+import { SERVICE_TAG } from './tags.ts';
 
 /** Only this server's own files run, and nothing is asked of another host. */
 const POLICY =
@@ -11,15 +23,96 @@ const POLICY =
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
-/** As bytes: a text would be encoded anew for every answer, and the bundle is large. */
-const FILES: ReadonlyMap<string, Document> = new Map([
-  ['', { body: Buffer.from(page), type: 'text/html; charset=utf-8', policy: POLICY }],
+// As bytes: a text would be encoded anew for every answer, and the bundle is large.
+
+const PAGE: ServedDocument = {
+  body: Buffer.from(page),
+  type: 'text/html; charset=utf-8',
+  policy: POLICY,
+};
+
+const FILES: ReadonlyMap<string, ServedDocument> = new Map([
   ['swagger-ui.css', { body: Buffer.from(style), type: 'text/css; charset=utf-8' }],
   ['swagger-ui-bundle.js', { body: Buffer.from(bundle), type: JAVASCRIPT }],
   ['start.js', { body: Buffer.from(start), type: JAVASCRIPT }],
 ]);
 
-/** A file of the viewer, its page by the empty name; null where there is none. */
-export function viewerFile(name: string): Document | null {
-  return FILES.get(name) ?? null;
+const FILE: PathParameter = {
+  component: 'file',
+  name: 'file',
+  in: 'path',
+  description: 'The name of a file of the documentation.',
+  schema: { type: 'string', pattern: '^[^/]+$' },
+  example: 'start.js',
+  pattern: [...FILES.keys()].map((name) => name.replaceAll('.', String.raw`\.`)).join('|'),
+  memorable: true,
+};
+
+export const VIEWER_PATHS: readonly Path[] = [
+  definePath({
+    template: '/docs/',
+    tag: SERVICE_TAG,
+    name: 'Documentation',
+    about: 'the documentation',
+    page: true,
+    resolve: () => PAGE,
+    validators: validatorsOf,
+    operations: {
+      GET: operation({
+        id: 'readDocumentation',
+        summary: 'Read the documentation',
+        description: 'This description for people, to be tried out.',
+        role: null,
+        body: noBody,
+        responses: {
+          200: {
+            name: 'Documentation',
+            description: 'The document.',
+            headers: ['ETag', 'Content-Security-Policy'],
+            content: HTML_CONTENT,
+          },
+        },
+        run: readDocument,
+      }),
+    },
+  }),
+  definePath({
+    template: '/docs/{file}',
+    parameters: [FILE],
+    tag: SERVICE_TAG,
+    name: 'DocumentationFile',
+    about: 'a file of the documentation',
+    resolve: (params) => fileNamed(params.text('file')),
+    validators: validatorsOf,
+    operations: {
+      GET: operation({
+        id: 'readDocumentationFile',
+        summary: 'Read a file of the documentation',
+        description: 'What the page of the documentation loads.',
+        role: null,
+        body: noBody,
+        responses: {
+          200: {
+            name: 'DocumentationFile',
+            description: 'The document.',
+            headers: ['ETag'],
+            content: textContent('*/*', {
+              DocumentationFile: () => ({ summary: 'A file', value: '…' }),
+            }),
+          },
+        },
+        run: readDocument,
+      }),
+    },
+  }),
+];
+
+function fileNamed(name: string): ServedDocument {
+  const file = FILES.get(name);
+  if (file !== undefined) return file;
+  throw new CatalogError('not_found', 'there is no such document');
+}
+
+function readDocument({ found }: RequestContext<ServedDocument>) {
+  return documentResponse(found);
 }

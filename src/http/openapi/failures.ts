@@ -2,7 +2,8 @@
 import type { Examples } from '../../resources/examples.ts';
 import { JSON_TYPE, VENDOR_TYPE } from '../rules/negotiation.ts';
 import { headersOf } from './headers.ts';
-import { FAULT, type Named, ref } from './names.ts';
+import { type Named, ref } from './refs.ts';
+import { FAULT_EXAMPLE } from './schemas.ts';
 
 interface Failure {
   readonly name: string;
@@ -77,7 +78,8 @@ const FAILURES = {
   },
   413: {
     name: 'TooLarge',
-    description: 'The body is larger than the server takes: 1 MiB, unless it was set otherwise.',
+    description:
+      'The body is larger than the server takes, or one of its arrays has more elements: 1 MiB and 10,000, unless they were set otherwise.',
     examples: { large: 'the body is larger than 1048576 bytes' },
   },
   415: {
@@ -110,7 +112,7 @@ const FAILURES = {
     description:
       'An unexpected fault, or the disk refused the write; a write that was refused changed nothing.',
     schema: 'Fault',
-    examples: { fault: FAULT },
+    examples: { fault: FAULT_EXAMPLE },
   },
   503: {
     name: 'Unavailable',
@@ -119,8 +121,11 @@ const FAILURES = {
     schema: 'Fault',
     header: 'Retry-After?',
     examples: {
-      closing: { ...FAULT, error: 'the server is shutting down' },
-      memory: { ...FAULT, error: 'the server is short of memory and takes no new data now' },
+      closing: { ...FAULT_EXAMPLE, error: 'the server is shutting down' },
+      memory: {
+        ...FAULT_EXAMPLE,
+        error: 'the server is short of memory and takes no new data now',
+      },
     },
   },
 } as const satisfies Readonly<Record<number, Failure>>;

@@ -1,7 +1,9 @@
 /** The response headers of the description. */
 import { KINDS } from '../../model/kinds.ts';
 import type { Examples } from '../../resources/examples.ts';
-import { FAULT, type JsonObject, type Named, ref } from './names.ts';
+import type { JsonObject } from '../operations/content.ts';
+import { type Named, ref } from './refs.ts';
+import { FAULT_EXAMPLE } from './schemas.ts';
 
 /** Headers that every answer of a path has. */
 const ALWAYS = ['Link', 'Vary', 'Cache-Control', 'X-Content-Type-Options', 'X-Request-Id?'];
@@ -22,100 +24,108 @@ export function headersOf(own: readonly string[]): { readonly headers: JsonObjec
   return { headers: Object.fromEntries(named) };
 }
 
+/** Headers that no answer of a path lacks. */
+const EVERY: Named = {
+  Link: {
+    description:
+      'Links (RFC 8288). Always `service-desc` and `service-doc`: this description, and its page for people. Of a collection: `first`, `prev`, `next` and `last`, as far as there are such pages, and `up`. Of an item: `collection` and `up`. Of the index: an `item` for each collection.',
+    required,
+    schema: text,
+    example:
+      '</admin/skus/?page=1&per_page=20>; rel="first", </admin/skus/?page=2&per_page=20>; rel="next", </admin/skus/?page=2&per_page=20>; rel="last", </>; rel="up", </openapi.json>; rel="service-desc"; type="application/json", </docs/>; rel="service-doc"; type="text/html"',
+  },
+  Vary: {
+    description: 'The request headers that the answer depends on.',
+    required,
+    schema: text,
+    example: 'Accept',
+  },
+  'Cache-Control': {
+    description:
+      '`no-store` where a token is asked for; else `no-cache`: use it again only after a request with `If-None-Match`.',
+    required,
+    schema: { ...text, enum: ['no-store', 'no-cache'] },
+  },
+  'X-Content-Type-Options': {
+    description: 'The type is the one named, and not to be guessed.',
+    required,
+    schema: { ...text, const: 'nosniff' },
+  },
+};
+
+/** Headers of some answers; `Perhaps` marks those that may be missing. */
+const OWN: Named = {
+  'X-Request-IdPerhaps': {
+    description:
+      'The id of the request in the log of the server: with every 5xx, and where the request had such a header. It is the one sent only where a trusted proxy sent it.',
+    schema: { ...text, pattern: '^[\\w.:-]{1,128}$' },
+    example: FAULT_EXAMPLE.request_id,
+  },
+  'Retry-AfterPerhaps': {
+    description: 'Seconds after which to try again.',
+    schema: { type: 'integer', minimum: 1 },
+    example: 1,
+  },
+  'X-Total-Count': {
+    description: 'How many objects all pages have together.',
+    required,
+    schema: { type: 'integer', minimum: 0 },
+    example: 36,
+  },
+  'Idempotent-ReplayedPerhaps': {
+    description:
+      'This is the answer that the first request with the same `Idempotency-Key` got; nothing was done again.',
+    schema: { ...text, const: 'true' },
+  },
+  Allow: {
+    description: 'Every method of the path.',
+    required,
+    schema: text,
+    example: 'GET, HEAD, POST, PATCH, OPTIONS',
+  },
+  'WWW-Authenticate': {
+    description: 'What to send (RFC 6750, section 3).',
+    required,
+    schema: { ...text, pattern: '^Bearer ' },
+    example: 'Bearer realm="catalog-admin", error="invalid_token"',
+  },
+  'Retry-After': {
+    description: 'Seconds after which to try again.',
+    required,
+    schema: { type: 'integer', minimum: 1 },
+    example: 212,
+  },
+  'Last-Modified': {
+    description: 'When the page was written.',
+    required,
+    schema: text,
+    example: 'Mon, 02 Nov 2026 08:15:00 GMT',
+  },
+  'Content-Security-Policy': {
+    description: 'What the page may load: nothing of another host.',
+    required,
+    schema: text,
+    example: "default-src 'none'; style-src 'unsafe-inline'",
+  },
+  Location: {
+    description: 'The path of the new item, or of the page that is meant.',
+    required,
+    schema: { ...text, pattern: '^/' },
+    example: '/admin/skus/37/',
+  },
+};
+
 /** Every header by its name; those that an answer never lacks are required. */
 export function headers(examples: Examples): Named {
-  const etag = {
-    description:
-      'Strong entity tag of the representation (RFC 9110, section 8.8.3), for `If-Match` and `If-None-Match`.',
-    schema: { ...text, pattern: '^"[^"]*"$' },
-    example: examples.etag(KINDS.skus),
-  };
-  const location = {
-    description: 'The path of the new item.',
-    schema: { ...text, pattern: '^/.*/$' },
-    example: '/admin/skus/37/',
-  };
   return {
-    Link: {
+    ...EVERY,
+    ...OWN,
+    ETag: {
       description:
-        'Links (RFC 8288). Always `service-desc` and `service-doc`: this description, and its page for people. Of a collection: `first`, `prev`, `next` and `last`, as far as there are such pages, and `up`. Of an item: `collection` and `up`. Of the index: an `item` for each collection.',
+        'Strong entity tag of the representation (RFC 9110, section 8.8.3), for `If-Match` and `If-None-Match`.',
       required,
-      schema: text,
-      example:
-        '</admin/skus/?page=1&per_page=20>; rel="first", </admin/skus/?page=2&per_page=20>; rel="next", </admin/skus/?page=2&per_page=20>; rel="last", </>; rel="up", </openapi.json>; rel="service-desc"; type="application/json", </docs/>; rel="service-doc"; type="text/html"',
-    },
-    Vary: {
-      description: 'The request headers that the answer depends on.',
-      required,
-      schema: text,
-      example: 'Accept',
-    },
-    'Cache-Control': {
-      description:
-        '`no-store` where a token is asked for; else `no-cache`: use it again only after a request with `If-None-Match`.',
-      required,
-      schema: { ...text, enum: ['no-store', 'no-cache'] },
-    },
-    'X-Content-Type-Options': {
-      description: 'The type is the one named, and not to be guessed.',
-      required,
-      schema: { ...text, const: 'nosniff' },
-    },
-    'X-Request-IdPerhaps': {
-      description:
-        'The id of the request in the log of the server: with every 5xx, and where the request had such a header. It is the one sent only where a trusted proxy sent it.',
-      schema: { ...text, pattern: '^[\\w.:-]{1,128}$' },
-      example: FAULT.request_id,
-    },
-    'Retry-AfterPerhaps': {
-      description: 'Seconds after which to try again.',
-      schema: { type: 'integer', minimum: 1 },
-      example: 1,
-    },
-    ETag: { ...etag, required },
-    ETagPerhaps: { ...etag, description: `${etag.description} An array has none.` },
-    Location: { ...location, required },
-    LocationPerhaps: { ...location, description: `${location.description} An array has none.` },
-    'X-Total-Count': {
-      description: 'How many objects all pages have together.',
-      required,
-      schema: { type: 'integer', minimum: 0 },
-      example: 36,
-    },
-    'Idempotent-ReplayedPerhaps': {
-      description:
-        'This is the answer that the first request with the same `Idempotency-Key` got; nothing was done again.',
-      schema: { ...text, const: 'true' },
-    },
-    Allow: {
-      description: 'Every method of the path.',
-      required,
-      schema: text,
-      example: 'GET, HEAD, POST, PATCH, OPTIONS',
-    },
-    'WWW-Authenticate': {
-      description: 'What to send (RFC 6750, section 3).',
-      required,
-      schema: { ...text, pattern: '^Bearer ' },
-      example: 'Bearer realm="catalog-admin", error="invalid_token"',
-    },
-    'Retry-After': {
-      description: 'Seconds after which to try again.',
-      required,
-      schema: { type: 'integer', minimum: 1 },
-      example: 212,
-    },
-    'Last-Modified': {
-      description: 'When the page was written.',
-      required,
-      schema: text,
-      example: 'Mon, 02 Nov 2026 08:15:00 GMT',
-    },
-    'Content-Security-Policy': {
-      description: 'What the page may load: nothing of another host.',
-      required,
-      schema: text,
-      example: "default-src 'none'; style-src 'unsafe-inline'",
+      schema: { ...text, pattern: '^"[^"]*"$' },
+      example: examples.etag(KINDS.skus),
     },
   };
 }

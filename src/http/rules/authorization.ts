@@ -3,7 +3,6 @@ import { mayActAs, type Role } from '../../auth/roles.ts';
 import type { TokenVerifier, Verified } from '../../auth/tokens.ts';
 import { CatalogError } from '../../errors.ts';
 import type { Kind } from '../../model/kind.ts';
-import type { Endpoint } from '../endpoints/endpoint.ts';
 import { header, type HttpRequest, whenReady } from '../message.ts';
 
 /**
@@ -22,12 +21,11 @@ export function accessTo(
 }
 
 /**
- * @param needed the role that the endpoint asks for.
+ * @param needed the least role that the operation asks for.
  * @returns whose token it is.
  * @throws CatalogError `unauthorized`, `forbidden`.
  */
 export function authorize(
-  endpoint: Endpoint,
   needed: Role,
   request: HttpRequest,
   tokens: TokenVerifier,
@@ -39,7 +37,6 @@ export function authorize(
       const lacking = needed === 'admin' ? `not ${what} this; admin may` : 'read, but not write';
       throw new CatalogError('forbidden', `the role ${role} may ${lacking}`);
     }
-    endpoint.permit?.(caller);
     return caller;
   });
 }

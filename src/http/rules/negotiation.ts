@@ -5,10 +5,16 @@ export const VERSION = '1.0';
 export const JSON_TYPE = 'application/json';
 export const VENDOR_TYPE = `application/vnd.catalog+json; version=${VERSION}`;
 
-export type MediaType = typeof JSON_TYPE | typeof VENDOR_TYPE;
+/** A media type that an operation can answer with. */
+export interface Offer {
+  /** As `Content-Type` names it. */
+  readonly answer: string;
+  /** Without parameters, as `Accept` is compared with it. */
+  readonly type: string;
+}
 
-/** The media types of responses; the first wins among equals. */
-const OFFERS: readonly { readonly answer: MediaType; readonly type: string }[] = [
+/** JSON, with and without the version. */
+export const JSON_OFFERS: readonly Offer[] = [
   { answer: JSON_TYPE, type: 'application/json' },
   { answer: VENDOR_TYPE, type: 'application/vnd.catalog+json' },
 ];
@@ -24,14 +30,22 @@ interface Range {
 /** How exactly a range matches an offer if it does not; the most exact range decides. */
 const MISMATCH = -1;
 
-/** @throws CatalogError `not_acceptable`. */
-export function negotiate(accept: string | undefined): MediaType {
-  if (accept === undefined || accept === '*/*' || accept === JSON_TYPE || accept.trim() === '') {
-    return JSON_TYPE;
+/**
+ * @param offers of which the first wins among equals.
+ * @returns the `Content-Type` to answer with.
+ * @throws CatalogError `not_acceptable`.
+ */
+export function negotiate(
+  accept: string | undefined,
+  offers: readonly Offer[] = JSON_OFFERS,
+): string {
+  const first = offers[0]?.answer ?? JSON_TYPE;
+  if (accept === undefined || accept === '*/*' || accept === first || accept.trim() === '') {
+    return first;
   }
   const ranges = parseAccept(accept);
-  let best: { answer: MediaType; quality: number; exactness: number } | null = null;
-  for (const { answer, type } of OFFERS) {
+  let best: { answer: string; quality: number; exactness: number } | null = null;
+  for (const { answer, type } of offers) {
     const { quality, exactness } = preference(ranges, type);
     if (quality <= 0) continue;
     const better =
@@ -41,7 +55,8 @@ export function negotiate(accept: string | undefined): MediaType {
     if (better) best = { answer, quality, exactness };
   }
   if (best !== null) return best.answer;
-  throw new CatalogError('not_acceptable', `ask for ${JSON_TYPE}, or for ${VENDOR_TYPE}`);
+  const known = offers.map((offer) => offer.answer).join(', or for ');
+  throw new CatalogError('not_acceptable', `ask for ${known}`);
 }
 
 function preference(

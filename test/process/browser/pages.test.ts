@@ -56,7 +56,7 @@ async function fill(): Promise<void> {
   const many = Array.from({ length: 60 }, (_, number) =>
     skuFields(long, { name: `No. ${number}` }),
   );
-  assert.is((await send(server, 'POST', '/admin/skus/', { body: many })).status, 201);
+  assert.is((await send(server, 'POST', '/admin/skus/bulk/', { body: many })).status, 201);
   await send(server, 'PATCH', `/admin/goods/${long.spu}/`, { body: { desc_detail: RICH } });
   PAGES['list'] = `goods/${long.spu}.html`;
   PAGES['part'] = `categories/${long.chain[2]}/2.html`;

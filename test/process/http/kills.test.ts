@@ -30,7 +30,7 @@ test('10,000 SKUs are one change set within --max-body, and there after a kill',
   const of = await createCatalog(first);
   const changeSets = () => readdirSync(join(first.data, 'changes')).length;
   const before = changeSets();
-  const created = await send(first, 'POST', SKUS, { body: priceList(of) });
+  const created = await send(first, 'POST', `${SKUS}bulk/`, { body: priceList(of) });
   assert.is(created.status, 201, created.text.slice(0, 200));
   assert.is(changeSets(), before + 1);
   const ids = created.json.map(({ id }: Fields) => id);
@@ -40,7 +40,7 @@ test('10,000 SKUs are one change set within --max-body, and there after a kill',
   );
   assert.is(created.json[9999].price, 9999);
 
-  const changed = await send(first, 'PATCH', SKUS, {
+  const changed = await send(first, 'PATCH', `${SKUS}bulk/`, {
     body: ids.map((id: number) => ({ id, price: id * 100 })),
   });
   assert.is(changed.status, 200, changed.text.slice(0, 200));

@@ -62,7 +62,7 @@ async function busyShop(): Promise<{ server: TestServer; shop: Busy }> {
   const fields = skuFields(of);
   const many = Array.from({ length: 60 }, (_, number) => ({ ...fields, name: `SKU ${number}` }));
   const first = { ...fields, specs: [of.silver, of.large] };
-  const created = await send(server, 'POST', '/admin/skus/', { body: [first, ...many] });
+  const created = await send(server, 'POST', '/admin/skus/bulk/', { body: [first, ...many] });
   const skus = created.json.map(({ id }: { id: number }) => id);
   const paths = [
     `/admin/brands/${of.brand}/`,

@@ -1,0 +1,82 @@
+/** The attributes of kinds as JSON Schema: what clients send, and what they are shown. */
+import type { Attribute, Kind } from '../../../model/kind.ts';
+import { KINDS } from '../../../model/kinds.ts';
+import { visibleAttributes } from '../../../resources/representation.ts';
+import type { Attributes } from '../../operations/body.ts';
+import type { JsonSchema } from '../../operations/content.ts';
+import { jsonSchemaOf } from '../../operations/json-schema.ts';
+
+/** What OPTIONS says of the attributes that a client may send. */
+export function sentAttributes(kind: Kind): Attributes {
+  return Object.fromEntries(
+    writableAttributes(kind).map(({ name, schema, required }) => [name, { ...schema, required }]),
+  );
+}
+
+export interface WritableAttribute {
+  /** As requests call it. */
+  readonly name: string;
+  /** As the kind declares it. */
+  readonly attribute: string;
+  readonly schema: JsonSchema;
+  /** On POST and PUT; PATCH requires none. */
+  readonly required: boolean;
+}
+
+/** The attributes of a kind that clients send, in the order of the object. */
+export function writableAttributes(kind: Kind): WritableAttribute[] {
+  return visibleAttributes(kind).flatMap(([attribute, declared]) => {
+    if (declared.role === 'children') {
+      return [{ name: attribute, attribute, schema: ownedSchema(declared), required: false }];
+    }
+    if (declared.role !== 'input') return [];
+    const { schema, request = attribute, default: fallback } = declared;
+    const described = jsonSchemaOf(schema);
+    return [
+      {
+        name: request,
+        attribute,
+        schema: fallback === undefined ? described : { ...described, default: fallback },
+        required: fallback === undefined,
+      },
+    ];
+  });
+}
+
+/** JSON Schema (2020-12) of one attribute as answers show it. */
+export function attributeSchema(kind: Kind, declared: Attribute): JsonSchema {
+  switch (declared.role) {
+    case 'id':
+      return { type: 'integer', minimum: 1, readOnly: true };
+    case 'input':
+      return jsonSchemaOf(declared.schema);
+    case 'serverSet':
+      if (declared.schema !== undefined) {
+        return { ...jsonSchemaOf(declared.schema), readOnly: true };
+      }
+      return { type: typeof declared.initial === 'number' ? 'integer' : 'string', readOnly: true };
+    case 'lookup': {
+      const through = kind.attributes[declared.foreignKey];
+      const nullable = through?.role === 'input' && through.default === null;
+      return { type: nullable ? ['string', 'null'] : 'string', readOnly: true };
+    }
+    case 'children':
+      return ownedSchema(declared);
+    case 'document':
+      return { type: ['object', 'null'], additionalProperties: true, readOnly: true };
+    case 'internal':
+      throw new Error(`an answer shows nothing internal of ${kind.plural}`);
+  }
+}
+
+function ownedSchema(declared: Extract<Attribute, { role: 'children' }>): JsonSchema {
+  const attributes = writableAttributes(KINDS[declared.kind]);
+  return {
+    type: 'array',
+    items: {
+      type: 'object',
+      required: attributes.flatMap(({ name, required }) => (required ? [name] : [])),
+      properties: Object.fromEntries(attributes.map(({ name, schema }) => [name, schema])),
+    },
+  };
+}

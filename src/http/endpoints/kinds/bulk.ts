@@ -1,0 +1,86 @@
+/** `/admin/<collection>/bulk/`: several objects in one request, all or none (spec 9.1). */
+import type { Kind } from '../../../model/kind.ts';
+import type { HttpResponse } from '../../message.ts';
+import { uncheckedJson } from '../../operations/body.ts';
+import { type Operation, operation, type RequestContext } from '../../operations/operation.ts';
+import { IDEMPOTENCY_KEY } from '../../operations/parameters.ts';
+import { definePath, type Path } from '../../operations/path.ts';
+import { idempotencyKey } from '../../rules/idempotency-key.ts';
+import { JSON_OFFERS } from '../../rules/negotiation.ts';
+import { sentAttributes } from './attributes.ts';
+import { inputsOf, manyOf, updatesOf } from './shapes.ts';
+import { componentName } from './names.ts';
+import { type Place, roleFor, subjectOf, tagOf, templateOf } from './place.ts';
+
+export function bulkPath(place: Place): Path {
+  const { kind } = place;
+  return definePath<Kind>({
+    template: `${templateOf(place)}bulk/`,
+    tag: tagOf(place),
+    name: `${componentName(kind)}Bulk`,
+    about: `several ${kind.plural} at once`,
+    label: kind.label,
+    offers: JSON_OFFERS,
+    resolve: () => kind,
+    operations: { POST: createAllOperation(place), PATCH: changeAllOperation(place) },
+  });
+}
+
+function createAllOperation(place: Place): Operation<Kind> {
+  const { kind } = place;
+  const name = componentName(kind);
+  return operation({
+    id: `create${name}List`,
+    summary: `Create several ${kind.plural}`,
+    description:
+      'Makes one object of each element, all or none. The `fields` of a 422 begin with the position.',
+    role: roleFor(place, 'POST'),
+    parameters: [IDEMPOTENCY_KEY],
+    body: uncheckedJson(inputsOf(kind), () => sentAttributes(kind)),
+    responses: {
+      201: {
+        name: `${name}ListCreated`,
+        description: `The new ${kind.plural} in the order of the request.`,
+        headers: ['Idempotent-Replayed?'],
+        content: manyOf(kind),
+      },
+    },
+    run: createAll,
+  });
+}
+
+function changeAllOperation(place: Place): Operation<Kind> {
+  const { kind } = place;
+  const name = componentName(kind);
+  return operation({
+    id: `change${name}List`,
+    summary: `Change several ${kind.plural}`,
+    description:
+      'Each element names an object by its `id`, and says what is to change of it: all or none. The `fields` of a 422 begin with the position; an unknown `id` is 422 as well.',
+    role: roleFor(place, 'PATCH'),
+    body: uncheckedJson(updatesOf(kind), () => sentAttributes(kind)),
+    responses: {
+      200: {
+        name: `${name}ListChanged`,
+        description: `The ${kind.plural} in the order of the request.`,
+        content: manyOf(kind),
+      },
+    },
+    run: changeAll,
+  });
+}
+
+async function createAll(context: RequestContext<Kind>, body: unknown): Promise<HttpResponse> {
+  const { request, services, found, mediaType } = context;
+  const sender = { subject: subjectOf(context), key: idempotencyKey(request) };
+  const { text, replayed } = await services.records.createAll(found, body, sender);
+  const headers: Record<string, string> = { 'Content-Type': mediaType };
+  if (replayed) headers['Idempotent-Replayed'] = 'true';
+  return { status: 201, headers, body: text };
+}
+
+async function changeAll(context: RequestContext<Kind>, body: unknown): Promise<HttpResponse> {
+  const { services, found, mediaType } = context;
+  const text = await services.records.updateAll(found, body, subjectOf(context));
+  return { status: 200, headers: { 'Content-Type': mediaType }, body: text };
+}

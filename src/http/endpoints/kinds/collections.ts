@@ -1,0 +1,161 @@
+/** Collections: GET lists, POST creates one object (spec 1.2). */
+import { isWritable, type Kind } from '../../../model/kind.ts';
+import type { Address } from '../../../resources/address.ts';
+import { type CollectionQuery, parseQuery } from '../../../resources/query.ts';
+import type { Creation, Listing } from '../../../resources/records.ts';
+import { type HttpResponse, whenReady } from '../../message.ts';
+import { noBody, uncheckedJson } from '../../operations/body.ts';
+import {
+  type Operation,
+  operation,
+  type RequestContext,
+  type ResponseDeclaration,
+} from '../../operations/operation.ts';
+import { IDEMPOTENCY_KEY } from '../../operations/parameters.ts';
+import { definePath, type Path } from '../../operations/path.ts';
+import { idempotencyKey } from '../../rules/idempotency-key.ts';
+import { JSON_OFFERS } from '../../rules/negotiation.ts';
+import { pageLinks } from '../../rules/paging.ts';
+import { sentAttributes } from './attributes.ts';
+import { inputOf, manyOf, oneOf } from './shapes.ts';
+import { listParameters } from './list-parameters.ts';
+import { componentName } from './names.ts';
+import {
+  addressing,
+  namesOf,
+  parametersOf,
+  type Place,
+  roleFor,
+  subjectOf,
+  tagOf,
+  templateOf,
+} from './place.ts';
+
+export function collectionPath(place: Place): Path {
+  const { kind, nesting } = place;
+  const addressOf = addressing(place);
+  return definePath<Address>({
+    template: templateOf(place),
+    parameters: parametersOf(place),
+    tag: tagOf(place),
+    ...namesOf(place, 'List'),
+    label: kind.label,
+    offers: JSON_OFFERS,
+    resolve(params, { records }) {
+      const address = addressOf(params);
+      if (address.parent !== null) records.requireParent(address);
+      return address;
+    },
+    operations: {
+      GET: listOperation(place),
+      ...(isWritable(kind, nesting) && { POST: createOperation(place) }),
+    },
+  });
+}
+
+const LIST_HEAD = { name: 'ListHead', description: 'There is such a page.' };
+
+function listOperation(place: Place): Operation<Address> {
+  const { kind } = place;
+  const { name, about } = namesOf(place, 'List');
+  const unpaged = kind.unpaged ? ' Without any of these four, all of them.' : '';
+  return operation({
+    id: `list${name}`,
+    summary: `List ${about}`,
+    description: `Paged by \`page\` and \`per_page\`, or by \`limit\` and \`offset\`.${unpaged} Of several filters all must hold.`,
+    role: roleFor(place, 'GET'),
+    parameters: listParameters(kind),
+    body: noBody,
+    responses: {
+      200: {
+        name: `${componentName(kind)}List`,
+        description: `A page of ${kind.plural}.`,
+        headers: ['X-Total-Count'],
+        content: manyOf(kind),
+        head: LIST_HEAD,
+      },
+    },
+    // Too many sort orders are made at once.
+    failures: [503],
+    run: list,
+  });
+}
+
+function list(context: RequestContext<Address>): HttpResponse | Promise<HttpResponse> {
+  const { request, services, found } = context;
+  const query = parseQuery(found.kind, request.search);
+  return whenReady(services.records.list(found, query.selection), (listing) =>
+    pageOf(context, query, listing),
+  );
+}
+
+function pageOf(
+  { request, found, mediaType }: RequestContext<Address>,
+  query: CollectionQuery,
+  { text, total }: Listing,
+): HttpResponse {
+  return {
+    status: 200,
+    headers: {
+      'Content-Type': mediaType,
+      'X-Total-Count': String(total),
+      Link: [...pageLinks(request.path, query, total), upLink(found, request.path)].join(', '),
+    },
+    body: text,
+  };
+}
+
+/** The parent of a nested collection, the index of any other. */
+function upLink({ kind, parent }: Address, path: string): string {
+  const below = parent === null ? (kind.path ?? '') : `/${parent.nesting.segment}/`;
+  return `<${path.slice(0, path.length - below.length + 1)}>; rel="up"`;
+}
+
+function createOperation(place: Place): Operation<Address> {
+  const { kind } = place;
+  const { name, about } = namesOf(place, '');
+  return operation({
+    id: `create${name}`,
+    summary: `Create ${about}`,
+    description: `Makes one ${kind.label}.`,
+    role: roleFor(place, 'POST'),
+    parameters: [IDEMPOTENCY_KEY],
+    body: uncheckedJson(inputOf(kind), () => sentAttributes(kind)),
+    responses: { 201: createdResponse(kind) },
+    run: create,
+  });
+}
+
+function createdResponse(kind: Kind): ResponseDeclaration {
+  return {
+    name: `${componentName(kind)}Created`,
+    description: `The new ${kind.label}.`,
+    headers: ['Location', 'ETag', 'Idempotent-Replayed?'],
+    content: oneOf(kind),
+  };
+}
+
+async function create(context: RequestContext<Address>, body: unknown): Promise<HttpResponse> {
+  const { request, services, found, mediaType } = context;
+  const sender = { subject: subjectOf(context), key: idempotencyKey(request) };
+  const created = await services.records.create(found, body, sender);
+  return {
+    status: 201,
+    headers: creationHeaders(created, request.path, mediaType),
+    body: created.text,
+  };
+}
+
+/** @param path of the collection, as the client called it. */
+function creationHeaders(
+  { id, etag, replayed }: Creation,
+  path: string,
+  mediaType: string,
+): Record<string, string> {
+  return {
+    'Content-Type': mediaType,
+    ...(id !== null && { Location: `${path}${id}/` }),
+    ...(etag !== null && { ETag: etag }),
+    ...(replayed && { 'Idempotent-Replayed': 'true' }),
+  };
+}

@@ -1,0 +1,186 @@
+/** Items: GET, PUT, PATCH and DELETE of one object (spec 1.2). */
+import { isWritable, type Row } from '../../../model/kind.ts';
+import { type Referrer, referrersOf } from '../../../model/relations.ts';
+import type { Address } from '../../../resources/address.ts';
+import type { Mode } from '../../../resources/input.ts';
+import type { Precondition } from '../../../resources/records.ts';
+import type { Representation } from '../../../resources/representation.ts';
+import type { HttpResponse } from '../../message.ts';
+import { noBody, uncheckedJson } from '../../operations/body.ts';
+import { type Operation, operation, type RequestContext } from '../../operations/operation.ts';
+import { definePath, type Path } from '../../operations/path.ts';
+import { JSON_OFFERS } from '../../rules/negotiation.ts';
+import { type Conditions, requireWritable } from '../../rules/preconditions.ts';
+import { sentAttributes } from './attributes.ts';
+import { oneOf, patchOf, replacementOf } from './shapes.ts';
+import { componentName } from './names.ts';
+import {
+  addressing,
+  itemParameterOf,
+  namesOf,
+  parametersOf,
+  type Place,
+  roleFor,
+  subjectOf,
+  tagOf,
+  templateOf,
+} from './place.ts';
+
+/** An item that is there. */
+interface Item {
+  readonly address: Address;
+  readonly id: number;
+  readonly row: Row;
+}
+
+export function itemPath(place: Place): Path {
+  const { kind, nesting } = place;
+  const parameter = itemParameterOf(place);
+  const addressOf = addressing(place);
+  const writable = isWritable(kind, nesting);
+  return definePath<Item>({
+    template: `${templateOf(place)}{${parameter.name}}/`,
+    parameters: [...parametersOf(place), parameter],
+    tag: tagOf(place),
+    ...namesOf(place, ''),
+    label: kind.label,
+    emptyNotFound: kind.emptyNotFound,
+    offers: JSON_OFFERS,
+    resolve(params, { records }, reads) {
+      const address = addressOf(params);
+      const id = params.id(parameter.name);
+      return { address, id, row: records.find(address, id, reads) };
+    },
+    validators: ({ address, row }, { records }) => records.read(address, row),
+    operations: {
+      GET: readOperation(place),
+      ...(writable &&
+        nesting === null && {
+          PUT: updateOperation(place, 'whole'),
+          PATCH: updateOperation(place, 'partial'),
+        }),
+      ...(writable && { DELETE: deleteOperation(place) }),
+    },
+  });
+}
+
+const ITEM_HEAD = { name: 'ItemHead', description: 'There is such an item.' };
+
+function readOperation(place: Place): Operation<Item> {
+  const { kind, nesting } = place;
+  const { name, about } = namesOf(place, '');
+  const tells = nesting === null && !kind.emptyNotFound;
+  return operation({
+    id: `read${name}`,
+    summary: `Read ${about}`,
+    description: `With \`If-None-Match\` only if it has changed.${tells ? ' One that was deleted is 410, one that never was 404.' : ''}`,
+    role: roleFor(place, 'GET'),
+    body: noBody,
+    responses: {
+      200: {
+        name: componentName(kind),
+        description: `The ${kind.label}.`,
+        headers: ['ETag'],
+        content: oneOf(kind),
+        head: ITEM_HEAD,
+      },
+    },
+    failures: tells ? [410] : [],
+    run: read,
+  });
+}
+
+function updateOperation(place: Place, mode: Mode): Operation<Item> {
+  const { kind } = place;
+  const { name, about } = namesOf(place, '');
+  const whole = mode === 'whole';
+  const rest = whole ? 'What is left out gets its default.' : 'What is left out stays as it is.';
+  return operation({
+    id: `${whole ? 'replace' : 'change'}${name}`,
+    summary: `${whole ? 'Replace' : 'Change'} ${about}`,
+    description: `${rest} With \`If-Match\` only if nobody has changed it since.`,
+    role: roleFor(place, whole ? 'PUT' : 'PATCH'),
+    body: uncheckedJson(whole ? replacementOf(kind) : patchOf(kind), () => sentAttributes(kind)),
+    responses: {
+      200: {
+        name: componentName(kind),
+        description: `The ${kind.label}.`,
+        headers: ['ETag'],
+        content: oneOf(kind),
+        head: ITEM_HEAD,
+      },
+    },
+    run: (context: RequestContext<Item>, body) => update(mode, context, body),
+  });
+}
+
+function deleteOperation(place: Place): Operation<Item> {
+  const { kind } = place;
+  const { name, about } = namesOf(place, '');
+  const referrers = referrersOf(kind.name);
+  const holding = referrers.filter(({ cascade }) => !cascade);
+  const cascading = referrers.filter(({ cascade }) => cascade);
+  return operation({
+    id: `delete${name}`,
+    summary: `Delete ${about}`,
+    description: [
+      'The id is never used again.',
+      ...(holding.length > 0 ? [`Refused as long as ${pluralsOf(holding)} refer to it.`] : []),
+      ...(cascading.length > 0 ? [`Its ${pluralsOf(cascading)} are deleted with it.`] : []),
+    ].join(' '),
+    role: roleFor(place, 'DELETE'),
+    body: noBody,
+    responses: { 204: { name: 'Deleted', description: 'Deleted.' } },
+    failures: [
+      ...(holding.length > 0 ? ([409] as const) : []),
+      ...(kind.refusalIsValidation ? ([422] as const) : []),
+      503,
+    ],
+    run: remove,
+  });
+}
+
+/** "specifications or SKUs". */
+function pluralsOf(referrers: readonly Referrer[]): string {
+  return [...new Set(referrers.map(({ kind }) => kind.plural))].join(' or ');
+}
+
+function read(context: RequestContext<Item>): HttpResponse {
+  const { services, found } = context;
+  return respond(services.records.read(found.address, found.row), context);
+}
+
+async function update(
+  mode: Mode,
+  context: RequestContext<Item>,
+  body: unknown,
+): Promise<HttpResponse> {
+  const { services, found, conditions } = context;
+  const { address, id } = found;
+  const subject = subjectOf(context);
+  return respond(
+    await services.records.update(address, id, mode, body, preconditionOf(conditions), subject),
+    context,
+  );
+}
+
+async function remove(context: RequestContext<Item>): Promise<HttpResponse> {
+  const { services, found, conditions } = context;
+  const { address, id } = found;
+  await services.records.remove(address, id, preconditionOf(conditions), subjectOf(context));
+  return { status: 204, headers: {}, body: null };
+}
+
+function respond(
+  { text, etag }: Representation,
+  { mediaType, request: { path } }: RequestContext<Item>,
+): HttpResponse {
+  const collection = path.slice(0, path.lastIndexOf('/', path.length - 2) + 1);
+  const Link = `<${collection}>; rel="collection", <${collection}>; rel="up"`;
+  return { status: 200, headers: { 'Content-Type': mediaType, ETag: etag, Link }, body: text };
+}
+
+/** The conditions of a write are judged again when it is carried out. */
+function preconditionOf(conditions: Conditions | null): Precondition {
+  return conditions === null ? null : ({ etag }) => requireWritable(conditions, etag);
+}

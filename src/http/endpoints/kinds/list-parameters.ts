@@ -1,0 +1,89 @@
+/** The query parameters of collections, as the description has them. */
+import type { Kind } from '../../../model/kind.ts';
+import { DEFAULT_PAGE_SIZE, filterParameters, MAX_PAGE_SIZE } from '../../../resources/query.ts';
+import { type RangeParameter, rangeParameters } from '../../../resources/ranges.ts';
+import { scalarAttributes } from '../../../resources/representation.ts';
+import { MAX_SEARCH_LENGTH } from '../../../resources/search-words.ts';
+import type { JsonSchema } from '../../operations/content.ts';
+import type { Parameter } from '../../operations/parameters.ts';
+import { componentName } from './names.ts';
+
+const text = { type: 'string' };
+
+const integer = (minimum: number, more: object = {}) => ({ type: 'integer', minimum, ...more });
+
+function query(name: string, description: string, schema: JsonSchema, component = name): Parameter {
+  return { component, name, in: 'query', description, schema };
+}
+
+const size = integer(1, { maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE });
+
+const PAGING: readonly Parameter[] = [
+  query(
+    'page',
+    'Which page, with `per_page`; not with `limit` or `offset`.',
+    integer(1, { default: 1 }),
+  ),
+  query('per_page', 'How many objects a page has.', size),
+  query('limit', 'How many objects, with `offset`; not with `page` or `per_page`.', size),
+  query('offset', 'How many objects to pass over.', integer(0, { default: 0 })),
+];
+
+const ORDER = query('order', 'Equal values keep the ascending id in either direction.', {
+  ...text,
+  enum: ['asc', 'desc'],
+  default: 'asc',
+});
+
+const SEARCH = query(
+  'q',
+  'Those in which every word occurs somewhere in a text, whatever the case, accents or width; at most 10 words. Empty is the same as absent.',
+  { ...text, maxLength: MAX_SEARCH_LENGTH },
+);
+
+const KEYWORD = query(
+  'keyword',
+  'Those with exactly this name; empty is the same as absent.',
+  text,
+);
+
+/** What the query of a collection takes. */
+export function listParameters(kind: Kind): Parameter[] {
+  const sortby = query(
+    'sortby',
+    'The attribute to sort by.',
+    { ...text, enum: scalarAttributes(kind), default: 'id' },
+    `${componentName(kind)}Sortby`,
+  );
+  const keyword = kind.keyword === undefined ? [] : [KEYWORD];
+  const ranges = [...rangeParameters(kind)].map(([name, range]) => rangeParameter(name, range));
+  return [...PAGING, sortby, ORDER, SEARCH, ...keyword, ...filtersOf(kind), ...ranges];
+}
+
+/** The filters but `keyword`; the description has the request's word alone (spec 1.9). */
+function filtersOf(kind: Kind): Parameter[] {
+  const byAttribute = new Map<string, string>();
+  for (const [name, attribute] of filterParameters(kind)) {
+    if (name !== 'keyword' && !byAttribute.has(attribute)) byAttribute.set(attribute, name);
+  }
+  return [...byAttribute].map(([attribute, name]) =>
+    query(name, `Those with this \`${name}\`.`, filterSchema(kind, attribute)),
+  );
+}
+
+function filterSchema(kind: Kind, attribute: string): JsonSchema {
+  const declared = kind.attributes[attribute];
+  if (declared?.role === 'serverSet' && typeof declared.initial === 'string') {
+    return { ...text, minLength: 1 };
+  }
+  const nullable = declared?.role === 'input' && declared.default === null;
+  return nullable ? { anyOf: [integer(0), { ...text, const: 'null' }] } : integer(0);
+}
+
+function rangeParameter(name: string, { attribute, bound }: RangeParameter): Parameter {
+  if (bound === 'both') {
+    return query(name, `Those with this \`${name}\`.`, { ...text, enum: ['true', 'false'] });
+  }
+  const what = bound === 'min' ? 'at least' : 'at most';
+  return query(name, `Those whose \`${attribute}\` is ${what} this.`, integer(0));
+}

@@ -1,0 +1,75 @@
+/** Where rows of a kind are reached: by a path of their own, or by that of a parent. */
+import type { Role } from '../../../auth/roles.ts';
+import type { Kind, Nesting } from '../../../model/kind.ts';
+import { KINDS } from '../../../model/kinds.ts';
+import type { Address } from '../../../resources/address.ts';
+import type { RequestContext } from '../../operations/operation.ts';
+import { idInPath, type PathParameter, PK } from '../../operations/parameters.ts';
+import type { Params } from '../../operations/params.ts';
+import type { Tag } from '../../operations/path.ts';
+import { accessTo } from '../../rules/authorization.ts';
+import { capitalised, componentName, withArticle } from './names.ts';
+
+export interface Place {
+  readonly kind: Kind;
+  /** Null for the path of the kind itself. */
+  readonly nesting: Nesting | null;
+  /** Whether writing what anybody may read takes a token. */
+  readonly protectsOpen: boolean;
+}
+
+const CHILD = idInPath('child', 'The id of an item of the nested collection.');
+
+/** The path of the collection, as a template. */
+export function templateOf({ kind, nesting }: Place): string {
+  if (nesting === null) return kind.path ?? '';
+  return `${KINDS[nesting.parent].path}{pk}/${nesting.segment}/`;
+}
+
+/** The parameter that names an item of the collection. */
+export function itemParameterOf({ nesting }: Place): PathParameter {
+  return nesting === null ? PK : CHILD;
+}
+
+/** The parameters of the path of the collection. */
+export function parametersOf({ nesting }: Place): readonly PathParameter[] {
+  return nesting === null ? [] : [PK];
+}
+
+/** Reads the address of the collection from the parameters of a path. */
+export function addressing({ kind, nesting }: Place): (params: Params) => Address {
+  if (nesting === null) {
+    const address: Address = { kind, parent: null };
+    return () => address;
+  }
+  return (params) => ({ kind, parent: { nesting, id: params.id('pk') } });
+}
+
+export function roleFor({ kind, protectsOpen }: Place, method: string): Role | null {
+  return accessTo(kind, method, protectsOpen);
+}
+
+/** Ids and summaries: "SkuListOfSpu", "SKUs of an SPU". */
+export function namesOf({ kind, nesting }: Place, many: '' | 'List') {
+  const parent = nesting === null ? null : KINDS[nesting.parent];
+  const what = many === 'List' ? kind.plural : withArticle(kind.label);
+  return {
+    name: `${componentName(kind)}${many}${parent === null ? '' : `Of${componentName(parent)}`}`,
+    about: `${what}${parent === null ? '' : ` of ${withArticle(parent.label)}`}`,
+  };
+}
+
+/** The group of operations of a kind; without a path of its own it belongs to that of its parent. */
+export function tagOf({ kind, nesting, protectsOpen }: Place): Tag {
+  const shown = kind.path === null && nesting !== null ? KINDS[nesting.parent] : kind;
+  const { plural, path, public: open, adminOnly } = shown;
+  const asked = protectsOpen ? 'A token is asked for to write.' : 'No token is asked for.';
+  const token = adminOnly ? 'a token with the role `admin`' : 'a token';
+  const who = open ? asked : `For holders of ${token}.`;
+  return { name: plural, description: `${capitalised(plural)}, at \`${path}\`. ${who}` };
+}
+
+/** Who writes; null if no token was asked for. */
+export function subjectOf({ caller }: Pick<RequestContext<unknown>, 'caller'>): string | null {
+  return caller?.subject ?? null;
+}

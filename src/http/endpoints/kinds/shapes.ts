@@ -1,0 +1,217 @@
+/** The objects of kinds as clients send and read them, with examples of the demo catalog. */
+import type { Attribute, Kind } from '../../../model/kind.ts';
+import { KINDS } from '../../../model/kinds.ts';
+import { joinOf } from '../../../model/rules.ts';
+import { Examples } from '../../../resources/examples.ts';
+import { visibleAttributes } from '../../../resources/representation.ts';
+import {
+  arrayOf,
+  type Content,
+  type Example,
+  type JsonObject,
+  type JsonSchema,
+  negotiatedJson,
+  plainJson,
+  refTo,
+  type Shape,
+} from '../../operations/content.ts';
+import { attributeSchema, writableAttributes } from './attributes.ts';
+import { capitalised, componentName, withArticle } from './names.ts';
+
+let made: Examples | null = null;
+
+/** The demo catalog, read when the description is made. */
+export function demoExamples(): Examples {
+  return (made ??= new Examples());
+}
+
+/** The object of a kind, as an answer. */
+export function oneOf(kind: Kind): Content {
+  const name = componentName(kind);
+  return negotiatedJson(objectShape(kind), {
+    [name]: () => example(capitalised(kind.label), demoExamples().objects(kind, 1)[0]),
+  });
+}
+
+/** Several objects of a kind, as an answer. */
+export function manyOf(kind: Kind): Content {
+  return arrayOf(oneOf(kind), {
+    [`${componentName(kind)}List`]: () =>
+      example(capitalised(kind.plural), demoExamples().objects(kind, 2)),
+  });
+}
+
+/** What creates an object of a kind. */
+export function inputOf(kind: Kind): Content {
+  return plainJson(inputShape(kind), {
+    [`${componentName(kind)}Input`]: () =>
+      example(`One ${kind.label}`, demoExamples().inputs(kind, 1)[0]),
+  });
+}
+
+/** What creates several objects. */
+export function inputsOf(kind: Kind): Content {
+  const examples = {
+    [`${componentName(kind)}InputList`]: () =>
+      example(`Several ${kind.plural}, all or none`, demoExamples().inputs(kind, 2)),
+  };
+  return arrayOf(inputOf(kind), examples, { minItems: 1 });
+}
+
+/** What replaces an object. */
+export function replacementOf(kind: Kind): Content {
+  return plainJson(inputShape(kind), {
+    [`${componentName(kind)}Replacement`]: () =>
+      example(capitalised(kind.label), demoExamples().replacement(kind)),
+  });
+}
+
+/** What changes some attributes of an object. */
+export function patchOf(kind: Kind): Content {
+  return plainJson(patchShape(kind), {
+    [`${componentName(kind)}Patch`]: () => {
+      const [change = {}] = demoExamples().changes(kind, 1);
+      return example('One attribute', without(change, 'id'));
+    },
+  });
+}
+
+/** What changes some attributes of several objects. */
+export function updatesOf(kind: Kind): Content {
+  const one = plainJson(updateShape(kind), {});
+  const examples = {
+    [`${componentName(kind)}UpdateList`]: () =>
+      example(`Two ${kind.plural}`, demoExamples().changes(kind, 2)),
+  };
+  return arrayOf({ ...one, shapes: [...one.shapes, patchShape(kind)] }, examples, { minItems: 1 });
+}
+
+function example(summary: string, value: unknown): Example {
+  return { summary, value };
+}
+
+function objectShape(kind: Kind): Shape {
+  return {
+    name: componentName(kind),
+    schema() {
+      const shown = visibleAttributes(kind).map(
+        ([attribute, declared]) =>
+          [
+            attribute,
+            { ...attributeSchema(kind, declared), ...describe(kind, declared, false) },
+          ] as const,
+      );
+      const names = shown.map(([attribute]) => attribute);
+      const object = objectSchema(`${capitalised(withArticle(kind.label))}.`, shown, names);
+      return { ...object, examples: demoExamples().objects(kind, 1) };
+    },
+  };
+}
+
+function inputShape(kind: Kind): Shape {
+  return {
+    name: `${componentName(kind)}Input`,
+    schema() {
+      const required = writableAttributes(kind).flatMap((each) =>
+        each.required ? [each.name] : [],
+      );
+      return {
+        ...objectSchema(
+          `What makes ${withArticle(kind.label)}. Read-only and unknown members are ignored.`,
+          sentSchemas(kind),
+          required,
+        ),
+        examples: demoExamples().inputs(kind, 1),
+      };
+    },
+  };
+}
+
+function patchShape(kind: Kind): Shape {
+  return {
+    name: `${componentName(kind)}Patch`,
+    schema: () => ({
+      ...objectSchema(
+        `What is to change of ${withArticle(kind.label)}; the rest stays as it is.`,
+        sentSchemas(kind).map(([name, schema]) => [name, without(schema, 'default')] as const),
+        [],
+      ),
+      examples: demoExamples()
+        .changes(kind, 1)
+        .map((change) => without(change, 'id')),
+    }),
+  };
+}
+
+function updateShape(kind: Kind): Shape {
+  return {
+    name: `${componentName(kind)}Update`,
+    schema: () => ({
+      description: `One element of a change of several ${kind.plural}: which, and what of it.`,
+      allOf: [
+        { type: 'object', properties: { id: { type: 'integer', minimum: 1 } }, required: ['id'] },
+        refTo(patchShape(kind)),
+      ],
+      examples: demoExamples().changes(kind, 1),
+    }),
+  };
+}
+
+/** The attributes that clients send, by the names that requests give them. */
+function sentSchemas(kind: Kind): (readonly [string, JsonSchema])[] {
+  return writableAttributes(kind).map(({ name, attribute, schema }) => [
+    name,
+    { ...schema, ...describe(kind, kind.attributes[attribute] as Attribute, true) },
+  ]);
+}
+
+function objectSchema(
+  description: string,
+  properties: readonly (readonly [string, JsonSchema])[],
+  required: readonly string[],
+): JsonSchema {
+  return {
+    type: 'object',
+    description,
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required }),
+  };
+}
+
+/** What the declaration says of an attribute beyond its type. */
+function describe(kind: Kind, declared: Attribute, sent: boolean): JsonSchema {
+  const description = sentenceOf(kind, declared, sent);
+  return description === null ? {} : { description };
+}
+
+function sentenceOf(kind: Kind, declared: Attribute, sent: boolean): string | null {
+  switch (declared.role) {
+    case 'id':
+      return 'Given by the server, never again to another.';
+    case 'serverSet':
+      return declared.meaning ?? 'Kept by the server.';
+    case 'document':
+      return declared.meaning;
+    case 'internal':
+      return null;
+    case 'lookup': {
+      const { references, through, attribute } = joinOf(kind, declared);
+      return `The \`${attribute}\` of the ${KINDS[references].label} that \`${through}\` names.`;
+    }
+    case 'children': {
+      const { label, plural } = KINDS[declared.kind];
+      return sent
+        ? `Each element adds one ${label}; none is removed. Send none to leave them as they are.`
+        : `The ${plural} of the ${kind.label}.`;
+    }
+    case 'input': {
+      if (declared.references === undefined) return null;
+      const whose = `The id of ${withArticle(KINDS[declared.references].label)}`;
+      return declared.default === null ? `${whose}, or null.` : `${whose}.`;
+    }
+  }
+}
+
+function without(object: JsonObject, member: string): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => name !== member));
+}

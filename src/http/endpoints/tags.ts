@@ -1,0 +1,14 @@
+/** The groups of operations in the description. */
+import type { Tag } from '../operations/path.ts';
+
+export const SERVICE_TAG: Tag = { name: 'service', description: 'What the server says of itself.' };
+
+export const TOKENS_TAG: Tag = {
+  name: 'tokens',
+  description: 'The way in: tokens for accounts, and their end.',
+};
+
+export const PAGES_TAG: Tag = {
+  name: 'pages',
+  description: 'What the shop shows of its SKUs.',
+};

@@ -1,0 +1,135 @@
+/** The operations of the table as OpenAPI writes them. */
+import type { BodyDescription } from '../operations/body.ts';
+import type { Content, JsonObject } from '../operations/content.ts';
+import type { OperationDescription, ResponseDeclaration } from '../operations/operation.ts';
+import {
+  IF_MATCH,
+  IF_MODIFIED_SINCE,
+  IF_NONE_MATCH,
+  type Parameter,
+} from '../operations/parameters.ts';
+import type { Path } from '../operations/path.ts';
+import { type FailureStatus, failures } from './failures.ts';
+import { type Named, ref } from './refs.ts';
+
+type Described = OperationDescription & { readonly body: BodyDescription };
+
+/** The methods of a path. @param basePath "" or a path such as "/api". */
+export function pathItem(path: Path, basePath: string): JsonObject {
+  const item: Named = {};
+  for (const [method, operation] of path.operations) {
+    const described = operationObject(path, method, operation);
+    item[method.toLowerCase()] = method === 'HEAD' ? headOf(described, operation) : described;
+  }
+  const { parameters, unversioned = false } = path;
+  return {
+    ...(unversioned && { servers: [{ url: basePath === '' ? '/' : basePath }] }),
+    ...(parameters.length > 0 && { parameters: parameters.map(parameterRef) }),
+    ...item,
+    options: optionsObject(path),
+  };
+}
+
+/** The parameters of an operation beyond those of its path: its own, and those of conditions. */
+export function parametersOf(path: Path, method: string, operation: Described): Parameter[] {
+  const own = operation.parameters ?? [];
+  if (!path.tagged) return reads(method) ? [...own] : [...own, IF_MATCH];
+  const dated = Object.values(operation.responses).some(({ headers = [] }) =>
+    headers.includes('Last-Modified'),
+  );
+  return [...own, IF_MATCH, IF_NONE_MATCH, ...(dated ? [IF_MODIFIED_SINCE] : [])];
+}
+
+function operationObject(path: Path, method: string, operation: Described): JsonObject {
+  const { id, summary, description, role, body, responses } = operation;
+  const parameters = parametersOf(path, method, operation).map(parameterRef);
+  const succeeding = Object.entries(responses).map(([status, { name }]) => [
+    status,
+    ref('responses', name),
+  ]);
+  return {
+    operationId: id,
+    summary,
+    description,
+    tags: [path.tag.name],
+    security: role === null ? [] : [{ token: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body.content && { requestBody: { required: true, content: contentObject(body.content) } }),
+    responses: {
+      ...(path.tagged && reads(method) && { 304: ref('responses', 'Unchanged') }),
+      ...failures(failuresOf(path, method, operation), path.emptyNotFound),
+      ...(Object.fromEntries(succeeding) as Named),
+    },
+  };
+}
+
+/** The statuses of the failures of an operation: those of its checks, and its own. */
+function failuresOf(path: Path, method: string, operation: Described): FailureStatus[] {
+  const { role, body, parameters = [], failures: own = [] } = operation;
+  const queried = parameters.some((parameter) => parameter.in === 'query');
+  const statuses = new Set<FailureStatus>([500, ...own]);
+  if (queried || body.content !== null) statuses.add(400);
+  if (role !== null) statuses.add(401);
+  if (role === 'editor' || role === 'admin') statuses.add(403);
+  if (path.parameters.length > 0) statuses.add(404);
+  if (path.offers !== undefined && reads(method)) statuses.add(406);
+  if (path.tagged || !reads(method)) statuses.add(412);
+  if (body.content !== null) statuses.add(413).add(415).add(503);
+  if (body.validated) statuses.add(422);
+  return [...statuses].toSorted((a, b) => a - b);
+}
+
+/** HEAD: GET without a body. */
+function headOf(read: JsonObject, operation: Described): JsonObject {
+  const responses = read['responses'] as Named;
+  const heads = Object.entries(responses).map(([status, response]) => {
+    const own = operation.responses[Number(status)]?.head;
+    if (own !== undefined) return [status, ref('responses', own.name)];
+    return [status, status === '304' ? response : { $ref: `${String(response['$ref'])}Head` }];
+  });
+  return {
+    ...read,
+    operationId: `head${operation.id.replace(/^(?:list|read)/, '')}`,
+    summary: `${operation.summary}: the headers alone`,
+    responses: Object.fromEntries(heads),
+  };
+}
+
+function optionsObject({ name, about, tag, parameters }: Path): JsonObject {
+  // A path of the template that the router does not accept.
+  const unmatched = parameters.some(({ memorable }) => !memorable);
+  return {
+    operationId: `describe${name}`,
+    summary: `Describe ${about}`,
+    description: 'The methods, and the attributes that a client may send. No token is asked for.',
+    tags: [tag.name],
+    security: [],
+    responses: {
+      200: ref('responses', 'Options'),
+      ...failures(unmatched ? [404, 500] : [500]),
+    },
+  };
+}
+
+function reads(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+function parameterRef({ component }: Parameter): JsonObject {
+  return ref('parameters', component);
+}
+
+/** A body by media type, with pointers to its examples. */
+export function contentObject({ types, schema, examples }: Content): JsonObject {
+  const shown = Object.keys(examples).map((name) => [name, ref('examples', name)]);
+  const media = { schema, examples: Object.fromEntries(shown) };
+  return Object.fromEntries(types.map((type) => [type, media]));
+}
+
+/** Every response that an operation declares, that to HEAD included. */
+export function responsesOf(operation: Described): ResponseDeclaration[] {
+  return Object.values(operation.responses).flatMap((response) => {
+    const { head, headers = [] } = response;
+    return head === undefined ? [response] : [response, { ...head, headers }];
+  });
+}

@@ -1,0 +1,119 @@
+/** The bodies that operations take: none, JSON of a schema, or a stream of bytes. */
+import * as v from 'valibot';
+import { CatalogError } from '../../errors.ts';
+import { Problems, requireObject } from '../../resources/input.ts';
+import { header, type HttpRequest } from '../message.ts';
+import { readJson, requirePlain } from '../rules/json-body.ts';
+import type { JsonLimits } from '../rules/json-limits.ts';
+import { type Content, type Example, type JsonSchema, plainJson } from './content.ts';
+import { jsonSchemaOf } from './json-schema.ts';
+
+/** JSON Schema by attribute, each with whether POST and PUT require it. */
+export type Attributes = Readonly<Record<string, JsonSchema>>;
+
+/** What is known of a body before it is read. */
+export interface BodyDescription {
+  /** Null for an operation that reads no body. */
+  readonly content: Content | null;
+  /** Whether the body is validated, so that it can be 422. */
+  readonly validated: boolean;
+  /** The attributes that a client may send, for OPTIONS. */
+  readonly attributes: () => Attributes;
+}
+
+/** How an operation reads the body of a request. */
+export interface BodyDeclaration<T> extends BodyDescription {
+  /** @throws CatalogError the failures of reading and validating. */
+  read(request: HttpRequest, limits: JsonLimits): T | Promise<T>;
+}
+
+/** A body, if there is one, is not read. */
+export const noBody: BodyDeclaration<undefined> = {
+  content: null,
+  validated: false,
+  attributes: () => ({}),
+  read: () => undefined,
+};
+
+/** JSON that the operation itself validates. */
+export function uncheckedJson(
+  content: Content,
+  attributes: () => Attributes,
+): BodyDeclaration<unknown> {
+  return { content, validated: true, attributes, read: readJson };
+}
+
+/**
+ * JSON of a valibot schema, which validates the body, describes it, and names its attributes.
+ *
+ * @param name of the component of the description.
+ */
+export function json<T>(
+  name: string,
+  schema: v.GenericSchema<unknown, T>,
+  example: Example,
+): BodyDeclaration<T> {
+  const shape = {
+    name,
+    schema: () => ({ ...jsonSchemaOf(schema), examples: [example.value] }),
+  };
+  return {
+    content: plainJson(shape, { [name]: () => example }),
+    validated: true,
+    attributes: () => attributesOf(jsonSchemaOf(schema)),
+    async read(request, limits) {
+      return parse(schema, await readJson(request, limits));
+    },
+  };
+}
+
+/**
+ * Bytes of one of several media types, read in pieces: for bodies larger than memory should hold.
+ *
+ * @param types without parameters.
+ * @param limit bytes of a body.
+ */
+export function stream(
+  types: readonly string[],
+  limit: number,
+): BodyDeclaration<AsyncIterable<Uint8Array>> {
+  const schema = { type: 'string', contentMediaType: types[0] };
+  return {
+    content: { types, schema, shapes: [], examples: {} },
+    validated: false,
+    attributes: () => ({}),
+    read(request) {
+      requireType(types, header(request, 'content-type'));
+      requirePlain(header(request, 'content-encoding'));
+      return request.body.stream(limit);
+    },
+  };
+}
+
+/** @throws CatalogError `unsupported_media_type`. */
+function requireType(types: readonly string[], contentType: string | undefined): void {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (types.includes(type)) return;
+  throw new CatalogError(
+    'unsupported_media_type',
+    `the body must be declared as ${types.join(' or ')}: Content-Type: ${types[0]}`,
+  );
+}
+
+function attributesOf({ properties = {}, required = [] }: JsonSchema): Attributes {
+  const wanted = new Set(required as readonly string[]);
+  const entries = Object.entries(properties as Readonly<Record<string, JsonSchema>>);
+  return Object.fromEntries(
+    entries.map(([name, schema]) => [name, { ...schema, required: wanted.has(name) }]),
+  );
+}
+
+/** @throws CatalogError `invalid`, with every problem. */
+function parse<T>(schema: v.GenericSchema<unknown, T>, body: unknown): T {
+  const result = v.safeParse(schema, requireObject(body));
+  if (result.success) return result.output;
+  const problems = new Problems();
+  for (const issue of result.issues) problems.add(v.getDotPath(issue) ?? '', issue.message);
+  problems.settle();
+  throw new Error('a schema refused a body without naming a problem', { cause: result.issues });
+}

@@ -1,0 +1,59 @@
+/** What operations take and answer, as the description shows it: schemas, types and examples. */
+import { JSON_TYPE, VENDOR_TYPE } from '../rules/negotiation.ts';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** JSON Schema (2020-12). */
+export type JsonSchema = JsonObject;
+
+export interface Example {
+  readonly summary: string;
+  readonly value: unknown;
+}
+
+/** The schema of an object with a name of its own: a component of the description. */
+export interface Shape {
+  readonly name: string;
+  /** Made when the description is: some schemas hold examples, which take time. */
+  readonly schema: () => JsonSchema;
+}
+
+/** A body, of a request or of a response. */
+export interface Content {
+  /** Media types, without parameters but for that of the version. */
+  readonly types: readonly string[];
+  readonly schema: JsonSchema;
+  /** The components that the schema points at. */
+  readonly shapes: readonly Shape[];
+  /** By the names of their components. */
+  readonly examples: Readonly<Record<string, () => Example>>;
+}
+
+/** A pointer to the component of a shape. */
+export function refTo({ name }: Shape): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** JSON in the plain media type alone: what requests send, and what no `Accept` changes. */
+export function plainJson(shape: Shape, examples: Content['examples']): Content {
+  return { types: [JSON_TYPE], schema: refTo(shape), shapes: [shape], examples };
+}
+
+/** JSON in both media types: what `Accept` chooses among. */
+export function negotiatedJson(shape: Shape, examples: Content['examples']): Content {
+  return { ...plainJson(shape, examples), types: [JSON_TYPE, VENDOR_TYPE] };
+}
+
+/** The same for an array of such objects. @param more keywords of the array. */
+export function arrayOf(
+  content: Content,
+  examples: Content['examples'],
+  more: JsonObject = {},
+): Content {
+  return { ...content, schema: { type: 'array', items: content.schema, ...more }, examples };
+}
+
+/** A text of another type than JSON. */
+export function textContent(type: string, examples: Content['examples']): Content {
+  return { types: [type], schema: { type: 'string' }, shapes: [], examples };
+}

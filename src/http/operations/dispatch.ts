@@ -1,0 +1,116 @@
+/**
+ * The order of the checks (spec 3.11): path, method, authentication, permission, item, `Accept`,
+ * preconditions, body. Path and method are checked before; what a check throws becomes the answer.
+ *
+ * Nothing waits that need not wait: a turn of the microtask queue costs as much as a check.
+ */
+import type { Verified } from '../../auth/tokens.ts';
+import { header, type HttpRequest, type HttpResponse, whenReady } from '../message.ts';
+import { authorize } from '../rules/authorization.ts';
+import { JSON_TYPE, negotiate, type Offer } from '../rules/negotiation.ts';
+import {
+  type Conditions,
+  conditionsOf,
+  isUnmodified,
+  namesCurrent,
+  requireMatch,
+  requireWritable,
+} from '../rules/preconditions.ts';
+import type { Services } from '../services.ts';
+import type { Operation } from './operation.ts';
+import type { Params } from './params.ts';
+import type { Validators } from './validators.ts';
+
+/** What the checks need of a path. */
+export interface Checked<Found> {
+  /**
+   * Looks up what the path names.
+   *
+   * @param reads whether the method is GET or HEAD.
+   * @throws CatalogError `not_found`, `gone`.
+   */
+  resolve(params: Params, services: Services, reads: boolean): Found | Promise<Found>;
+  /** Of the representation in a media type; left out if the path has none to compare. */
+  validators?(found: Found, services: Services, mediaType: string): Validators;
+  /** The media types of GET among which `Accept` chooses; left out if there is one alone. */
+  readonly offers?: readonly Offer[];
+}
+
+export function dispatch<Found>(
+  path: Checked<Found>,
+  operation: Operation<Found>,
+  request: HttpRequest,
+  params: Params,
+  services: Services,
+): HttpResponse | Promise<HttpResponse> {
+  const { role } = operation;
+  if (role === null) return proceed(path, operation, request, params, services, null);
+  return whenReady(authorize(role, request, services.tokens), (caller) => {
+    operation.permit?.(caller, params);
+    request.trace.subject = caller.subject;
+    return proceed(path, operation, request, params, services, caller);
+  });
+}
+
+function proceed<Found>(
+  path: Checked<Found>,
+  operation: Operation<Found>,
+  request: HttpRequest,
+  params: Params,
+  services: Services,
+  caller: Verified | null,
+): HttpResponse | Promise<HttpResponse> {
+  const reads = request.method === 'GET' || request.method === 'HEAD';
+  return whenReady(path.resolve(params, services, reads), (found) => {
+    const mediaType = chooseMediaType(path.offers, request, reads);
+    const conditions = conditionsOf(request);
+    const unchanged =
+      conditions && judge(conditions, path.validators?.(found, services, mediaType) ?? null, reads);
+    return (
+      unchanged ?? operation.handle({ request, services, found, caller, mediaType, conditions })
+    );
+  });
+}
+
+/**
+ * RFC 9110, section 13.2.2.
+ *
+ * @returns the answer if the client has the representation already.
+ * @throws CatalogError `precondition_failed`.
+ */
+function judge(
+  conditions: Conditions,
+  validators: Validators | null,
+  reads: boolean,
+): HttpResponse | null {
+  if (validators === null) {
+    // Without an entity tag there is nothing that `If-Match` could name, but `*`.
+    if (!reads) requireMatch(conditions, '');
+    return null;
+  }
+  const { etag, modified } = validators;
+  if (!reads) {
+    requireWritable(conditions, etag);
+    return null;
+  }
+  requireMatch(conditions, etag);
+  return namesCurrent(conditions, etag) || isUnmodified(conditions, modified)
+    ? { status: 304, headers: { ETag: etag }, body: null }
+    : null;
+}
+
+/** Writes are answered in JSON whatever `Accept` says (spec 3.14). */
+function chooseMediaType(
+  offers: readonly Offer[] | undefined,
+  request: HttpRequest,
+  reads: boolean,
+): string {
+  if (offers === undefined) return JSON_TYPE;
+  const accept = header(request, 'accept');
+  if (reads) return negotiate(accept, offers);
+  try {
+    return negotiate(accept, offers);
+  } catch {
+    return JSON_TYPE;
+  }
+}

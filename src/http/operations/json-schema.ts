@@ -1,0 +1,41 @@
+/** JSON Schema from the valibot declarations that validate. */
+import { toJsonSchema } from '@valibot/to-json-schema';
+import type * as v from 'valibot';
+import type { JsonSchema } from './content.ts';
+
+const converted = new WeakMap<object, JsonSchema>();
+
+/** The JSON Schema (2020-12) of what a schema takes, with the keywords of its metadata. */
+export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
+  const found = converted.get(schema) ?? convert(schema);
+  converted.set(schema, found);
+  return found;
+}
+
+function convert(schema: v.GenericSchema): JsonSchema {
+  const { $schema: _, ...described } = toJsonSchema(schema, {
+    target: 'draft-2020-12',
+    typeMode: 'input',
+    errorMode: 'ignore',
+  });
+  return readable(described);
+}
+
+/** Nullable values have one schema with two types, which reads better than two schemas. */
+function readable(schema: JsonSchema): JsonSchema {
+  const { anyOf, properties, required, ...rest } = schema;
+  if (Array.isArray(anyOf)) {
+    const [value] = anyOf as JsonSchema[];
+    return { ...value, type: [value?.['type'], 'null'], ...rest };
+  }
+  if (!isObject(properties)) return schema;
+  const entries = Object.entries(properties).map(
+    ([name, each]) => [name, isObject(each) ? readable(each) : each] as const,
+  );
+  const wanted = Array.isArray(required) && required.length > 0;
+  return { ...rest, properties: Object.fromEntries(entries), ...(wanted && { required }) };
+}
+
+function isObject(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,134 @@
+/** A path and its operations: the rows of the table. */
+import { CatalogError } from '../../errors.ts';
+import type { HttpRequest, HttpResponse } from '../message.ts';
+import { JSON_TYPE, type Offer } from '../rules/negotiation.ts';
+import type { Services } from '../services.ts';
+import type { BodyDescription } from './body.ts';
+import { type Checked, dispatch } from './dispatch.ts';
+import type { Method, Operation, OperationDescription } from './operation.ts';
+import type { PathParameter } from './parameters.ts';
+import { Params } from './params.ts';
+
+/** A group of operations in the description. */
+export interface Tag {
+  readonly name: string;
+  readonly description: string;
+}
+
+interface PathFacts {
+  /** As OpenAPI writes it: `/admin/skus/{pk}/`. */
+  readonly template: string;
+  /** The parameters of the template, in their order. */
+  readonly parameters?: readonly PathParameter[];
+  /** The group of its operations in the description. */
+  readonly tag: Tag;
+  /** Ids of the operations that come with the path are made with it: `describeSkuList`. */
+  readonly name: string;
+  /** What the path is about, for the summary of OPTIONS: "a SKU". */
+  readonly about: string;
+  /** What OPTIONS calls the object of the path: "SKU". */
+  readonly label?: string;
+  /** A 404 has an empty object for a body. */
+  readonly emptyNotFound?: boolean;
+  /** The path has no form with the version in it. */
+  readonly unversioned?: boolean;
+  /** The media types of GET among which `Accept` chooses; left out if there is one alone. */
+  readonly offers?: readonly Offer[];
+  /** A page for people: without its last slash, GET is redirected to it. */
+  readonly page?: boolean;
+}
+
+/** @template Found what `resolve` finds, for the operations to work with. */
+export interface PathDeclaration<Found> extends PathFacts, Checked<Found> {
+  readonly operations: Readonly<Partial<Record<Method, Operation<Found>>>>;
+}
+
+/** A path as the router and the description know it, whatever its operations work with. */
+export interface Path extends PathFacts {
+  readonly parameters: readonly PathParameter[];
+  readonly operations: ReadonlyMap<
+    string,
+    OperationDescription & { readonly body: BodyDescription }
+  >;
+  /** Whether conditions are compared with something: items and documents have an entity tag. */
+  readonly tagged: boolean;
+  /** Every method, for `Allow`. */
+  readonly allow: string;
+  /** Whether a method asks for a token; of a method that the path does not have, whether GET does. */
+  guards(method: string): boolean;
+  /** The values of the parameters; null if the path is not of the template. */
+  match(path: string): Params | null;
+  /** Runs the checks in their order and the operation. @throws CatalogError a failed check. */
+  answer(
+    request: HttpRequest,
+    params: Params,
+    services: Services,
+  ): HttpResponse | Promise<HttpResponse>;
+}
+
+export function definePath<Found>(declared: PathDeclaration<Found>): Path {
+  const { parameters = [], template } = declared;
+  const operations = new Map<string, Operation<Found>>(Object.entries(declared.operations));
+  const reading = operations.get('GET');
+  if (reading !== undefined) operations.set('HEAD', reading);
+  const allow = [...ORDER.filter((method) => operations.has(method)), 'OPTIONS'].join(', ');
+  let options: string | null = null;
+  const names = parameters.map(({ name }) => name);
+  const pattern = patternOf(template, parameters);
+  const [first] = operations.values();
+  const fallback = reading ?? first;
+  const table = { ...declared, operations };
+  return {
+    ...declared,
+    parameters,
+    operations,
+    tagged: declared.validators !== undefined,
+    allow,
+    guards: (method) => ((operations.get(method) ?? fallback)?.role ?? null) !== null,
+    match(path) {
+      const found = pattern.exec(path);
+      return found && new Params(names, found.slice(1));
+    },
+    answer(request, params, services) {
+      if (request.method === 'OPTIONS') {
+        options ??= optionsOf(declared.label, declared.operations);
+        return { status: 200, headers: { Allow: allow, 'Content-Type': JSON_TYPE }, body: options };
+      }
+      const operation = operations.get(request.method);
+      if (operation === undefined) throw notAllowed(request.method, allow);
+      return dispatch(table, operation, request, params, services);
+    },
+  };
+}
+
+/** The order of methods in `Allow`. */
+const ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** The body of the answer to OPTIONS: the attributes that may be sent, those of POST first. */
+function optionsOf(
+  label: string | undefined,
+  { POST, PUT, PATCH }: Readonly<Partial<Record<Method, { readonly body: BodyDescription }>>>,
+): string {
+  return JSON.stringify({
+    name: label,
+    attributes: (POST ?? PUT ?? PATCH)?.body.attributes() ?? {},
+  });
+}
+
+function patternOf(template: string, parameters: readonly PathParameter[]): RegExp {
+  const patterns = new Map(parameters.map(({ name, pattern }) => [name, pattern]));
+  const source = template
+    .replaceAll('.', String.raw`\.`)
+    .replace(/\{(\w+)\}/g, (_, name: string) => {
+      const pattern = patterns.get(name);
+      if (pattern === undefined) throw new Error(`${template} does not declare ${name}`);
+      return `(${pattern})`;
+    });
+  return new RegExp(`^${source}$`);
+}
+
+function notAllowed(method: string, allow: string): CatalogError {
+  return new CatalogError('method_not_allowed', `${method} is not allowed here; use ${allow}`, {
+    headers: { Allow: allow },
+  });
+}

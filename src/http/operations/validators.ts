@@ -1,0 +1,6 @@
+/** What the conditions of a request are compared with (RFC 9110, section 8.8). */
+export interface Validators {
+  /** Strong entity tag, quotes included. */
+  readonly etag: string;
+  readonly modified?: Date | undefined;
+}

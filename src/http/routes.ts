@@ -1,0 +1,59 @@
+/** From the path of a request to its row in the table of operations. */
+import { Router } from 'itty-router';
+import type { Params } from './operations/params.ts';
+import type { Path } from './operations/path.ts';
+
+/** A path of the table, and the values of its parameters. */
+export interface Route {
+  readonly path: Path;
+  readonly params: Params;
+}
+
+/** What itty-router works with. */
+interface Target {
+  readonly method: 'GET';
+  readonly url: string;
+  readonly path: string;
+}
+
+/**
+ * Finds paths by itty-router, and remembers what it found by the shape of the path: the path with
+ * every number replaced by 0. So a path of the table is looked for once.
+ */
+export class Routes {
+  readonly #router = Router<Target>();
+  /** Bounded by the table: a shape without a path is not remembered. */
+  readonly #known = new Map<string, Path>();
+
+  constructor(table: readonly Path[]) {
+    for (const path of table) {
+      // itty-router accepts any number of slashes at the end; the template decides.
+      this.#router.all(path.template.replace(/\{(\w+)\}/g, ':$1'), (target) => {
+        const params = path.match(target.path);
+        return params === null ? undefined : { path, params };
+      });
+    }
+  }
+
+  /** @param path without the base path and the version; undefined if the table has no such path. */
+  find(path: string): Route | undefined | Promise<Route | undefined> {
+    const shape = path.replace(/\d+/g, '0');
+    const known = this.#known.get(shape);
+    if (known !== undefined) {
+      const params = known.match(path);
+      return params === null ? undefined : { path: known, params };
+    }
+    // Paths of the table have letters, digits and a few marks, and no segment is empty or begins
+    // with a dot: nothing is left to normalise or to decode.
+    return /[^\w./-]|\/[./]/.test(path) ? undefined : this.#look(path, shape);
+  }
+
+  async #look(path: string, shape: string): Promise<Route | undefined> {
+    const url = `http://catalog${path}`;
+    const route: Route | undefined = await this.#router.fetch({ method: 'GET', url, path });
+    if (route?.path.parameters.every(({ memorable }) => memorable) === true) {
+      this.#known.set(shape, route.path);
+    }
+    return route;
+  }
+}

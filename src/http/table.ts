@@ -1,0 +1,45 @@
+/**
+ * The table of operations: every path, its methods, and what they do. The router, OPTIONS, `Allow`,
+ * the description of the service and its contract test are made from it.
+ */
+import { isWritable } from '../model/kind.ts';
+import { ALL_KINDS, COLLECTIONS } from '../model/kinds.ts';
+import { bulkPath } from './endpoints/kinds/bulk.ts';
+import { collectionPath } from './endpoints/kinds/collections.ts';
+import { documentPaths } from './endpoints/documents.ts';
+import { HEALTH_PATHS } from './endpoints/health.ts';
+import { itemPath } from './endpoints/kinds/items.ts';
+import { PAGE_BUILD_PATHS } from './endpoints/page-builds.ts';
+import { PAGE_PATHS } from './endpoints/pages.ts';
+import { TOKEN_PATHS } from './endpoints/tokens.ts';
+import { VIEWER_PATHS } from './endpoints/viewer.ts';
+import type { Path } from './operations/path.ts';
+import type { Settings } from './operations/settings.ts';
+
+export function operationTable(settings: Settings): readonly Path[] {
+  return [
+    ...documentPaths(settings),
+    ...VIEWER_PATHS,
+    ...HEALTH_PATHS,
+    ...TOKEN_PATHS,
+    ...kindPaths(settings),
+    ...PAGE_BUILD_PATHS,
+    ...PAGE_PATHS,
+  ];
+}
+
+/** Collections, several objects at once, items, and the same below their parents. */
+function kindPaths({ protectBooks: protectsOpen }: Settings): Path[] {
+  const own = [...COLLECTIONS.values()].flatMap((kind) => {
+    const place = { kind, nesting: null, protectsOpen };
+    const bulk = kind.bulk && isWritable(kind, null) ? [bulkPath(place)] : [];
+    return [collectionPath(place), ...bulk, itemPath(place)];
+  });
+  const nested = ALL_KINDS.flatMap((kind) =>
+    kind.nestings.flatMap((nesting) => {
+      const place = { kind, nesting, protectsOpen };
+      return [collectionPath(place), itemPath(place)];
+    }),
+  );
+  return [...own, ...nested];
+}

@@ -1,0 +1,119 @@
+/** The table of operations: whatever it has, the description, OPTIONS and the router have too. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { JsonObject } from '../../../src/http/operations/content.ts';
+import { openApiDocument } from '../../../src/http/openapi/document.ts';
+import { Routes } from '../../../src/http/routes.ts';
+import { operationTable } from '../../../src/http/table.ts';
+
+const SETTINGS = { basePath: '', version: 'test', protectBooks: false };
+
+const TABLE = operationTable(SETTINGS);
+
+type Described = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
+
+const { paths } = openApiDocument(TABLE, SETTINGS) as { readonly paths: Described };
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** A real path of a template. */
+function real(template: string): string {
+  return template
+    .replace('{jti}', '3f0a-1')
+    .replace('{file}', 'start.js')
+    .replace('{name}', 'skus-17')
+    .replace(/\{\w+\}/g, '12');
+}
+
+test('no path is in the table twice, and no operation has the id of another', () => {
+  const templates = TABLE.map(({ template }) => template);
+  assert.equal(templates, [...new Set(templates)]);
+  assert.ok(templates.length > 40, `${templates.length} paths`);
+  const ids = TABLE.flatMap(({ operations }) => [...new Set(operations.values())]).map(
+    ({ id }) => id,
+  );
+  assert.equal(ids, [...new Set(ids)]);
+});
+
+test('every operation of the table is described, and nothing else is', () => {
+  assert.equal(
+    Object.keys(paths),
+    TABLE.map(({ template }) => template),
+  );
+  for (const { template, operations, allow } of TABLE) {
+    const item = paths[template] ?? {};
+    const described = METHODS.filter((method) => method.toLowerCase() in item);
+    assert.equal(described.toSorted(), [...operations.keys(), 'OPTIONS'].toSorted(), template);
+    assert.equal(allow.split(', ').toSorted(), described.toSorted(), template);
+  }
+});
+
+test('an operation is described with the statuses, the role and the body that it declares', () => {
+  for (const { template, operations } of TABLE) {
+    for (const [method, { id, role, body, responses, failures = [] }] of operations) {
+      const at = `${method} ${template}`;
+      const described = paths[template]?.[method.toLowerCase()] ?? {};
+      const statuses = Object.keys(described['responses'] ?? {});
+      if (method !== 'HEAD') assert.is(described['operationId'], id, at);
+      for (const status of [...Object.keys(responses), ...failures]) {
+        assert.ok(statuses.includes(String(status)), `${at} ${status}`);
+      }
+      assert.equal(described['security'], role === null ? [] : [{ token: [] }], at);
+      assert.is('requestBody' in described, body.content !== null, at);
+      assert.is(statuses.includes('415'), body.content !== null, at);
+      assert.is(statuses.includes('422') || !body.validated, true, at);
+    }
+  }
+});
+
+test('every path is found by its template, at first and when it is remembered', async () => {
+  const routes = new Routes(TABLE);
+  for (let again = 0; again < 2; again += 1) {
+    for (const { template } of TABLE) {
+      const route = await routes.find(real(template));
+      assert.is(route?.path.template, template);
+      assert.is(route?.params.fill(template), real(template));
+    }
+  }
+});
+
+test('a path that is remembered is found without waiting, whatever its numbers', async () => {
+  const routes = new Routes(TABLE);
+  await routes.find('/admin/goods/1/skus/2/');
+  const route = routes.find('/admin/goods/30/skus/400/');
+  assert.ok(route !== undefined && !(route instanceof Promise));
+  assert.is(route.params.id('pk'), 30);
+  assert.is(route.params.id('child'), 400);
+});
+
+test('what is not of a template is not found, remembered or not', async () => {
+  const routes = new Routes(TABLE);
+  for (let again = 0; again < 2; again += 1) {
+    for (const path of [
+      '/books',
+      '/books//',
+      '/books/1',
+      '/books/1//',
+      '/books/one/',
+      '/books/1a/',
+      '/books/-1/',
+      '/books/1.5/',
+      '/books/%31/',
+      '/books/./1/',
+      '/admin/skus/bulk',
+      '/admin/skus/bulk/1/',
+      '/books/bulk/',
+      '/admin/tokens/.hidden/',
+      `/admin/tokens/${'x'.repeat(256)}/`,
+      '/docs/other.js',
+      '/pages/sitemaps/books-1.xml',
+      '/healthz/',
+    ]) {
+      assert.is(await routes.find(path), undefined, path);
+    }
+    await routes.find('/books/1/');
+    await routes.find('/admin/skus/bulk/');
+  }
+});
+
+test.run();
