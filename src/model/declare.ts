@@ -39,8 +39,8 @@ export const lookup = (foreignKey: string, attribute: string) =>
 export const document = <const S extends ValueSchema>(schema: S, meaning: string) =>
   ({ role: 'document', schema, meaning }) as const;
 
-export const internal = <const S extends ValueSchema>(schema: S) =>
-  ({ role: 'internal', schema }) as const;
+export const internal = <const S extends ValueSchema>(schema: S, isNew = false) =>
+  ({ role: 'internal', schema, isNew }) as const;
 
 /** The members of a declaration that most collections have alike. */
 export const DEFAULTS = {

@@ -78,6 +78,8 @@ export interface DocumentAttribute {
 export interface InternalAttribute {
   readonly role: 'internal';
   readonly schema: ValueSchema;
+  /** Rows that an earlier version wrote do not have it. */
+  readonly isNew?: boolean;
 }
 
 /** Read-only: an attribute of the row that `through` refers to. Not stored here. */
@@ -145,6 +147,8 @@ export interface Kind<K extends KindName = KindName> {
   readonly audited: boolean;
   /** What its rows weigh where the oldest make room for the newest. */
   readonly weight?: Weight;
+  /** The attribute that divides a bounded table into shelves, each with its own bound. */
+  readonly shelf?: string;
   /** POST and PATCH of the collection take an array of objects, all or none. */
   readonly bulk: boolean;
   /** In the order of the object. */

@@ -1,6 +1,6 @@
 /**
- * The declarations of what the service itself writes down, in the commit that it tells of. Both
- * tables are bounded: the oldest rows make room for the newest.
+ * The kinds whose rows the service itself writes, in the commit of the write that they belong to.
+ * Both tables are bounded: the oldest rows make room for the newest.
  */
 import { serverSet, DEFAULTS, document, id, internal, input } from './declare.ts';
 import type { Kind } from './kind.ts';
@@ -15,15 +15,15 @@ import {
   optionalText,
 } from './schemas.ts';
 
-/** What a bounded table keeps in each row of itself (src/store/bounded.ts). */
+/** The attributes that a bounded table needs for its bound (src/store/bounded.ts). */
 const BOOKKEEPING = {
-  /** The oldest row that was kept when this one came. */
+  /** The id of the oldest row that was kept when this one was added. */
   oldest: internal(identifier),
-  /** What all rows so far weigh, up to and with this one. */
+  /** The weight of all rows added so far, up to and including this one. */
   bytes: internal(amount),
 };
 
-/** Answers to requests that may be sent again. */
+/** The responses to creations that may be sent again, for each client on a shelf of its own. */
 export const idempotency_keys = {
   ...DEFAULTS,
   name: 'idempotency_keys',
@@ -34,16 +34,21 @@ export const idempotency_keys = {
   bulk: false,
   keyword: 'key',
   weight: { texts: ['body'], rest: 0 },
+  shelf: 'shelf',
   attributes: {
     id,
-    /** Whose key it is, and the key. */
+    /** JSON of the subject and the key. */
     key: input(longText),
-    /** Of the request, to tell another request with the same key. */
+    /** Of the request: another request with the same key has another digest. */
     digest: input(longText),
-    /** When it was answered, in milliseconds since the epoch. */
+    /** When the response was made, in milliseconds since the epoch. */
     time: input(amount),
     ...BOOKKEEPING,
-    /** What was created; null where it was an array. */
+    /** The rows whose bound it counts for. Rows without it are kept until they are over. */
+    shelf: internal(longText, true),
+    /** The number of rows added to the shelf so far, including this one. */
+    nth: internal(amount, true),
+    /** The id of the new row; null for an array of objects. */
     created: input(optionalIdentifier),
     etag: input(longText),
     body: input(longText),

@@ -4,8 +4,7 @@
  */
 import type { Row } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
-import type { RowOf } from '../model/rows.ts';
-import { append, clear } from '../store/bounded.ts';
+import { append, clear, type Entry } from '../store/bounded.ts';
 import type { Transaction } from '../store/draft.ts';
 import type { Change } from '../model/change.ts';
 
@@ -39,7 +38,7 @@ export function audit(transaction: Transaction, author: Author, most: number): v
 export function entryOf(
   { kind, id, before, after }: Change,
   { subject, time }: Author,
-): Omit<RowOf<'audits'>, 'id' | 'oldest' | 'bytes'> {
+): Entry<'audits'> {
   return {
     time: new Date(time).toISOString(),
     subject,

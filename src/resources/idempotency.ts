@@ -6,14 +6,26 @@
 import { createHash } from 'node:crypto';
 import { CatalogError } from '../errors.ts';
 import { existingRow, type RowOf } from '../model/rows.ts';
-import { append } from '../store/bounded.ts';
+import { append, expire } from '../store/bounded.ts';
 import type { Transaction, View } from '../store/draft.ts';
 
 /** Milliseconds that a key is good for. */
 const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-/** What is kept at most: keys, and bytes of their answers; the newest is kept in any case. */
-const MAX_KEPT = { keys: 10_000, bytes: 32 * 1024 * 1024 };
+/** Keys, and bytes of responses, that are kept at most. */
+interface ShelfBound {
+  readonly keys: number;
+  readonly bytes: number;
+}
+
+/** Of each subject: nobody's keys are removed for those of another. The newest always stays. */
+const SUBJECT_BOUND: ShelfBound = { keys: 10_000, bytes: 8 * 1024 * 1024 };
+
+/** Of all requests without a token together: anybody can send them. */
+const ANONYMOUS_BOUND: ShelfBound = { keys: 1_000, bytes: 2 * 1024 * 1024 };
+
+/** Keys, of whomever, whose time is over and that a new key removes at most. */
+const MAX_EXPIRED = 16;
 
 /** A request that may be sent again. */
 export interface Retry {
@@ -56,17 +68,19 @@ export function recall(view: View, retry: Retry, now: number): Created | null {
   return null;
 }
 
-/** Keeps the answer, and drops the oldest ones that are over or too many. */
+/** Keeps the response, and removes the oldest ones of the subject that are over or too many. */
 export function remember(
   transaction: Transaction,
   retry: Retry,
   { id: created, text, etag }: Created,
   now: number,
 ): void {
+  expire(transaction, KEYS, (oldest) => isOver(oldest, now), MAX_EXPIRED);
+  const { keys, bytes: most } = retry.subject === null ? ANONYMOUS_BOUND : SUBJECT_BOUND;
   const values = { key: nameOf(retry), digest: digestOf(retry), time: now };
-  const answer = { created, etag: etag ?? '', body: text };
+  const answer = { shelf: shelfOf(retry), created, etag: etag ?? '', body: text };
   append(transaction, KEYS, { ...values, ...answer }, (oldest, { rows, bytes }) => {
-    return isOver(oldest, now) || rows > MAX_KEPT.keys || bytes > MAX_KEPT.bytes;
+    return isOver(oldest, now) || rows > keys || bytes > most;
   });
 }
 
@@ -74,6 +88,11 @@ const KEYS = 'idempotency_keys';
 
 function isOver({ time }: RowOf<typeof KEYS>, now: number): boolean {
   return now - time >= KEY_LIFETIME_MS;
+}
+
+/** No subject has the shelf of requests without one. */
+function shelfOf({ subject }: Retry): string {
+  return subject === null ? 'anonymous' : `subject ${subject}`;
 }
 
 function nameOf({ subject, key }: Retry): string {

@@ -1,9 +1,13 @@
 /**
- * Tables that keep their newest rows: what a new one has no room beside goes in the same commit.
+ * Tables that keep their newest rows: a commit that adds a row deletes the oldest ones that have no
+ * room beside it. A table is bounded as a whole, or each of its shelves is: the rows with one value
+ * of the attribute that the kind declares as its `shelf`.
  *
- * Invariant: rows go from the oldest on, so those that are kept have ids without a gap up to the
- * last one handed out. The newest knows the `oldest`, and each has in `bytes` what all rows so far
- * weigh together, so that the weight of those kept is a subtraction.
+ * Invariants:
+ * 1. The rows of a shelf are deleted from the oldest on. Each row has in `bytes` the weight of all
+ *    rows added to the shelf so far, so that the weight of those kept is a subtraction; so is their
+ *    number, by the id if the table is one shelf, otherwise by `nth`.
+ * 2. What is added to one shelf deletes nothing from another.
  */
 import type { Kind, KindName, Row, Weight } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
@@ -11,73 +15,135 @@ import { existingRow, type RowOf } from '../model/rows.ts';
 import type { Transaction } from './draft.ts';
 import type { RowTable } from './memory/row-table.ts';
 
-/** What the table itself keeps in each row. */
-interface Bookkeeping {
-  readonly oldest: number;
-  readonly bytes: number;
-}
+/** Attributes of the bound itself; `nth` only in tables with shelves. */
+type Bookkeeping = 'oldest' | 'bytes' | 'nth';
 
-/** What is kept, the new row with it. */
+/** A row without what its table adds to it. */
+export type Entry<K extends KindName> = Omit<RowOf<K>, 'id' | Bookkeeping>;
+
+/** What is kept on a shelf, including the new row. */
 interface Kept {
   readonly rows: number;
-  /** Bytes, as the kind's {@link Weight} counts them. */
+  /** As the kind's {@link Weight} counts them. */
   readonly bytes: number;
 }
 
 /**
- * Adds a row, and drops the oldest ones as long as they have to go; the new one stays in any case.
+ * Adds a row, and deletes the oldest ones of its shelf for as long as `isOver` says so. The new row
+ * stays in any case.
  *
- * @param goes whether the oldest row goes, from what is kept with it.
- * @throws Error where the kind is not bounded.
+ * @param isOver whether the oldest row is to be deleted, given what is kept with it.
+ * @throws Error if the kind is not bounded.
  */
 export function append<K extends KindName>(
   transaction: Transaction,
   name: K,
-  values: Omit<RowOf<K>, 'id' | keyof Bookkeeping>,
-  goes: (oldest: RowOf<K>, kept: Kept) => boolean,
+  values: Entry<K>,
+  isOver: (oldest: RowOf<K>, kept: Kept) => boolean,
 ): void {
-  const weight = weightOf(KINDS[name]);
+  const kind = KINDS[name];
+  const weight = weightOf(kind);
+  const { newest, ids } = shelfOf(transaction, kind, values);
   const id = transaction.nextId(name);
-  const newest = transaction.get(name, id - 1);
+  const nth = positionOf(kind, newest ?? { id: id - 1 }) + 1;
   const bytes = numberIn(newest, 'bytes', 0) + weigh(weight, values);
-  let oldest = numberIn(newest, 'oldest', id);
-  for (; oldest < id; oldest += 1) {
-    const row = existingRow(transaction, name, oldest);
-    const kept = bytes - numberIn(row, 'bytes', 0) + weigh(weight, row);
-    if (!goes(row, { rows: id - oldest + 1, bytes: kept })) break;
-    transaction.delete(name, oldest);
+  let oldest = id;
+  for (const each of ids) {
+    const row = existingRow(transaction, name, each);
+    const rows = nth - positionOf(kind, row) + 1;
+    if (isOver(row, { rows, bytes: bytes - numberIn(row, 'bytes', 0) + weigh(weight, row) })) {
+      transaction.delete(name, each);
+    } else {
+      oldest = each;
+      break;
+    }
   }
-  transaction.put(name, { id, ...values, oldest, bytes } as unknown as RowOf<K>);
+  const bookkeeping = kind.shelf === undefined ? { oldest, bytes } : { oldest, bytes, nth };
+  transaction.put(name, { id, ...values, ...bookkeeping } as unknown as RowOf<K>);
 }
 
-/** Drops every row. */
+/** Deletes the oldest rows of a table, on whatever shelf, for as long as `isOver`; `most` of them. */
+export function expire<K extends KindName>(
+  transaction: Transaction,
+  name: K,
+  isOver: (row: RowOf<K>) => boolean,
+  most: number,
+): void {
+  let left = most;
+  for (const id of transaction.ids(name)) {
+    if (left === 0 || !isOver(existingRow(transaction, name, id))) return;
+    transaction.delete(name, id);
+    left -= 1;
+  }
+}
+
+/** Deletes every row. */
 export function clear(transaction: Transaction, name: KindName): void {
-  const last = transaction.lastId(name);
-  // Without a newest row there is none at all.
-  let id = numberIn(transaction.get(name, last), 'oldest', last + 1);
-  for (; id <= last; id += 1) transaction.delete(name, id);
+  for (const id of transaction.ids(name)) transaction.delete(name, id);
 }
 
-/** What in a table contradicts the invariant, a sentence each; empty where the kind has no bound. */
+/** What contradicts the invariants in a table, a sentence each; empty if the kind is not bounded. */
 export function boundFaults(kind: Kind, rows: RowTable, lastId: number): string[] {
-  const { weight, label } = kind;
-  if (weight === undefined || rows.size === 0) return [];
-  const faults: string[] = [];
-  const oldest = lastId - rows.size + 1;
-  let before: Row | undefined;
-  for (const row of rows.values()) {
-    if (before === undefined && row.id !== oldest) {
-      faults.push(`${label} ${row.id}: ${rows.size} are kept up to ${lastId}, with a gap`);
-    }
-    const bytes = numberIn(before, 'bytes', 0) + weigh(weight, row);
-    if (before === undefined ? numberIn(row, 'bytes', 0) < bytes : row['bytes'] !== bytes) {
-      faults.push(`${label} ${row.id}: bytes: it must be ${bytes}`);
-    }
-    before = row;
+  if (kind.weight === undefined) return [];
+  const { shelf } = kind;
+  if (shelf === undefined) {
+    const first = lastId - rows.size + 1;
+    const [oldest] = rows.values();
+    const gap =
+      oldest === undefined || oldest.id === first
+        ? []
+        : [`${kind.label} ${oldest.id}: ${rows.size} are kept up to ${lastId}, with a gap`];
+    return [...gap, ...shelfFaults(kind, [...rows.values()])];
   }
-  if (before?.['oldest'] !== oldest)
-    faults.push(`${label} ${lastId}: oldest: it must be ${oldest}`);
+  const shelved = [...rows.values()].filter((row) => row[shelf] !== undefined);
+  return [...Map.groupBy(shelved, (row) => row[shelf]).values()].flatMap((of) =>
+    shelfFaults(kind, of),
+  );
+}
+
+/** @param rows of one shelf, by ascending id. */
+function shelfFaults(kind: Kind, rows: readonly Row[]): string[] {
+  const faults: string[] = [];
+  const weight = weightOf(kind);
+  for (const [index, row] of rows.entries()) {
+    const before = rows[index - 1];
+    const bytes = numberIn(before, 'bytes', 0) + weigh(weight, row);
+    const own = numberIn(row, 'bytes', 0);
+    if (before === undefined ? own < bytes : own !== bytes) {
+      faults.push(`${kind.label} ${row.id}: bytes: it must be ${bytes}`);
+    }
+    const nth = before && positionOf(kind, before) + 1;
+    if (kind.shelf !== undefined && nth !== undefined && positionOf(kind, row) !== nth) {
+      faults.push(`${kind.label} ${row.id}: nth: it must be ${nth}`);
+    }
+  }
+  const [first, newest] = [rows[0]?.id ?? 0, rows.at(-1)];
+  const oldest = numberIn(newest, 'oldest', first);
+  // Rows of a shelf that are over may be deleted by what is added to another shelf.
+  if (kind.shelf === undefined ? oldest !== first : oldest > first) {
+    faults.push(`${kind.label} ${newest?.id}: oldest: it must be ${first}`);
+  }
   return faults;
+}
+
+/** The newest row of the shelf that a row belongs to, and the ids on it, ascending. */
+function shelfOf(
+  transaction: Transaction,
+  { name, shelf }: Kind,
+  values: Readonly<Record<string, unknown>>,
+): { readonly newest: Row | undefined; readonly ids: Iterable<number> } {
+  if (shelf === undefined) {
+    return { newest: transaction.get(name, transaction.lastId(name)), ids: transaction.ids(name) };
+  }
+  const value = String(values[shelf]);
+  const latest = transaction.latest(name, shelf, value);
+  const newest = latest === undefined ? undefined : existingRow(transaction, name, latest);
+  return { newest, ids: transaction.matching(name, shelf, value) };
+}
+
+/** Consecutive on a shelf. */
+function positionOf({ shelf }: Kind, row: Row): number {
+  return shelf === undefined ? row.id : numberIn(row, 'nth', 0);
 }
 
 function weightOf({ name, weight }: Kind): Weight {

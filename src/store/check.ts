@@ -86,7 +86,9 @@ function valueFaults(kind: Kind, row: Row): string[] {
 
 function valueFault(attribute: Attribute, value: Scalar | undefined): string | null {
   if (!isStored(attribute)) return null;
-  if (value === undefined) return 'it is missing';
+  if (value === undefined) {
+    return attribute.role === 'internal' && attribute.isNew === true ? null : 'it is missing';
+  }
   const schema = storedSchema(attribute);
   if (schema !== undefined) {
     return v.safeParse(schema, value).issues?.[0]?.message ?? null;

@@ -9,6 +9,7 @@ import { KINDS } from '../model/kinds.ts';
 import { referrersOf } from '../model/relations.ts';
 import { existingRow, type RowOf, type RowSource } from '../model/rows.ts';
 import { judge } from '../model/rules.ts';
+import { Candidates } from './candidates.ts';
 import type { LastIds } from './files/change-set.ts';
 import { type Change, changeOf } from '../model/change.ts';
 import { indexedAttributes, type Tables } from './memory/tables.ts';
@@ -21,6 +22,10 @@ export interface View extends RowSource {
 
 /** What a transaction may do. */
 export interface Transaction extends View {
+  /** The highest id of the rows whose indexed attribute has the value. */
+  latest(kind: KindName, attribute: string, value: Scalar): number | undefined;
+  /** All ids of a kind, ascending. */
+  ids(kind: KindName): Iterable<number>;
   /** The last id of a kind that was handed out. */
   lastId(kind: KindName): number;
   /** Hands out the next id of a kind; it is spent only if the transaction commits. */
@@ -54,8 +59,7 @@ export class Draft implements Transaction {
   readonly #committedIds: Readonly<Record<KindName, number>>;
   readonly #rows = new Map<KindName, Map<number, Row | null>>();
   readonly #lastIds = new Map<KindName, number>();
-  /** Ids that the draft gave an indexed value at some time; whether they have it still, rows say. */
-  readonly #candidates = new Map<string, Set<number>>();
+  readonly #candidates = new Candidates();
   /** What the transaction under way has to undo: the draft's own entry as it was. */
   #undoLog: Written[] = [];
   #element: number | undefined;
@@ -104,12 +108,31 @@ export class Draft implements Transaction {
       const row = drafted?.get(id);
       if (row === undefined || row?.[attribute] === value) yield id;
     }
-    const candidates = this.#candidates.get(`${kind} ${attribute} ${value}`) ?? [];
-    // A rolled-back transaction may have left them in another order.
-    for (const id of [...candidates].sort((a, b) => a - b)) {
+    for (const id of this.#candidates.matching(kind, attribute, value)) {
       const committed = this.#tables.get(kind, id);
       if (committed?.[attribute] === value) continue;
       if (drafted?.get(id)?.[attribute] === value) yield id;
+    }
+  }
+
+  latest(kind: KindName, attribute: string, value: Scalar): number | undefined {
+    const has = (id: number) => this.get(kind, id)?.[attribute] === value;
+    const drafted = this.#candidates.matching(kind, attribute, value).findLast(has);
+    const list = this.#tables.matching(kind, attribute, value);
+    // Mostly the last one: a draft rarely changes what stands at the end.
+    const committed =
+      list.last === undefined || has(list.last) ? list.last : list.values().findLast(has);
+    return drafted === undefined ? committed : Math.max(drafted, committed ?? 0);
+  }
+
+  *ids(kind: KindName): Generator<number> {
+    const drafted = this.#rows.get(kind);
+    for (const ids of this.#tables.ids(kind).chunks(false)) {
+      for (const id of ids) if (drafted?.get(id) !== null) yield id;
+    }
+    const committed = this.#committedIds[kind];
+    for (let id = committed + 1; id <= this.lastId(kind); id += 1) {
+      if (this.get(kind, id) !== undefined) yield id;
     }
   }
 
@@ -126,12 +149,7 @@ export class Draft implements Transaction {
   put<K extends KindName>(kind: K, row: RowOf<K>): void;
   put(kind: KindName, row: Row): void {
     this.#set(kind, row.id, row);
-    for (const attribute of indexedAttributes(KINDS[kind])) {
-      const key = `${kind} ${attribute} ${row[attribute]}`;
-      const ids = this.#candidates.get(key);
-      if (ids === undefined) this.#candidates.set(key, new Set([row.id]));
-      else ids.add(row.id);
-    }
+    this.#candidates.add(kind, row, indexedAttributes(KINDS[kind]));
   }
 
   element<T>(index: number, run: () => T): T {

@@ -474,6 +474,8 @@ function recording(transaction: Transaction, writes: Write[]): Transaction {
     get: (kind, id) => transaction.get(kind, id),
     matching: (kind, attribute, value) => transaction.matching(kind, attribute, value),
     element: (index, run) => transaction.element(index, run),
+    latest: (kind, attribute, value) => transaction.latest(kind, attribute, value),
+    ids: (kind) => transaction.ids(kind),
     written: () => transaction.written(),
     lastId: (kind) => transaction.lastId(kind),
     nextId(kind) {

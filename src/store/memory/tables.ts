@@ -231,10 +231,10 @@ const indexed = perKind((kind): readonly string[] => {
   for (const [name, declared] of Object.entries(kind.attributes)) {
     if (declared.role === 'serverSet' && declared.filter) attributes.push(name);
   }
-  return kind.keyword === undefined ? attributes : [...attributes, kind.keyword];
+  return [...attributes, ...[kind.keyword, kind.shelf].filter((name) => name !== undefined)];
 });
 
-/** Attributes by whose value rows are found: the references, the filters and the keyword. */
+/** Attributes by whose value rows are found: references, filters, the keyword, the shelf. */
 export function indexedAttributes({ name }: Kind): readonly string[] {
   return indexed[name];
 }

@@ -1,14 +1,17 @@
 /** Answers that are kept for a second request: for how long, how many, and beside what. */
+import { createHash } from 'node:crypto';
 import { cpSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Disk } from '../../../src/disk/disk.ts';
 import { CatalogError } from '../../../src/errors.ts';
+import type { KindName } from '../../../src/model/kind.ts';
 import { KINDS } from '../../../src/model/kinds.ts';
 import { type Created, recall, remember, type Retry } from '../../../src/resources/idempotency.ts';
 import type { Address } from '../../../src/resources/address.ts';
 import { type Creation, Records } from '../../../src/resources/records.ts';
+import { boundFaults } from '../../../src/store/bounded.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import { type StoreState, emptyDocument } from '../../../src/store/state.ts';
 import { Draft, type Transaction } from '../../../src/store/draft.ts';
@@ -22,15 +25,20 @@ const HOUR = 60 * 60 * 1000;
 const DAY = 24 * HOUR;
 const MEBIBYTE = 1024 * 1024;
 
-/** What the documentation says is kept at most. */
+/** What the documentation says is kept at most of a subject. */
 const MOST_KEYS = 10_000;
-const MOST_BYTES = 32 * MEBIBYTE;
+const MOST_BYTES = 8 * MEBIBYTE;
+
+/** And of all requests without a token. */
+const ANONYMOUS = { keys: 1_000, bytes: 2 * MEBIBYTE };
 
 const KEYS = 'idempotency_keys';
 const BOOKS: Address = { kind: KINDS.books, parent: null };
 const BRANDS: Address = { kind: KINDS.brands, parent: null };
 
 const book = (name: string) => ({ name, pub_date: '1815-12-23' });
+
+const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 
 const numbersTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 
@@ -62,6 +70,10 @@ async function open(
   });
   return { store, directory, records: new Records(store, () => clock.time) };
 }
+
+/** Creates a book with a key of a subject. */
+const createFor = (subject: string, { records }: Opened, key: string): Promise<Creation> =>
+  records.create(BOOKS, book('Emma'), { subject, key });
 
 /** Creates a book with a key. */
 const create = (
@@ -188,8 +200,9 @@ test('a clock that was set back loses no answer and keeps none for ever', async 
   await close(opened);
 });
 
-test('10,000 keys are kept, and one more removes the oldest', async () => {
+test('10,000 keys of a subject are kept, and one more removes the oldest', async () => {
   const opened = await open();
+  const create = (of: Opened, key: string) => createFor('ann', of, key);
   const created = await Promise.all(
     numbersTo(MOST_KEYS).map((index) => create(opened, `key ${index}`)),
   );
@@ -366,8 +379,8 @@ class Ledger {
     return [...this.tables.ids(KEYS).values()];
   }
 
-  get oldest(): unknown {
-    return this.tables.get(KEYS, this.document.lastIds[KEYS])?.['oldest'];
+  get faults(): string[] {
+    return boundFaults(KINDS[KEYS], this.document.rows[KEYS], this.document.lastIds[KEYS]);
   }
 
   /** Bytes of the answers that are kept. */
@@ -381,7 +394,13 @@ class Ledger {
 
 /** What the documentation says, in a list: the oldest first. */
 class Model {
-  kept: { name: string; request: string; time: number; answer: Created }[] = [];
+  kept: {
+    readonly subject: string | null;
+    readonly name: string;
+    readonly request: string;
+    readonly time: number;
+    readonly answer: Created;
+  }[] = [];
 
   recall(name: string, request: string, now: number): Created | null | 'reused' {
     const found = this.kept.find((each) => each.name === name && now - each.time < DAY);
@@ -389,15 +408,21 @@ class Model {
     return found.request === request ? found.answer : 'reused';
   }
 
-  remember(name: string, request: string, answer: Created, now: number): void {
-    this.kept.push({ name, request, time: now, answer });
-    const bytes = () => this.kept.reduce((sum, { answer: { text } }) => sum + text.length, 0);
-    const gone = (time: number) => now - time >= DAY;
-    while (
-      this.kept.length > 1 &&
-      (gone(this.kept[0]?.time ?? 0) || this.kept.length > MOST_KEYS || bytes() > MOST_BYTES)
-    ) {
+  remember(step: Step, name: string, answer: Created, now: number): void {
+    const { subject, request } = step;
+    const isOver = ({ time }: { readonly time: number }) => now - time >= DAY;
+    for (let most = 16; most > 0 && this.kept[0] && isOver(this.kept[0]); most -= 1) {
       this.kept.shift();
+    }
+    this.kept.push({ subject, name, request, time: now, answer });
+    const bound = subject === null ? ANONYMOUS : { keys: MOST_KEYS, bytes: MOST_BYTES };
+    for (;;) {
+      const shelf = this.kept.filter((each) => each.subject === subject);
+      const bytes = shelf.reduce((sum, { answer: { text } }) => sum + text.length, 0);
+      const [oldest] = shelf;
+      if (oldest === undefined || shelf.length === 1) return;
+      if (!isOver(oldest) && shelf.length <= bound.keys && bytes <= bound.bytes) return;
+      this.kept = this.kept.filter((each) => each !== oldest);
     }
   }
 }
@@ -442,11 +467,10 @@ function agree(steps: readonly Step[]): void {
       found = 'reused';
     }
     assert.equal(found, wanted, `step ${index}`);
-    if (wanted === null) model.remember(name, step.request, created, now);
-    const kept = ledger.ids;
-    if (kept.length > 0) assertConsecutive(kept, ledger.oldest);
+    if (wanted === null) model.remember(step, name, created, now);
+    assert.equal(ledger.faults, []);
     assert.equal(
-      kept.map((id) => ledger.tables.get(KEYS, id)?.['time']),
+      ledger.ids.map((id) => ledger.tables.get(KEYS, id)?.['time']),
       model.kept.map(({ time }) => time),
       `what is kept after step ${index}`,
     );
@@ -479,43 +503,110 @@ test('the answers are those of a plain list even if the clock moves back and for
   fc.assert(fc.property(fc.array(step, { maxLength: 60 }), agree), { numRuns: 300 });
 });
 
-test('with any sizes, the answers are those of a plain list of 32 MiB', () => {
+test('with any sizes, the answers are those of a plain list for each subject', () => {
   const size = fc.oneof(
-    fc.integer({ min: 2, max: 12 * MEBIBYTE }),
-    fc.constantFrom(MEBIBYTE, 8 * MEBIBYTE, 16 * MEBIBYTE, MOST_BYTES, MOST_BYTES + 1),
+    fc.integer({ min: 2, max: 3 * MEBIBYTE }),
+    fc.constantFrom(MEBIBYTE, 2 * MEBIBYTE, 4 * MEBIBYTE, MOST_BYTES, MOST_BYTES + 1),
   );
   const step = stepOf(fc.integer({ min: 0, max: HOUR }), size);
-  fc.assert(fc.property(fc.array(step, { maxLength: 12 }), agree), { numRuns: 40 });
+  fc.assert(fc.property(fc.array(step, { maxLength: 12 }), agree), { numRuns: 30 });
 });
 
-test('at most 32 MiB of answers are kept; the newest is kept at any size', () => {
+test('at most 8 MiB of a subject are kept; the newest is kept at any size', () => {
   const ledger = new Ledger();
   const keep = (key: string, size: number) =>
     ledger.commit((transaction) =>
-      remember(transaction, { subject: null, key, request: 1 }, answer(size), clock.time),
+      remember(transaction, { subject: 'ann', key, request: 1 }, answer(size), clock.time),
     );
   const answer = (size: number): Created => ({ id: 1, text: TEXT.slice(0, size), etag: '""' });
-  for (const key of ['a', 'b', 'c', 'd']) keep(key, 8 * MEBIBYTE);
-  assert.equal(ledger.ids, [1, 2, 3, 4], 'exactly 32 MiB are kept');
+  for (const key of ['a', 'b', 'c', 'd']) keep(key, 2 * MEBIBYTE);
+  assert.equal(ledger.ids, [1, 2, 3, 4], 'exactly 8 MiB are kept');
   keep('e', 2);
   assert.equal(ledger.ids, [2, 3, 4, 5], 'two bytes more, and the oldest goes');
-  keep('f', 20 * MEBIBYTE);
+  keep('f', 5 * MEBIBYTE);
   assert.equal(ledger.ids, [4, 5, 6]);
-  assert.is(ledger.bytes, 28 * MEBIBYTE + 2);
+  assert.is(ledger.bytes, 7 * MEBIBYTE + 2);
   keep('g', MOST_BYTES + 1);
   assert.equal(ledger.ids, [7]);
   keep('h', 2);
   assert.equal(ledger.ids, [8]);
 });
 
-test('bytes are counted in UTF-8, not in characters', () => {
+test('requests without a token share 1,000 keys and 2 MiB', () => {
   const ledger = new Ledger();
-  const text = '\u00e9'.repeat(6 * MEBIBYTE);
-  for (const key of ['a', 'b', 'c']) {
+  const keep = (key: string, size: number) =>
     ledger.commit((transaction) =>
       remember(
         transaction,
         { subject: null, key, request: 1 },
+        { id: 1, text: TEXT.slice(0, size), etag: '""' },
+        clock.time,
+      ),
+    );
+  for (const index of numbersTo(ANONYMOUS.keys + 5)) keep(`key ${index}`, 2);
+  assert.is(ledger.ids.length, ANONYMOUS.keys);
+  assert.is(ledger.ids[0], 6);
+  keep('large', ANONYMOUS.bytes - 4);
+  assert.is(ledger.ids.length, 3);
+});
+
+test('whatever others send, with a token or without, the keys of a subject are kept', () => {
+  const other = fc.record({
+    subject: fc.constantFrom(null, 'bob', 'anonymous', 'null', 'subject ann', ''),
+    size: fc.constantFrom(2, MEBIBYTE, MOST_BYTES, MOST_BYTES + 1),
+    times: fc.constantFrom(1, 20, 1_200),
+  });
+  const retry = (subject: string | null, key: string) => ({ subject, key, request: 1 });
+  fc.assert(
+    fc.property(fc.array(other, { maxLength: 6 }), (others) => {
+      const ledger = new Ledger();
+      const created = (text: string): Created => ({ id: 1, text, etag: null });
+      const mine = numbersTo(4).map((index) => ({ key: `key ${index}`, text: `{"id":${index}}` }));
+      for (const { key, text } of mine) {
+        ledger.commit((all) => remember(all, retry('ann', key), created(text), clock.time));
+      }
+      let nth = 0;
+      for (const { subject, size, times } of others) {
+        ledger.commit((all) => {
+          for (const _ of numbersTo(size > MEBIBYTE ? 1 : times)) {
+            nth += 1;
+            remember(all, retry(subject, `other ${nth}`), created(TEXT.slice(0, size)), clock.time);
+          }
+        });
+      }
+      for (const { key, text } of mine) {
+        assert.is(ledger.commit((all) => recall(all, retry('ann', key), clock.time))?.text, text);
+      }
+      assert.equal(ledger.faults, []);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('rows of an earlier version, which have no shelf, are kept until they are over', () => {
+  const ledger = new Ledger();
+  const old = { key: '[null,"old"]', digest: digest('"request"'), etag: '', body: '{}' };
+  const row = { id: 1, ...old, created: 7, time: clock.time, oldest: 1, bytes: 2 };
+  ledger.commit((all) => all.put<KindName>(KEYS, { ...row, id: all.nextId(KEYS) }));
+  const retry = (key: string): Retry => ({ subject: null, key, request: 'request' });
+  const created: Created = { id: 8, text: '{"id":8}', etag: null };
+  ledger.commit((all) => remember(all, retry('new'), created, clock.time));
+  assert.is(ledger.commit((all) => recall(all, retry('old'), clock.time))?.id, 7);
+  assert.equal(ledger.faults, []);
+  const later = clock.time + DAY;
+  ledger.commit((all) => remember(all, retry('later'), created, later));
+  assert.equal(ledger.ids, [3]);
+  assert.equal(ledger.faults, []);
+});
+
+test('bytes are counted in UTF-8, not in characters', () => {
+  const ledger = new Ledger();
+  const text = '\u00e9'.repeat(1.5 * MEBIBYTE);
+  for (const key of ['a', 'b', 'c']) {
+    ledger.commit((transaction) =>
+      remember(
+        transaction,
+        { subject: 'ann', key, request: 1 },
         { id: 1, text, etag: '""' },
         clock.time,
       ),

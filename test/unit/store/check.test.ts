@@ -49,7 +49,8 @@ function fill(all: Transaction): void {
   all.put('skus', { id: all.nextId('skus'), ...sku, sales: 0, is_launched: true });
   all.put('sku_specs', { id: all.nextId('sku_specs'), sku_id: 1, spec_id: 1, option_id: 1 });
   const answer = { created: 1, etag: '"1"', body: '{"id":1}', time: 0 };
-  append(all, 'idempotency_keys', { key: '[null,"a"]', digest: '', ...answer }, () => false);
+  const key = { key: '[null,"a"]', digest: '', shelf: 'anonymous' };
+  append(all, 'idempotency_keys', { ...key, ...answer }, () => false);
   for (const before of [null, { id: 1, name: 'Works' }]) {
     const change = changeOf<KindName>('brands', 1, before, { id: 1, name: 'Other' });
     append(all, 'audits', entryOf(change, { subject: 'ann', time: 0 }), () => false);

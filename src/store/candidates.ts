@@ -1,0 +1,51 @@
+/** The rows of a draft by the values that it has given them. */
+import type { KindName, Row, Scalar } from '../model/kind.ts';
+
+/** Ids as they were added, and whether they are in ascending order, each once. */
+interface Ids {
+  list: number[];
+  ordered: boolean;
+}
+
+const NONE: readonly number[] = [];
+
+/**
+ * Ids that a draft has given an indexed value at some time. A later write may have changed or
+ * deleted the row: a reader compares the row itself.
+ */
+export class Candidates {
+  readonly #ids = new Map<KindName, Map<string, Map<Scalar, Ids>>>();
+
+  /** @param attributes the indexed ones. */
+  add(kind: KindName, row: Row, attributes: readonly string[]): void {
+    let byAttribute = this.#ids.get(kind);
+    if (byAttribute === undefined) {
+      byAttribute = new Map(attributes.map((attribute) => [attribute, new Map()]));
+      this.#ids.set(kind, byAttribute);
+    }
+    for (const [attribute, byValue] of byAttribute) {
+      const value = row[attribute] ?? null;
+      const ids = byValue.get(value);
+      if (ids === undefined) byValue.set(value, { list: [row.id], ordered: true });
+      else append(ids, row.id);
+    }
+  }
+
+  /** Ascending, each id once. */
+  matching(kind: KindName, attribute: string, value: Scalar): readonly number[] {
+    const ids = this.#ids.get(kind)?.get(attribute)?.get(value);
+    if (ids === undefined) return NONE;
+    if (!ids.ordered) {
+      ids.list = [...new Set(ids.list)].sort((a, b) => a - b);
+      ids.ordered = true;
+    }
+    return ids.list;
+  }
+}
+
+function append(ids: Ids, id: number): void {
+  const last = ids.list.at(-1);
+  if (last === id) return;
+  if (last !== undefined && last > id) ids.ordered = false;
+  ids.list.push(id);
+}
