@@ -13,6 +13,7 @@ export const CODES = {
   not_acceptable: { status: 406, exit: 1, meaning: 'Accept excludes every representation' },
   referred_to: { status: 409, exit: 1, meaning: 'other rows still refer to the row' },
   gone: { status: 410, exit: 1, meaning: 'the item was deleted' },
+  history_gone: { status: 410, exit: 1, meaning: 'the changes asked for are not kept any more' },
   precondition_failed: { status: 412, exit: 1, meaning: 'If-Match or If-None-Match failed' },
   body_too_large: { status: 413, exit: 1, meaning: 'the body exceeds the limit' },
   unsupported_media_type: { status: 415, exit: 1, meaning: 'the body is not declared as JSON' },

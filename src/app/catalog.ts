@@ -29,6 +29,7 @@ export type CatalogOptions = Pick<
   | 'corsOrigins'
   | 'pages'
   | 'auditSize'
+  | 'history'
   | 'protectBooks'
   | 'maxJsonDepth'
   | 'maxJsonElements'
@@ -82,6 +83,7 @@ export async function openCatalog(
     command: 'serve',
     create: true,
     disk,
+    history: options.history,
     onError: monitor.failed('the store goes on, but'),
     onFatal: monitor.fatal,
     observer: monitor.observer,

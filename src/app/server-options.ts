@@ -46,4 +46,6 @@ export interface ServeOptions extends OperationOptions {
   readonly verbose?: boolean;
   /** Bytes of the audit trail. */
   readonly auditSize: number;
+  /** Bytes of change sets that are kept after a checkpoint. */
+  readonly history: number;
 }

@@ -39,6 +39,8 @@ export interface Disk {
   rmdir(path: string): void;
   /** Names in a directory; empty where there is none. */
   list(path: string): string[];
+  /** The length of a file in bytes, or null if there is none. */
+  size(path: string): number | null;
   /** The bytes of a file, or null where there is none. */
   read(path: string): Buffer | null;
 }
@@ -76,6 +78,7 @@ export const machineDisk: Disk = {
   mkdir: (path) => void fs.mkdirSync(path, { recursive: true, mode: 0o700 }),
   rmdir: (path) => absentAs(undefined, () => fs.rmdirSync(path)),
   list: (path) => absentAs([], () => fs.readdirSync(path)),
+  size: (path) => fs.statSync(path, { throwIfNoEntry: false })?.size ?? null,
   read: (path) => absentAs(null, () => fs.readFileSync(path)),
 };
 

@@ -7,7 +7,8 @@ import { createHash } from 'node:crypto';
 import { CatalogError } from '../errors.ts';
 import { existingRow, type RowOf } from '../model/rows.ts';
 import { append, expire } from '../store/bounded.ts';
-import type { Transaction, View } from '../store/draft.ts';
+import type { Transaction } from '../store/draft.ts';
+import type { View } from '../store/state.ts';
 
 /** Milliseconds that a key is good for. */
 const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;

@@ -4,7 +4,8 @@
  */
 import { CatalogError } from '../errors.ts';
 import type { Kind, Row } from '../model/kind.ts';
-import type { Transaction, View } from '../store/draft.ts';
+import type { Transaction } from '../store/draft.ts';
+import type { View } from '../store/state.ts';
 import type { Store } from '../store/store.ts';
 import type { Selection } from '../store/memory/selection.ts';
 import { type Address, requireParent, requireRow } from './address.ts';
@@ -69,7 +70,7 @@ export class Records {
     this.#now = now;
     this.#auditBytes = auditBytes;
     this.#representations = new RepresentationCache(store);
-    store.onCommit((changes) => {
+    store.onCommit(({ changes }) => {
       for (const { before } of changes) if (before !== null) this.#representations.drop(before);
     });
   }

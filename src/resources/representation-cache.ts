@@ -9,7 +9,7 @@
  *    deletes takes its entry with it.
  */
 import type { Kind, Row } from '../model/kind.ts';
-import type { ReadableStore } from '../store/store.ts';
+import type { ReadableStore } from '../store/state.ts';
 import { type Representation, represent } from './representation.ts';
 
 /** Bytes that entries take at most, unless set otherwise: some 100,000 SKUs. */

@@ -3,7 +3,7 @@ import type { Attribute, Kind, KindName, ChildrenAttribute, Row, Scalar } from '
 import { KINDS } from '../model/kinds.ts';
 import { existingRow } from '../model/rows.ts';
 import { joinOf } from '../model/rules.ts';
-import type { View } from '../store/draft.ts';
+import type { View } from '../store/state.ts';
 import { entityTag } from './entity-tag.ts';
 
 type Shown = Scalar | object;

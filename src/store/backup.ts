@@ -1,6 +1,6 @@
 /**
- * A backup is one base document: the whole catalog as of one change set, plain JSON, sealed. It
- * holds no keys and no pages.
+ * A backup is one base document: the whole catalog as of one change set, plain JSON with a checksum.
+ * It holds no keys, no accounts, no pages and no history.
  */
 import { dirname, join } from 'node:path';
 import type { Disk } from '../disk/disk.ts';
@@ -8,13 +8,13 @@ import { withOpen } from '../disk/durable-file.ts';
 import { acquireOwnership } from '../disk/lock.ts';
 import { CatalogError } from '../errors.ts';
 import { baseSlices, decodeBase } from './files/base.ts';
-import { checkDocument } from './check.ts';
-import { writeBase } from './files/checkpoint.ts';
+import { stateFaults } from './check.ts';
 import { createStore } from './files/create.ts';
-import { type StoreState, snapshotOf } from './state.ts';
+import type { State } from './state.ts';
 import { CHANGES, damaged, HEAD, listChanges, LOCK, readFile, unwritable } from './files/files.ts';
+import { writeBase } from './files/write-base.ts';
 
-/** What may lie in a directory into which a backup is restored. */
+/** Files that may be in a directory into which a backup is restored. */
 const NO_STORE = new Set([
   LOCK,
   'pages.lock',
@@ -28,57 +28,57 @@ const NO_STORE = new Set([
 ]);
 
 /**
- * Writes a backup to a file, which appears whole or not at all, and only once it has been read
- * back and verified. A file that is there is replaced.
+ * Writes a backup to a file. It appears whole or not at all, after it was read back and verified. A
+ * file that is there is replaced.
  *
- * @throws CatalogError `store_damaged` where the state itself would not pass; what the disk throws.
+ * @throws CatalogError `store_damaged` if the state itself does not pass; what the disk throws.
  */
-export async function writeBackup(disk: Disk, document: StoreState, path: string): Promise<void> {
+export async function writeBackup(disk: Disk, state: State, path: string): Promise<void> {
   await withOpen(disk, dirname(path), (fd) =>
-    writeBase(disk, path, fd, snapshotOf(document), (temporary) => {
+    writeBase(disk, path, fd, state.snapshot(), (temporary) => {
       verifyBackup(path, readFile(disk, temporary) ?? Buffer.alloc(0));
     }),
   );
 }
 
 /** @returns the bytes of a backup, verified as {@link writeBackup} does. */
-export function encodeBackup(document: StoreState): Buffer {
-  const bytes = Buffer.concat([...baseSlices(snapshotOf(document))]);
+export function encodeBackup(state: State): Buffer {
+  const bytes = Buffer.concat([...baseSlices(state.snapshot())]);
   verifyBackup('the backup', bytes);
   return bytes;
 }
 
 /**
  * @param name of the file, for messages.
- * @returns the state that it holds, every row judged.
+ * @returns the state in the backup, after every row was judged.
  * @throws CatalogError `store_damaged`, `schema_version`.
  */
-export function verifyBackup(name: string, bytes: Buffer): StoreState {
-  const { document } = decodeBase(name, bytes);
-  const [first, ...more] = checkDocument(document);
-  if (first === undefined) return document;
+export function verifyBackup(name: string, bytes: Buffer): State {
+  const { state } = decodeBase(name, bytes);
+  const [first, ...more] = stateFaults(state);
+  if (first === undefined) return state;
   throw damaged(name, more.length === 0 ? first : `${first}; and ${more.length} more`);
 }
 
 /**
- * Makes a store of a backup in a directory that holds none. A crash leaves the store whole, or
- * none; the restore may be run again.
+ * Creates a store from a backup in a directory that holds none. A crash leaves a whole store or
+ * none; then the restore can be run again.
  *
- * @param command that runs it, for whoever finds the directory locked.
+ * @param command that runs it. Another process that finds the directory locked names it.
  * @throws CatalogError `store_locked`, `store_not_empty`, `durability_unknown`, `write_refused`.
  */
 export async function restoreBackup(
   disk: Disk,
-  document: StoreState,
+  state: State,
   directory: string,
   command: string,
 ): Promise<void> {
-  // Before a lock file is made in what is somebody else's, and again once we hold the lock.
+  // Before a lock file is made in a directory that is not ours, and again once we hold the lock.
   requireNoStore(disk, directory);
   const lock = acquireOwnership(join(directory, LOCK), command);
   try {
     requireNoStore(disk, directory);
-    await createStore(disk, directory, document);
+    await createStore(disk, directory, state.snapshot());
   } catch (error) {
     throw unwritable(directory, error);
   } finally {
@@ -87,9 +87,9 @@ export async function restoreBackup(
 }
 
 function requireNoStore(disk: Disk, directory: string): void {
-  const { sequences, unexpected: strangers } = listChanges(disk, directory);
+  const { sequences, unexpected } = listChanges(disk, directory);
   const found = disk.list(directory).find((name) => !NO_STORE.has(name) && !name.startsWith('.'));
-  if (sequences.length === 0 && strangers.length === 0 && found === undefined) return;
+  if (sequences.length === 0 && unexpected.length === 0 && found === undefined) return;
   throw new CatalogError(
     'store_not_empty',
     `${directory} is not empty, it holds ${found ?? CHANGES}; name an empty directory with --data`,

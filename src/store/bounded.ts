@@ -13,7 +13,7 @@ import type { Kind, KindName, Row, Weight } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { existingRow, type RowOf } from '../model/rows.ts';
 import type { Transaction } from './draft.ts';
-import type { RowTable } from './memory/row-table.ts';
+import type { State } from './state.ts';
 
 /** Attributes of the bound itself; `nth` only in tables with shelves. */
 type Bookkeeping = 'oldest' | 'bytes' | 'nth';
@@ -83,7 +83,7 @@ export function clear(transaction: Transaction, name: KindName): void {
 }
 
 /** What contradicts the invariants in a table, a sentence each; empty if the kind is not bounded. */
-export function boundFaults(kind: Kind, rows: RowTable, lastId: number): string[] {
+export function boundFaults(kind: Kind, rows: State['rows'][KindName], lastId: number): string[] {
   if (kind.weight === undefined) return [];
   const { shelf } = kind;
   if (shelf === undefined) {

@@ -1,62 +1,60 @@
 /**
- * Whether a store is what it should be: its files, its rows, and the indexes that follow from
- * them. The commits kept all of this already; here it is judged anew, from what is on the disk.
+ * The consistency check: files, rows, and the indexes over them. Commits keep all of this; the
+ * check judges it again, from what is on the disk.
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
 import type { Disk } from '../disk/disk.ts';
 import { messageOf } from '../errors.ts';
 import { type Attribute, isStored, type Kind, type Row, type Scalar } from '../model/kind.ts';
-import { ALL_KINDS, KINDS } from '../model/kinds.ts';
+import { ALL_KINDS } from '../model/kinds.ts';
 import { lookupIn } from '../model/rows.ts';
 import { judge } from '../model/rules.ts';
 import type { ValueSchema } from '../model/schemas.ts';
 import { earlierSchema } from './files/base.ts';
 import { boundFaults } from './bounded.ts';
-import type { ChangeSet } from './files/change-set.ts';
-import type { StoreState } from './state.ts';
+import type { ChangeSet } from './change-set.ts';
 import { changeSetName } from './files/files.ts';
-import { inspect } from './files/load.ts';
+import { inspect, type Scrutiny } from './files/recovery.ts';
 import { SCHEMA_VERSION } from './files/schema.ts';
-import { type Change, changeOf } from '../model/change.ts';
-import { Tables } from './memory/tables.ts';
+import type { State } from './state.ts';
 
-/** Findings of one check at most; one cause tends to have many. */
+/** The most findings of one check: one cause tends to have many. */
 const MAX_FINDINGS = 1000;
 
 export interface CheckReport {
-  /** What is wrong, a sentence each; empty where all is well. */
+  /** What is wrong, one sentence each; empty if the store is in order. */
   readonly findings: readonly string[];
-  /** The state that was judged; null where there is none. */
-  readonly document: StoreState | null;
-  /** Change sets behind the base. */
+  /** The state that was judged; null if there is none. */
+  readonly state: State | null;
+  /** Change sets after the base. */
   readonly changeSets: number;
 }
 
-/** Judges a directory, beside a running server too. Nothing is changed. */
+/** Checks a directory, which a running server may own. Nothing is changed. */
 export function checkStore(disk: Disk, directory: string): CheckReport {
-  const replay = new Replay(directory);
-  const { loaded, problems } = inspect(disk, directory, replay.follow);
+  const replay = new ReplayJudge(directory);
+  const { recovered, problems } = inspect(disk, directory, replay);
   const findings = problems.map(messageOf);
-  if (loaded === null) return { findings, document: null, changeSets: 0 };
-  const { schema, document, files } = loaded;
+  if (recovered === null) return { findings, state: null, changeSets: 0 };
+  const { schema, state, files } = recovered;
   const report = (more: readonly string[]) => ({
     findings: [...findings, ...more].slice(0, MAX_FINDINGS),
-    document,
+    state,
     changeSets: files.length,
   });
   if (findings.length > 0) return report([]);
   if (schema !== SCHEMA_VERSION) return report([earlierSchema(directory, schema).message]);
-  return report([...replay.judge(document), ...checkDocument(document)]);
+  return report([...replay.findings(state), ...state.indexFaults(), ...stateFaults(state)]);
 }
 
-/** Judges every row by itself and with those it refers to, and the bounds of tables. */
-export function checkDocument(document: StoreState): string[] {
+/** Judges every row by itself and with the rows it refers to, and the bounds of tables. */
+export function stateFaults({ rows, lastIds }: State): string[] {
   const findings: string[] = [];
-  const lookup = lookupIn((kind, id) => document.rows[kind].get(id));
+  const lookup = lookupIn((kind, id) => rows[kind].get(id));
   for (const kind of ALL_KINDS) {
-    const lastId = document.lastIds[kind.name];
-    for (const row of document.rows[kind.name].values()) {
+    const lastId = lastIds[kind.name];
+    for (const row of rows[kind.name].values()) {
       const what = `${kind.label} ${row.id}`;
       if (row.id > lastId) findings.push(`${what}: the last id of ${kind.name} is ${lastId}`);
       for (const fault of valueFaults(kind, row)) findings.push(`${what}: ${fault}`);
@@ -65,7 +63,7 @@ export function checkDocument(document: StoreState): string[] {
         findings.push(`${what}: ${violation.attribute}: ${violation.message}`);
       if (findings.length >= MAX_FINDINGS) return findings;
     }
-    findings.push(...boundFaults(kind, document.rows[kind.name], lastId));
+    findings.push(...boundFaults(kind, rows[kind.name], lastId));
   }
   return findings;
 }
@@ -93,7 +91,7 @@ function valueFault(attribute: Attribute, value: Scalar | undefined): string | n
   if (schema !== undefined) {
     return v.safeParse(schema, value).issues?.[0]?.message ?? null;
   }
-  // What the service sets keeps the type that it begins with; an id has been judged on reading.
+  // What the service sets keeps the type of its initial value; ids were judged on reading.
   if (attribute.role !== 'serverSet' || typeof value === typeof attribute.initial) return null;
   return `it must be a ${typeof attribute.initial}`;
 }
@@ -103,68 +101,46 @@ function storedSchema(attribute: Attribute): ValueSchema | undefined {
   return 'schema' in attribute ? attribute.schema : undefined;
 }
 
-/** Follows the change sets with indexes that are kept in place, as the server did. */
-class Replay {
+/** Judges change sets as they are replayed: what the state before them does not allow. */
+class ReplayJudge implements Scrutiny {
   readonly #directory: string;
-  #document: StoreState | null = null;
-  #tables: Tables | null = null;
+  #state: State | null = null;
   #findings: string[] = [];
 
   constructor(directory: string) {
     this.#directory = directory;
   }
 
-  /** Takes in one change set, before the document does. */
-  readonly follow = (document: StoreState, changeSet: ChangeSet): void => {
-    const tables = this.#tablesOf(document);
-    const find = (what: string) =>
-      this.#findings.push(`${join(this.#directory, changeSetName(changeSet.sequence))}: ${what}`);
-    for (const { name } of ALL_KINDS) {
-      const [before, after] = [document.lastIds[name], changeSet.last_ids[name]];
-      if (after !== undefined && after < before) {
-        find(`the last id of ${name} goes back from ${before} to ${after}`);
-      }
-    }
-    const changes = changesOf(document, changeSet);
-    for (const { kind, id, before, after } of changes) {
-      const what = `${KINDS[kind].label} ${id}`;
-      if (before !== null) continue;
-      if (after === null) find(`it deletes ${what}, which is not there`);
-      else if (id <= document.lastIds[kind]) find(`it uses the id of ${what} a second time`);
-    }
-    try {
-      tables.apply(changes);
-    } catch (error) {
-      find(messageOf(error));
-    }
-  };
-
-  /** @returns what the change sets did wrong, and what in the indexes contradicts the rows. */
-  judge(document: StoreState): string[] {
-    const faults = this.#tablesOf(document).faults();
-    return [...this.#findings, ...faults];
+  onReplay(state: State, changeSet: ChangeSet): void {
+    // A reader that starts over has another state, which is judged by itself.
+    if (this.#state !== state) this.#findings = [];
+    this.#state = state;
+    const path = join(this.#directory, changeSetName(changeSet.sequence));
+    for (const fault of changeSetFaults(state, changeSet)) this.#findings.push(`${path}: ${fault}`);
   }
 
-  /** A reader that starts over has another document, which is judged by itself. */
-  #tablesOf(document: StoreState): Tables {
-    if (this.#tables === null || this.#document !== document) {
-      this.#findings = [];
-      this.#document = document;
-      this.#tables = new Tables(document.rows);
-    }
-    return this.#tables;
+  findings(state: State): readonly string[] {
+    return this.#state === state ? this.#findings : [];
   }
 }
 
-function changesOf({ rows }: StoreState, changeSet: ChangeSet): Change[] {
-  return ALL_KINDS.flatMap(({ name }) => {
-    const before = (id: number) => rows[name].get(id) ?? null;
-    const put = (changeSet.put[name] ?? []).map((row) =>
-      changeOf(name, row.id, before(row.id), row),
-    );
-    const deleted = (changeSet.delete[name] ?? []).map((id) =>
-      changeOf(name, id, before(id), null),
-    );
-    return [...put, ...deleted];
-  });
+function changeSetFaults(state: State, changeSet: ChangeSet): string[] {
+  const faults: string[] = [];
+  for (const { name, label } of ALL_KINDS) {
+    const [before, after] = [state.lastId(name), changeSet.last_ids[name]];
+    if (after !== undefined && after < before) {
+      faults.push(`the last id of ${name} goes back from ${before} to ${after}`);
+    }
+    for (const { id } of changeSet.put[name] ?? []) {
+      if (id <= before && state.get(name, id) === undefined) {
+        faults.push(`it uses the id of ${label} ${id} a second time`);
+      }
+    }
+    for (const id of changeSet.delete[name] ?? []) {
+      if (state.get(name, id) === undefined) {
+        faults.push(`it deletes ${label} ${id}, which is not there`);
+      }
+    }
+  }
+  return faults;
 }

@@ -1,29 +1,37 @@
 /**
- * The one writer.
+ * The one writer: group, draft, log, state, answers, listeners.
  *
  * Invariants:
- * 1. At most one group is on its way to the disk. The next is formed when that one is settled, so
- *    a transaction never sees a draft that can still fail, and a failed group takes nobody along
- *    but its own members.
- * 2. Disk first, memory second, answers third, listeners last. Readers of the tables see durable
- *    rows only.
- * 3. A transaction is settled after its group is: what it saw of the group is then durable.
+ * 1. At most one group is being committed. The next one is formed when that one is settled, so a
+ *    transaction never sees a draft that can still fail, and a failed group fails its own members
+ *    and nobody else.
+ * 2. The log takes a change set first, then the state moves, then its transactions are answered,
+ *    then the listeners are called. Readers see durable rows only.
+ * 3. A transaction is answered after its group: everything that it saw of the group is durable then.
+ * 4. A transaction has no effects beyond its draft, so that a group could be run again.
  */
 import type { Low } from 'lowdb';
 import { CatalogError } from '../errors.ts';
-import type { KindName } from '../model/kind.ts';
-import type { ChangeSet } from './files/change-set.ts';
-import type { StoreState } from './state.ts';
-import { Draft, type Transaction } from './draft.ts';
-import { reasonOf } from './files/files.ts';
-import type { StoreObserver } from './observer.ts';
 import type { Change } from '../model/change.ts';
-import type { Tables } from './memory/tables.ts';
+import type { ChangeSet, ChangeSetContent } from './change-set.ts';
+import { Draft, type Transaction } from './draft.ts';
+import { encodeChangeSet } from './files/change-set.ts';
+import { reasonOf } from './files/files.ts';
+import type { Log } from './log.ts';
+import type { StoreObserver } from './observer.ts';
+import type { State } from './state.ts';
 
-/** Transactions in one group at most; the rest waits for the next. */
+/** The most transactions in one group. The rest waits for the next one. */
 const MAX_GROUP_SIZE = 1024;
 
-export type CommitListener = (changes: readonly Change[]) => void;
+/** One commit, as listeners see it. */
+export interface Commit {
+  readonly changeSet: ChangeSet;
+  /** The rows of the change set, before and after. */
+  readonly changes: readonly Change[];
+}
+
+export type CommitListener = (commit: Commit) => void;
 
 interface Job {
   readonly run: (draft: Transaction) => unknown;
@@ -31,27 +39,38 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
+/** A group that has run on a draft, and waits for the log. */
+interface Group {
+  readonly content: ChangeSetContent | null;
+  /** Answers every transaction as its run ended. */
+  readonly settle: readonly (() => void)[];
+  /** Transactions that wrote to the draft or saw what others wrote. They fail with the group. */
+  readonly dependent: readonly Job[];
+}
+
+interface Callbacks {
+  /** Called if a checkpoint fails. The store continues. */
+  readonly onError: (error: unknown) => void;
+  /** Called if memory or disk can no longer be known. The process has to end. */
+  readonly onFatal: (error: unknown) => void;
+  readonly observer?: StoreObserver | undefined;
+}
+
 export class Committer {
-  readonly #low: Low<StoreState>;
-  readonly #tables: Tables;
+  readonly #low: Low<State>;
+  readonly #log: Log;
+  readonly #callbacks: Callbacks;
   readonly #listeners: CommitListener[] = [];
-  readonly #fatal: (error: unknown) => void;
-  readonly #observer: StoreObserver | undefined;
   #queue: Job[] = [];
   #running: Promise<void> | null = null;
+  #checkpoint: Promise<void> | null = null;
   #closed = false;
 
-  /** @param fatal is called when memory or disk can no longer be known; the process has to end. */
-  constructor(
-    low: Low<StoreState>,
-    tables: Tables,
-    fatal: (error: unknown) => void,
-    observer?: StoreObserver,
-  ) {
+  /** @param low the database over `log`, already read. */
+  constructor(low: Low<State>, log: Log, callbacks: Callbacks) {
     this.#low = low;
-    this.#tables = tables;
-    this.#fatal = fatal;
-    this.#observer = observer;
+    this.#log = log;
+    this.#callbacks = callbacks;
   }
 
   /** Transactions that wait for a group. */
@@ -60,12 +79,12 @@ export class Committer {
   }
 
   /**
-   * Runs a transaction in the order of the calls.
+   * Runs a transaction. Transactions run in the order of the calls.
    *
    * @param run synchronous, and without effects beyond its draft.
    * @returns what `run` returned, once it is durable.
    * @throws what `run` throws; CatalogError `integrity`, `referred_to`, `write_refused`,
-   *   `store_closed`. Nothing was changed then.
+   *   `store_closed`. Nothing was changed in these cases.
    */
   submit<T>(run: (draft: Transaction) => T): Promise<T> {
     if (this.#closed) {
@@ -77,15 +96,16 @@ export class Committer {
     });
   }
 
-  /** Calls `listener` after every commit; its failure does not reach the commit. */
+  /** Calls `listener` after every commit. A listener that throws does not affect the commit. */
   listen(listener: CommitListener): void {
     this.#listeners.push(listener);
   }
 
-  /** Takes no more transactions, and waits for those that it has. */
+  /** Takes no more transactions, and waits for those it has and for a checkpoint under way. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#running;
+    await this.#checkpoint;
   }
 
   async #drain(): Promise<void> {
@@ -100,68 +120,58 @@ export class Committer {
   async #commitGroup(jobs: readonly Job[]): Promise<void> {
     const begun = performance.now();
     let refused = false;
-    const draft = new Draft(this.#tables, this.#low.data.lastIds);
-    const settle: (() => void)[] = [];
-    const dependent: Job[] = [];
-    for (const job of jobs) {
-      const sawDraft = draft.dirty;
+    const { content, settle, dependent } = runGroup(this.#low.data, jobs);
+    if (content !== null) {
       try {
-        const value = draft.run(job.run);
-        settle.push(() => job.resolve(value));
-        if (draft.dirty) dependent.push(job);
-      } catch (error) {
-        settle.push(() => job.reject(error));
-        if (sawDraft) dependent.push(job);
-      }
-    }
-    const changes = draft.changes();
-    // Ids are spent even where the rows that had them are gone again within the group.
-    if (changes.length > 0 || Object.keys(draft.lastIds()).length > 0) {
-      try {
-        await this.#persist(draft, changes);
+        await this.#commit(content);
       } catch (error) {
         refused = true;
         const refusal = this.#refusal(error);
-        // Rejecting first decides those promises: what `settle` says of them then has no effect.
+        // The first call decides a promise: `settle` has no effect on these jobs any more.
         for (const job of dependent) job.reject(refusal);
       }
     }
-    for (const conclude of settle) conclude();
-    this.#observer?.committed({
+    for (const answer of settle) answer();
+    this.#callbacks.observer?.committed({
       transactions: jobs.length,
-      changes: changes.length,
+      changes: content === null ? 0 : rowsIn(content),
       milliseconds: performance.now() - begun,
       refused,
     });
   }
 
-  async #persist(draft: Draft, changes: readonly Change[]): Promise<void> {
-    const document = this.#low.data;
-    const staged = changeSetOf(document, draft, changes);
-    document.staged = staged;
-    await this.#low.write();
+  async #commit(content: ChangeSetContent): Promise<void> {
+    this.#checkpointIfDue();
+    const encoded = encodeChangeSet(content);
+    await this.#log.append(encoded);
+    const { changeSet } = encoded;
+    let changes: readonly Change[];
     try {
-      this.#tables.apply(changes);
+      changes = this.#low.data.apply(changeSet);
     } catch (error) {
-      this.#fatal(error);
+      this.#callbacks.onFatal(error);
       throw error;
     }
-    Object.assign(document.lastIds, staged.last_ids);
-    document.sequence = staged.sequence;
-    document.time = staged.time;
-    this.#notify(changes);
+    for (const listener of this.#listeners) {
+      // Answers are microtasks of this turn, so that they come first.
+      setImmediate(() => listener({ changeSet, changes }));
+    }
   }
 
-  #notify(changes: readonly Change[]): void {
-    for (const listener of this.#listeners) {
-      // After the answers, which are microtasks of the same turn.
-      setImmediate(() => listener(changes));
-    }
+  /** The new base is as of the last commit. Commits go on while it is written. */
+  #checkpointIfDue(): void {
+    if (this.#checkpoint !== null || !this.#log.checkpointDue) return;
+    this.#checkpoint = this.#low
+      .write()
+      .catch(this.#callbacks.onError)
+      .finally(() => {
+        this.#checkpoint = null;
+      });
   }
 
   #refusal(cause: unknown): unknown {
     if (cause instanceof CatalogError) {
-      if (cause.code === 'durability_unknown') this.#fatal(cause);
+      if (cause.code === 'durability_unknown') this.#callbacks.onFatal(cause);
       return cause;
     }
     return new CatalogError(
@@ -172,19 +182,26 @@ export class Committer {
   }
 }
 
-function changeSetOf(document: StoreState, draft: Draft, changes: readonly Change[]): ChangeSet {
-  const put: Partial<Record<KindName, NonNullable<Change['after']>[]>> = {};
-  const deleted: Partial<Record<KindName, number[]>> = {};
-  for (const { kind, id, after } of changes) {
-    if (after === null) (deleted[kind] ??= []).push(id);
-    else (put[kind] ??= []).push(after);
+/** Runs transactions one after the other on one draft of the state. */
+function runGroup(state: State, jobs: readonly Job[]): Group {
+  const draft = new Draft(state);
+  const settle: (() => void)[] = [];
+  const dependent: Job[] = [];
+  for (const job of jobs) {
+    const sawDraft = draft.dirty;
+    try {
+      const value = draft.run(job.run);
+      settle.push(() => job.resolve(value));
+      if (draft.dirty) dependent.push(job);
+    } catch (error) {
+      settle.push(() => job.reject(error));
+      if (sawDraft) dependent.push(job);
+    }
   }
-  return {
-    sequence: document.sequence + 1,
-    previous: document.previous,
-    time: new Date().toISOString(),
-    last_ids: draft.lastIds(),
-    put,
-    delete: deleted,
-  };
+  return { content: draft.changeSet(new Date().toISOString()), settle, dependent };
+}
+
+function rowsIn({ put, delete: deleted }: ChangeSetContent): number {
+  const lists = [...Object.values(put), ...Object.values(deleted)];
+  return lists.reduce((sum, { length }) => sum + length, 0);
 }

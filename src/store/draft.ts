@@ -7,18 +7,13 @@ import { IntegrityError, ReferredToError, type Violation } from '../model/failur
 import type { Kind, KindName, Row, Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { referrersOf } from '../model/relations.ts';
-import { existingRow, type RowOf, type RowSource } from '../model/rows.ts';
+import { existingRow, type RowOf } from '../model/rows.ts';
 import { judge } from '../model/rules.ts';
 import { Candidates } from './candidates.ts';
-import type { LastIds } from './files/change-set.ts';
 import { type Change, changeOf } from '../model/change.ts';
-import { indexedAttributes, type Tables } from './memory/tables.ts';
-
-/** State as somebody sees it: committed for readers, with the draft for a transaction. */
-export interface View extends RowSource {
-  /** Ids of the rows whose indexed attribute has the value. */
-  matching(kind: KindName, attribute: string, value: Scalar): Iterable<number>;
-}
+import type { ChangeSetContent, LastIds } from './change-set.ts';
+import { indexedAttributes } from './memory/tables.ts';
+import type { State, View } from './state.ts';
 
 /** What a transaction may do. */
 export interface Transaction extends View {
@@ -55,8 +50,7 @@ interface Written {
 }
 
 export class Draft implements Transaction {
-  readonly #tables: Tables;
-  readonly #committedIds: Readonly<Record<KindName, number>>;
+  readonly #state: State;
   readonly #rows = new Map<KindName, Map<number, Row | null>>();
   readonly #lastIds = new Map<KindName, number>();
   readonly #candidates = new Candidates();
@@ -64,9 +58,9 @@ export class Draft implements Transaction {
   #undoLog: Written[] = [];
   #element: number | undefined;
 
-  constructor(tables: Tables, lastIds: Readonly<Record<KindName, number>>) {
-    this.#tables = tables;
-    this.#committedIds = lastIds;
+  /** @param state the committed state. It must not move while the draft is in use. */
+  constructor(state: State) {
+    this.#state = state;
   }
 
   /** Whether a transaction that ran here has written something. */
@@ -97,19 +91,19 @@ export class Draft implements Transaction {
 
   get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
     const drafted = typeof id === 'number' ? this.#rows.get(kind)?.get(id) : undefined;
-    if (drafted === undefined) return this.#tables.get(kind, id);
+    if (drafted === undefined) return this.#state.get(kind, id);
     // What was put under a kind is a row of it.
     return (drafted ?? undefined) as RowOf<K> | undefined;
   }
 
   *matching(kind: KindName, attribute: string, value: Scalar): Generator<number> {
     const drafted = this.#rows.get(kind);
-    for (const id of this.#tables.idsWith(kind, attribute, value)) {
+    for (const id of this.#state.matching(kind, attribute, value)) {
       const row = drafted?.get(id);
       if (row === undefined || row?.[attribute] === value) yield id;
     }
     for (const id of this.#candidates.matching(kind, attribute, value)) {
-      const committed = this.#tables.get(kind, id);
+      const committed = this.#state.get(kind, id);
       if (committed?.[attribute] === value) continue;
       if (drafted?.get(id)?.[attribute] === value) yield id;
     }
@@ -118,7 +112,7 @@ export class Draft implements Transaction {
   latest(kind: KindName, attribute: string, value: Scalar): number | undefined {
     const has = (id: number) => this.get(kind, id)?.[attribute] === value;
     const drafted = this.#candidates.matching(kind, attribute, value).findLast(has);
-    const list = this.#tables.matching(kind, attribute, value);
+    const list = this.#state.index(kind, attribute, value);
     // Mostly the last one: a draft rarely changes what stands at the end.
     const committed =
       list.last === undefined || has(list.last) ? list.last : list.values().findLast(has);
@@ -127,17 +121,17 @@ export class Draft implements Transaction {
 
   *ids(kind: KindName): Generator<number> {
     const drafted = this.#rows.get(kind);
-    for (const ids of this.#tables.ids(kind).chunks(false)) {
+    for (const ids of this.#state.idList(kind).chunks(false)) {
       for (const id of ids) if (drafted?.get(id) !== null) yield id;
     }
-    const committed = this.#committedIds[kind];
+    const committed = this.#state.lastId(kind);
     for (let id = committed + 1; id <= this.lastId(kind); id += 1) {
       if (this.get(kind, id) !== undefined) yield id;
     }
   }
 
   lastId(kind: KindName): number {
-    return this.#lastIds.get(kind) ?? this.#committedIds[kind];
+    return this.#lastIds.get(kind) ?? this.#state.lastId(kind);
   }
 
   nextId(kind: KindName): number {
@@ -182,22 +176,30 @@ export class Draft implements Transaction {
     });
   }
 
-  /** What the draft changes, against the committed state, by ascending id. */
-  changes(): Change[] {
-    const changes: Change[] = [];
+  /**
+   * What the draft would do to the committed state.
+   *
+   * @param time ISO 8601, UTC.
+   * @returns null if it would do nothing. Assigning an id is something: ids stay used even if the
+   *   rows that had them are deleted within the group.
+   */
+  changeSet(time: string): ChangeSetContent | null {
+    const put: Partial<Record<KindName, Row[]>> = {};
+    const deleted: Partial<Record<KindName, number[]>> = {};
+    let empty = this.#lastIds.size === 0;
     for (const [kind, rows] of this.#rows) {
-      for (const [id, after] of rows) {
-        const before = this.#tables.get(kind, id) ?? null;
-        if (before !== after) changes.push(changeOf(kind, id, before, after));
+      // By ascending id: new rows then enter their table in the order that every table keeps.
+      for (const [id, after] of [...rows].sort(([a], [b]) => a - b)) {
+        if ((this.#state.get(kind, id) ?? null) === after) continue;
+        empty = false;
+        if (after === null) (deleted[kind] ??= []).push(id);
+        else (put[kind] ??= []).push(after);
       }
     }
-    // New rows then enter their table in the order of their ids, which every table keeps.
-    return changes.sort((a, b) => a.id - b.id);
-  }
-
-  /** The last ids that the draft handed out, of the kinds in which it did. */
-  lastIds(): LastIds {
-    return Object.fromEntries(this.#lastIds);
+    if (empty) return null;
+    const { sequence, digest } = this.#state;
+    const last_ids: LastIds = Object.fromEntries(this.#lastIds);
+    return { sequence: sequence + 1, previous: digest, time, last_ids, put, delete: deleted };
   }
 
   #set(kind: KindName, id: number, entry: Row | null): void {

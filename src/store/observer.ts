@@ -1,6 +1,6 @@
-/** What a store tells of its work while it works: for measurements, not for decisions. */
+/** What a store reports of its work, for measurements. */
 export interface StoreObserver {
-  /** A group of transactions was settled, whether the disk took it or not. */
+  /** A group of transactions was answered, committed or refused. */
   readonly committed: (group: Group) => void;
   /** A checkpoint has ended. */
   readonly checkpointed: (checkpoint: Checkpoint) => void;
@@ -8,10 +8,10 @@ export interface StoreObserver {
 
 export interface Group {
   readonly transactions: number;
-  /** Rows put or deleted; 0 where nothing had to be written. */
+  /** Rows put or deleted; 0 if nothing had to be written. */
   readonly changes: number;
   readonly milliseconds: number;
-  /** Whether the disk refused it. */
+  /** Whether the disk refused the write. */
   readonly refused: boolean;
 }
 
@@ -20,10 +20,10 @@ interface Checkpoint {
   readonly failed: boolean;
 }
 
-/** The files of a store. */
+/** The size of a store's files, in bytes. */
 export interface StoreSize {
-  /** Bytes of the base. */
+  /** Of the base. */
   readonly base: number;
-  /** Bytes that the change sets behind it take. */
+  /** That the change sets after the base occupy. */
   readonly changes: number;
 }

@@ -1,66 +1,227 @@
-/** The document that lowdb holds: the committed state, and what the next write is to append. */
+/**
+ * The committed state of a store: rows, indexes, last ids, and the change set that it is as of.
+ *
+ * Invariants:
+ * 1. {@link State.apply} is the only transition. Start, commit, check, restore and the tests' store
+ *    are all folds of it.
+ * 2. Change sets are applied in order, without a gap, and each names the digest of the one before.
+ * 3. A state shows durable change sets only: `apply` is called after the log has taken one.
+ */
 import { randomBytes } from 'node:crypto';
-import type { KindName, Row } from '../model/kind.ts';
-import { ALL_KINDS } from '../model/kinds.ts';
-import type { ChangeSet } from './files/change-set.ts';
+import { type Change, changeOf } from '../model/change.ts';
+import type { KindName, Row, Scalar } from '../model/kind.ts';
+import { KIND_NAMES } from '../model/kind.ts';
 import { perKind } from '../model/per-kind.ts';
+import type { RowOf, RowSource } from '../model/rows.ts';
+import type { ChangeSet } from './change-set.ts';
+import type { IdList } from './memory/id-list.ts';
+import type { OrderedIds } from './memory/ordered-ids.ts';
 import { RowTable } from './memory/row-table.ts';
+import type { Page, Selection } from './memory/selection.ts';
+import { Tables } from './memory/tables.ts';
 
-export interface StoreState {
-  /** Of the last change set that is contained. */
-  sequence: number;
-  /** The digest of that change set; before the first, what tells this history from others. */
-  previous: string;
-  /** When that change set was written, ISO 8601, UTC; null where nobody knows. */
-  time: string | null;
-  readonly lastIds: Record<KindName, number>;
-  readonly rows: Record<KindName, RowTable>;
-  /** What the next write is to append; null to write the whole document as a new base. */
-  staged: ChangeSet | null;
+/** Rows as one reader sees them. */
+export interface View extends RowSource {
+  /** Ids of the rows whose indexed attribute has the value. */
+  matching(kind: KindName, attribute: string, value: Scalar): Iterable<number>;
 }
 
-/** A document at one instant, which stays as it is. */
+/** What readers of a store see: durable rows only. */
+export interface ReadableStore extends View {
+  /**
+   * Prepares the order of a selection, so that {@link ReadableStore.select} does not block.
+   *
+   * @returns what to await before asking again; undefined if the order is ready.
+   * @throws CatalogError `busy`, as a rejection.
+   */
+  prepare(kind: KindName, selection: Selection): Promise<void> | undefined;
+  /** One page of a collection. */
+  select<K extends KindName>(kind: K, selection: Selection): Page<K>;
+  /** All rows of a selection as of the time of the call, found as they are read. */
+  selectAll<K extends KindName>(kind: K, selection: Selection): RowsOf<K>;
+  /** How many rows whose indexed attribute has the value have a lower id. */
+  rank(kind: KindName, attribute: string, value: Scalar, id: number): number;
+  /** All ids of a kind, ascending. */
+  ids(kind: KindName): Iterable<number>;
+  count(kind: KindName): number;
+  /** How often an attribute has changed that rows of this kind look up in rows of others. */
+  dependencyVersion(kind: KindName): number;
+  /** The last id that was assigned. Every id up to it that has no row was deleted. */
+  lastId(kind: KindName): number;
+  /** The number of the last change set. Two reads with the same sequence see the same rows. */
+  readonly sequence: number;
+}
+
+export interface RowsOf<K extends KindName> {
+  readonly rows: Iterable<RowOf<K>>;
+  readonly total: number;
+}
+
+/** A state at one instant. It does not change when the state moves on. */
 export interface Snapshot {
   readonly sequence: number;
-  readonly previous: string;
+  readonly digest: string;
   readonly time: string | null;
   readonly lastIds: Readonly<Record<KindName, number>>;
   /** By ascending id. */
   readonly rows: Readonly<Record<KindName, Iterable<Row>>>;
 }
 
-/** A document without rows, from which a store begins. */
-export function emptyDocument(): StoreState {
-  return {
-    sequence: 0,
-    previous: randomBytes(32).toString('hex'),
-    time: null,
-    lastIds: perKind(() => 0),
-    rows: perKind(() => new RowTable()),
-    staged: null,
-  };
+/** Where a state begins. */
+interface Origin extends Omit<Snapshot, 'rows'> {
+  /** The state takes the tables over. */
+  readonly rows: Record<KindName, RowTable>;
 }
 
-/** @returns a copy of references: cheap whatever the number of rows. */
-export function snapshotOf({ sequence, previous, time, lastIds, rows }: StoreState): Snapshot {
-  return {
-    sequence,
-    previous,
-    time,
-    lastIds: { ...lastIds },
-    rows: perKind(({ name }) => rows[name].snapshot()),
-  };
-}
+export class State implements ReadableStore {
+  readonly #rows: Record<KindName, RowTable>;
+  readonly #tables: Tables;
+  readonly #lastIds: Record<KindName, number>;
+  #sequence: number;
+  #digest: string;
+  #time: string | null;
 
-/** Brings a document forward by the change set that follows it. */
-export function replay(document: StoreState, changes: ChangeSet & { digest: string }): void {
-  for (const { name } of ALL_KINDS) {
-    const table = document.rows[name];
-    for (const row of changes.put[name] ?? []) table.set(row);
-    for (const id of changes.delete[name] ?? []) table.delete(id);
+  constructor({ sequence, digest, time, lastIds, rows }: Origin) {
+    this.#sequence = sequence;
+    this.#digest = digest;
+    this.#time = time;
+    this.#lastIds = { ...lastIds };
+    this.#rows = rows;
+    this.#tables = new Tables(rows);
   }
-  Object.assign(document.lastIds, changes.last_ids);
-  document.sequence = changes.sequence;
-  document.previous = changes.digest;
-  document.time = changes.time;
+
+  /** @returns a state without rows, with which a new history begins. */
+  static empty(): State {
+    return new State({
+      sequence: 0,
+      digest: randomBytes(32).toString('hex'),
+      time: null,
+      lastIds: perKind(() => 0),
+      rows: perKind(() => new RowTable()),
+    });
+  }
+
+  /** The number of the last change set that was applied. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /** The digest of that change set. Before the first one: a random value that names the history. */
+  get digest(): string {
+    return this.#digest;
+  }
+
+  /** When that change set was made, ISO 8601, UTC; null if that is not known. */
+  get time(): string | null {
+    return this.#time;
+  }
+
+  get lastIds(): Readonly<Record<KindName, number>> {
+    return this.#lastIds;
+  }
+
+  /** The rows themselves, to read. */
+  get rows(): Readonly<Record<KindName, Pick<RowTable, 'get' | 'size' | 'values'>>> {
+    return this.#rows;
+  }
+
+  /**
+   * Moves the state forward by the change set that follows it.
+   *
+   * @returns the rows that changed, before and after.
+   * @throws Error if the change set does not follow, in which case nothing has moved; or if an
+   *   index contradicts its table, in which case the state must not be used any more.
+   */
+  apply(changeSet: ChangeSet): readonly Change[] {
+    if (changeSet.sequence !== this.#sequence + 1 || changeSet.previous !== this.#digest) {
+      throw new Error(`change set ${changeSet.sequence} does not follow ${this.#sequence}`);
+    }
+    const changes = this.#changesOf(changeSet);
+    this.#tables.apply(changes);
+    Object.assign(this.#lastIds, changeSet.last_ids);
+    this.#sequence = changeSet.sequence;
+    this.#digest = changeSet.digest;
+    this.#time = changeSet.time;
+    return changes;
+  }
+
+  /** @returns a copy of references: a reference for each thousand rows. */
+  snapshot(): Snapshot {
+    return {
+      sequence: this.#sequence,
+      digest: this.#digest,
+      time: this.#time,
+      lastIds: { ...this.#lastIds },
+      rows: perKind(({ name }) => this.#rows[name].snapshot()),
+    };
+  }
+
+  /** @returns contradictions between the indexes and the rows, one sentence each. */
+  indexFaults(): string[] {
+    return this.#tables.faults();
+  }
+
+  get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
+    return this.#tables.get(kind, id);
+  }
+
+  matching(kind: KindName, attribute: string, value: Scalar): Iterable<number> {
+    return this.#tables.idsWith(kind, attribute, value);
+  }
+
+  /** The ids of {@link View.matching}, to read until the state moves. */
+  index(kind: KindName, attribute: string, value: Scalar): OrderedIds {
+    return this.#tables.matching(kind, attribute, value);
+  }
+
+  /** All ids of a kind, to read until the state moves. */
+  idList(kind: KindName): IdList {
+    return this.#tables.ids(kind);
+  }
+
+  prepare(kind: KindName, selection: Selection): Promise<void> | undefined {
+    return this.#tables.prepare(kind, selection);
+  }
+
+  select<K extends KindName>(kind: K, selection: Selection): Page<K> {
+    return this.#tables.select(kind, selection);
+  }
+
+  selectAll<K extends KindName>(kind: K, selection: Selection): RowsOf<K> {
+    return this.#tables.selectAll(kind, selection);
+  }
+
+  rank(kind: KindName, attribute: string, value: Scalar, id: number): number {
+    return this.#tables.matching(kind, attribute, value).rank((other) => other < id);
+  }
+
+  ids(kind: KindName): Iterable<number> {
+    return this.#tables.ids(kind).values();
+  }
+
+  count(kind: KindName): number {
+    return this.#tables.count(kind);
+  }
+
+  dependencyVersion(kind: KindName): number {
+    return this.#tables.dependencyVersion(kind);
+  }
+
+  lastId(kind: KindName): number {
+    return this.#lastIds[kind];
+  }
+
+  #changesOf(changeSet: ChangeSet): Change[] {
+    const changes: Change[] = [];
+    for (const kind of KIND_NAMES) {
+      const before = (id: number) => this.#rows[kind].get(id) ?? null;
+      for (const row of changeSet.put[kind] ?? []) {
+        changes.push(changeOf(kind, row.id, before(row.id), row));
+      }
+      for (const id of changeSet.delete[kind] ?? []) {
+        changes.push(changeOf(kind, id, before(id), null));
+      }
+    }
+    return changes;
+  }
 }

@@ -1,134 +1,54 @@
 /** The store as the rest of the program sees it: committed state to read, transactions to write. */
 import { join } from 'node:path';
-import { Low } from 'lowdb';
+import type { Low } from 'lowdb';
 import { type Disk, machineDisk } from '../disk/disk.ts';
 import { acquireOwnership, type FileLock } from '../disk/lock.ts';
 import { CatalogError } from '../errors.ts';
 import type { KindName, Scalar } from '../model/kind.ts';
 import type { RowOf } from '../model/rows.ts';
-import { ChangeSetAdapter } from './files/file-log.ts';
+import type { ChangeSet } from './change-set.ts';
 import { Committer, type CommitListener } from './commit.ts';
-import { type StoreState, emptyDocument } from './state.ts';
-import type { Transaction, View } from './draft.ts';
+import type { Transaction } from './draft.ts';
+import { FileLog } from './files/file-log.ts';
 import { BASE, HEAD, LOCK, unwritable } from './files/files.ts';
-import { load } from './files/load.ts';
-import type { StoreObserver, StoreSize } from './observer.ts';
+import { recover } from './files/recovery.ts';
+import { databaseOver } from './lowdb.ts';
 import type { Page, Selection } from './memory/selection.ts';
-import { Tables } from './memory/tables.ts';
-
-/** What readers see: durable rows only. */
-export interface ReadableStore extends View {
-  /**
-   * Sees to it that {@link ReadableStore.select} holds nobody up.
-   *
-   * @returns what to wait for, and then to ask again; undefined if there is nothing.
-   * @throws CatalogError `busy`, as a rejection.
-   */
-  prepare(kind: KindName, selection: Selection): Promise<void> | undefined;
-  /** One page of a collection. */
-  select<K extends KindName>(kind: K, selection: Selection): Page<K>;
-  /** All rows of a selection, found as they are read, as of the time of the call. */
-  selectAll<K extends KindName>(
-    kind: K,
-    selection: Selection,
-  ): { readonly rows: Iterable<RowOf<K>>; readonly total: number };
-  /** How many rows whose indexed attribute has the value have a lower id. */
-  rank(kind: KindName, attribute: string, value: Scalar, id: number): number;
-  /** All ids of a kind, ascending. */
-  ids(kind: KindName): Iterable<number>;
-  count(kind: KindName): number;
-  /** How often an attribute has changed that rows of the kind look up in rows of others. */
-  dependencyVersion(kind: KindName): number;
-  /** The last id that was handed out; every id up to it that has no row was deleted. */
-  lastId(kind: KindName): number;
-  /** Commits so far: as long as it is the same, so is everything else. */
-  readonly sequence: number;
-}
+import type { StoreObserver, StoreSize } from './observer.ts';
+import type { ReadableStore, RowsOf, State } from './state.ts';
 
 interface Options {
   readonly directory: string;
-  /** The command that opens it, for whoever finds the directory locked. */
+  /** The command that opens the store. Another process that finds the directory locked names it. */
   readonly command: string;
-  /** Creates an empty store where there is none; otherwise that is `store_missing`. */
+  /** Whether to create an empty store if there is none; otherwise that is `store_missing`. */
   readonly create: boolean;
   readonly disk?: Disk;
-  /** Bytes that change sets may have together beside a small base; 4 MiB otherwise. */
+  /** Bytes that change sets may take together beside a small base; 4 MiB if left out. */
   readonly smallestCheckpoint?: number;
-  /** Told of what fails in the background; the store goes on. */
+  /** Bytes of change sets that are kept although the base contains them; 256 MiB if left out. */
+  readonly history?: number | undefined;
+  /** Called with what fails in the background. The store continues. */
   readonly onError: (error: unknown) => void;
-  /** Told when memory or disk can no longer be known; the process has to end. */
+  /** Called if memory or disk can no longer be known. The process has to end. */
   readonly onFatal: (error: unknown) => void;
-  /** Told of every group and checkpoint. */
+  /** Called after every group and checkpoint. */
   readonly observer?: StoreObserver | undefined;
 }
 
-class Reader implements ReadableStore {
-  protected readonly tables: Tables;
-  protected readonly document: StoreState;
-
-  constructor(document: StoreState) {
-    this.document = document;
-    this.tables = new Tables(document.rows);
-  }
-
-  get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
-    return this.tables.get(kind, id);
-  }
-
-  matching(kind: KindName, attribute: string, value: Scalar): Iterable<number> {
-    return this.tables.idsWith(kind, attribute, value);
-  }
-
-  prepare(kind: KindName, selection: Selection): Promise<void> | undefined {
-    return this.tables.prepare(kind, selection);
-  }
-
-  select<K extends KindName>(kind: K, selection: Selection): Page<K> {
-    return this.tables.select(kind, selection);
-  }
-
-  selectAll<K extends KindName>(kind: K, selection: Selection) {
-    return this.tables.selectAll(kind, selection);
-  }
-
-  rank(kind: KindName, attribute: string, value: Scalar, id: number): number {
-    return this.tables.matching(kind, attribute, value).rank((other) => other < id);
-  }
-
-  ids(kind: KindName): Iterable<number> {
-    return this.tables.ids(kind).values();
-  }
-
-  count(kind: KindName): number {
-    return this.tables.count(kind);
-  }
-
-  dependencyVersion(kind: KindName): number {
-    return this.tables.dependencyVersion(kind);
-  }
-
-  lastId(kind: KindName): number {
-    return this.document.lastIds[kind];
-  }
-
-  get sequence(): number {
-    return this.document.sequence;
-  }
-}
-
 /**
- * A consistent snapshot of a directory that another process may own.
+ * Reads a consistent snapshot of a directory, which another process may own.
  *
- * @throws CatalogError `store_missing`, `store_damaged`, `schema_version`.
+ * @throws CatalogError `store_missing`, `store_damaged`, `store_unreadable`, `schema_version`.
  */
 export function readSnapshot(directory: string, disk: Disk = machineDisk): ReadableStore {
-  const loaded = load(disk, directory);
-  if (loaded === null) throw missing(directory);
-  return new Reader(loaded.document);
+  const recovered = recover(disk, directory);
+  if (recovered === null) throw missing(directory);
+  return recovered.state;
 }
 
 /**
- * Whether a directory holds a store, without reading it.
+ * Checks that a directory holds a store, without reading it.
  *
  * @throws CatalogError `store_missing`.
  */
@@ -137,65 +57,59 @@ export function requireStore(directory: string, disk: Disk): void {
   if (!names.includes(BASE) && !names.includes(HEAD)) throw missing(directory);
 }
 
-/** An open store; one process owns its directory. */
-export class Store extends Reader {
+/** An open store. One process owns its directory. */
+export class Store implements ReadableStore {
+  readonly #low: Low<State>;
+  readonly #log: FileLog;
   readonly #committer: Committer;
-  readonly #adapter: ChangeSetAdapter;
   readonly #lock: FileLock;
-  /** Whether {@link Store.open} found no store and made one. */
+  /** Whether {@link Store.open} found no store and created one. */
   readonly created: boolean;
 
   private constructor(
-    low: Low<StoreState>,
-    adapter: ChangeSetAdapter,
+    low: Low<State>,
+    log: FileLog,
     lock: FileLock,
     created: boolean,
-    { onFatal: fatal, observer }: Options,
+    options: Options,
   ) {
-    super(low.data);
-    this.#committer = new Committer(low, this.tables, fatal, observer);
-    this.#adapter = adapter;
+    this.#low = low;
+    this.#log = log;
+    this.#committer = new Committer(low, log, { ...options, onError: errorHandler(options) });
     this.#lock = lock;
     this.created = created;
   }
 
-  /** @throws CatalogError `store_locked`, `store_missing`, `store_damaged`, `schema_version`. */
+  /**
+   * @throws CatalogError `store_locked`, `store_missing`, `store_damaged`, `store_unreadable`,
+   *   `schema_version`, `write_refused`.
+   */
   static async open(options: Options): Promise<Store> {
-    const { directory, command, create, onError: failed, onFatal: fatal } = options;
-    const disk = options.disk ?? machineDisk;
+    const { directory, command, create, disk = machineDisk } = options;
     const lock = acquireOwnership(join(directory, LOCK), command);
-    const adapter = new ChangeSetAdapter({
-      disk,
-      directory,
-      smallestCheckpoint: options.smallestCheckpoint,
-      observer: options.observer,
-      onError(error) {
-        const unknown = error instanceof CatalogError && error.code === 'durability_unknown';
-        (unknown ? fatal : failed)(error);
-      },
-    });
+    const log = new FileLog({ ...options, disk, onError: errorHandler(options) });
     try {
-      const low = new Low<StoreState>(adapter, emptyDocument());
+      const low = databaseOver(log);
       const empty = low.data;
       await low.read();
       const created = low.data === empty;
       if (created && !create) throw missing(directory);
       if (created) await low.write();
-      return new Store(low, adapter, lock, created, options);
+      return new Store(low, log, lock, created, options);
     } catch (error) {
-      await adapter.close();
+      await log.close();
       lock.close();
       throw unwritable(directory, error);
     }
   }
 
-  /** Transactions that wait for the disk to take those before them. */
+  /** Transactions that wait for the group before them. */
   get waiting(): number {
     return this.#committer.waiting;
   }
 
   get size(): StoreSize {
-    return this.#adapter.size;
+    return this.#log.size;
   }
 
   /** See {@link Committer.submit}. */
@@ -208,18 +122,78 @@ export class Store extends Reader {
     this.#committer.listen(listener);
   }
 
-  /** Waits for the transactions under way, then gives the directory free. */
+  /** See {@link FileLog.since}. */
+  since(sequence: number): AsyncIterable<ChangeSet> {
+    return this.#log.since(sequence);
+  }
+
+  /** Waits for the transactions under way, then releases the directory. */
   async close(): Promise<void> {
-    await this.#committer.close();
     try {
-      await this.#adapter.close();
+      await this.#committer.close();
     } finally {
-      this.#lock.close();
+      try {
+        await this.#log.close();
+      } finally {
+        this.#lock.close();
+      }
     }
+  }
+
+  get sequence(): number {
+    return this.#low.data.sequence;
+  }
+
+  get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
+    return this.#low.data.get(kind, id);
+  }
+
+  matching(kind: KindName, attribute: string, value: Scalar): Iterable<number> {
+    return this.#low.data.matching(kind, attribute, value);
+  }
+
+  prepare(kind: KindName, selection: Selection): Promise<void> | undefined {
+    return this.#low.data.prepare(kind, selection);
+  }
+
+  select<K extends KindName>(kind: K, selection: Selection): Page<K> {
+    return this.#low.data.select(kind, selection);
+  }
+
+  selectAll<K extends KindName>(kind: K, selection: Selection): RowsOf<K> {
+    return this.#low.data.selectAll(kind, selection);
+  }
+
+  rank(kind: KindName, attribute: string, value: Scalar, id: number): number {
+    return this.#low.data.rank(kind, attribute, value, id);
+  }
+
+  ids(kind: KindName): Iterable<number> {
+    return this.#low.data.ids(kind);
+  }
+
+  count(kind: KindName): number {
+    return this.#low.data.count(kind);
+  }
+
+  dependencyVersion(kind: KindName): number {
+    return this.#low.data.dependencyVersion(kind);
+  }
+
+  lastId(kind: KindName): number {
+    return this.#low.data.lastId(kind);
   }
 }
 
-/** @returns the refusal of a directory without a store. */
+/** A failure in the background after which the disk is unknown is fatal; every other is not. */
+function errorHandler({ onError, onFatal }: Options): (error: unknown) => void {
+  return (error) => {
+    const unknown = error instanceof CatalogError && error.code === 'durability_unknown';
+    (unknown ? onFatal : onError)(error);
+  };
+}
+
+/** @returns the error for a directory without a store. */
 export function missing(directory: string): CatalogError {
   return new CatalogError(
     'store_missing',

@@ -13,9 +13,10 @@ import type { Kind, KindName } from '../../src/model/kind.ts';
 import { ALL_KINDS } from '../../src/model/kinds.ts';
 import { scalarAttributes } from '../../src/resources/representation.ts';
 import { checkStore } from '../../src/store/check.ts';
-import { type ReadableStore, readSnapshot, Store } from '../../src/store/store.ts';
 import type { Selection } from '../../src/store/memory/selection.ts';
 import { indexedAttributes } from '../../src/store/memory/tables.ts';
+import type { ReadableStore } from '../../src/store/state.ts';
+import { readSnapshot, Store } from '../../src/store/store.ts';
 import { temporaryDirectory } from './directory.ts';
 
 interface Made {
@@ -66,6 +67,8 @@ export async function openStore(directory: string, options: Options = {}): Promi
   const store = await Store.open({
     command: 'test',
     create: true,
+    // Most tests are about change sets that the state needs.
+    history: 0,
     onError: unwanted,
     onFatal: unwanted,
     ...options,

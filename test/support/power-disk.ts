@@ -398,6 +398,10 @@ export class PowerDisk implements Disk {
     return found === undefined ? [] : [...this.volume.directory(found).current.keys()];
   }
 
+  size(path: string): number | null {
+    return this.read(path)?.length ?? null;
+  }
+
   read(path: string): Buffer | null {
     const found = this.#find(path);
     return found === undefined ? null : this.volume.file(found).current;

@@ -10,12 +10,12 @@ import { KINDS } from '../../src/model/kinds.ts';
 import { entryOf } from '../../src/resources/audit.ts';
 import { append } from '../../src/store/bounded.ts';
 import { checkStore } from '../../src/store/check.ts';
-import type { StoreState } from '../../src/store/state.ts';
+import type { ReadableStore, State as StoreState } from '../../src/store/state.ts';
 import type { Transaction } from '../../src/store/draft.ts';
-import { CHANGES, changeSetName } from '../../src/store/files/files.ts';
-import { load } from '../../src/store/files/load.ts';
+import { CHANGES, changeSetName, occupied } from '../../src/store/files/files.ts';
+import { recover } from '../../src/store/files/recovery.ts';
 import { changeOf } from '../../src/model/change.ts';
-import { type ReadableStore, Store } from '../../src/store/store.ts';
+import { Store } from '../../src/store/store.ts';
 import { Doubts, losses, type Random } from './power-cut.ts';
 import { PowerDisk, type Volume } from './power-disk.ts';
 
@@ -173,6 +173,8 @@ interface Found {
 
 interface RunOptions {
   readonly smallestCheckpoint: number;
+  /** Bytes of history; 0 by default. */
+  readonly history?: number;
   /** A directory without a store by default. */
   readonly beginning?: Beginning;
 }
@@ -214,7 +216,7 @@ export class History {
     disk: PowerDisk,
     directory: string,
     plan: Plan,
-    { smallestCheckpoint, beginning = NOTHING }: RunOptions,
+    { smallestCheckpoint, history: kept = 0, beginning = NOTHING }: RunOptions,
   ): Promise<History> {
     const history = new History(disk, directory, beginning);
     const fail = (error: unknown) => void history.failures.push(messageOf(error));
@@ -224,6 +226,7 @@ export class History {
       create: true,
       disk,
       smallestCheckpoint,
+      history: kept,
       onError: fail,
       onFatal: fail,
     });
@@ -236,7 +239,7 @@ export class History {
     }
     await store.close();
     history.closed = disk.log.length;
-    for (const name of leftovers(disk, directory)) fail(new Error(`${name} is left behind`));
+    for (const name of leftovers(disk, directory, kept)) fail(new Error(`${name} is left behind`));
     history.#follow(attempts);
     return history;
   }
@@ -332,7 +335,7 @@ export class History {
     const disk = new PowerDisk(this.disk.root, left);
     const nothing = { sequence: null, state: null };
     try {
-      const document = load(disk, this.directory)?.document;
+      const document = recover(disk, this.directory)?.state;
       if (document === undefined) return { ...nothing, fault: null };
       const { sequence } = document;
       const state = stateOf(document);
@@ -410,11 +413,14 @@ export class History {
   }
 }
 
-/** Files that are not needed any more: change sets that the base contains, and half-written files. */
-function leftovers(disk: PowerDisk, directory: string): string[] {
-  const covered = load(disk, directory)?.covered ?? [];
+/** Files that should be gone: change sets beyond the history that is kept, half-written files. */
+function leftovers(disk: PowerDisk, directory: string, history: number): string[] {
+  const { kept = [], leftover = [] } = recover(disk, directory) ?? {};
+  const bytes = kept.map((each) => disk.size(join(directory, changeSetName(each))) ?? 0);
+  const excess = bytes.reduce((sum, size) => sum + occupied(size), 0) > history ? kept : [];
   const names = [directory, join(directory, CHANGES)].flatMap((within) => disk.list(within));
-  return [...covered, ...names.filter((name) => name.endsWith('.tmp'))];
+  const temporaries = names.filter((name) => name.endsWith('.tmp'));
+  return [...[...leftover, ...excess].map(changeSetName), ...temporaries];
 }
 
 /** What transactions of a plan fail with now and then. */

@@ -144,6 +144,11 @@ export class RefusingDisk implements Disk {
     return machineDisk.list(path);
   }
 
+  size(path: string): number | null {
+    this.#judge('size', path);
+    return machineDisk.size(path);
+  }
+
   read(path: string): Buffer | null {
     this.#judge('read', path);
     return machineDisk.read(path);

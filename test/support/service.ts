@@ -16,6 +16,7 @@ import { LIMITS } from '../../src/http/wire/limits.ts';
 import { REQUEST_ID, Trace } from '../../src/http/wire/trace.ts';
 import { DEFAULT_SETTINGS, type PageSettings } from '../../src/pages/shop/settings.ts';
 import { DEFAULT_AUDIT_BYTES } from '../../src/resources/audit.ts';
+import { DEFAULT_HISTORY_BYTES } from '../../src/store/files/file-log.ts';
 import { temporaryDirectory } from './directory.ts';
 import { quickDisk } from './disk.ts';
 import { SECRET } from './secret.ts';
@@ -102,6 +103,7 @@ function optionsOf(options: ServiceOptions, data: string): CatalogOptions {
     basePath: '',
     corsOrigins: [],
     auditSize: DEFAULT_AUDIT_BYTES,
+    history: DEFAULT_HISTORY_BYTES,
     maxJsonDepth: JSON_LIMITS.depth,
     maxJsonElements: JSON_LIMITS.elements,
     ...options,

@@ -14,8 +14,9 @@ import {
 import { Site } from '../../src/pages/shop/site.ts';
 import { Templates } from '../../src/pages/shop/templates.ts';
 import type { Transaction } from '../../src/store/draft.ts';
-import { type ReadableStore, readSnapshot } from '../../src/store/store.ts';
 import type { Change } from '../../src/model/change.ts';
+import type { ReadableStore } from '../../src/store/state.ts';
+import { readSnapshot } from '../../src/store/store.ts';
 import { memoryDisk } from './memory-disk.ts';
 import { add, MemoryStore } from './memory-store.ts';
 

@@ -4,9 +4,9 @@ import { basename, dirname, join, resolve, sep } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { encodeBackup, restoreBackup, verifyBackup, writeBackup } from '../../store/backup.ts';
-import type { StoreState } from '../../store/state.ts';
+import type { State } from '../../store/state.ts';
 import { readFile } from '../../store/files/files.ts';
-import { load } from '../../store/files/load.ts';
+import { recover } from '../../store/files/recovery.ts';
 import { missing } from '../../store/store.ts';
 import type { Context } from '../../app/context.ts';
 import { describeState } from './describe.ts';
@@ -22,17 +22,17 @@ export interface BackupOptions {
 
 /** @throws CatalogError `store_missing`, `store_damaged`, `backup_failed`. */
 export async function backup({ data, file }: BackupOptions, context: Context): Promise<void> {
-  const loaded = load(context.disk, data);
-  if (loaded === null) throw missing(data);
-  const { document } = loaded;
+  const recovered = recover(context.disk, data);
+  if (recovered === null) throw missing(data);
+  const { state } = recovered;
   if (file === STREAM) {
-    await refusing('standard output', () => context.write(encodeBackup(document)));
+    await refusing('standard output', () => context.write(encodeBackup(state)));
     return;
   }
   const path = file ?? `catalog-${timestamp(new Date())}.json`;
   const target = targetOf(path, data);
-  await refusing(path, () => writeBackup(context.disk, document, target));
-  context.print(`backed up ${data} to ${path}: ${describeState(document)}`);
+  await refusing(path, () => writeBackup(context.disk, state, target));
+  context.print(`backed up ${data} to ${path}: ${describeState(state)}`);
 }
 
 /** @throws CatalogError `backup_failed` where the disk or a pipe does not take the backup. */
@@ -59,12 +59,12 @@ export interface RestoreOptions {
 
 /** @throws CatalogError `backup_failed`, `store_damaged`, `store_not_empty`, `schema_version`. */
 export async function restore({ data, file }: RestoreOptions, context: Context): Promise<void> {
-  const document = await readBackup(file, context);
-  await restoreBackup(context.disk, document, data, 'restore');
-  context.print(`restored ${data}: ${describeState(document)}`);
+  const state = await readBackup(file, context);
+  await restoreBackup(context.disk, state, data, 'restore');
+  context.print(`restored ${data}: ${describeState(state)}`);
 }
 
-async function readBackup(file: string, context: Context): Promise<StoreState> {
+async function readBackup(file: string, context: Context): Promise<State> {
   if (file === STREAM) return verifyBackup('standard input', await buffer(context.input()));
   const bytes = readFile(context.disk, file);
   if (bytes === null) {

@@ -13,7 +13,7 @@ export interface CheckOptions {
 
 /** @throws CatalogError `check_failed` where something was found, which is then printed; `store_missing`. */
 export function check({ data }: CheckOptions, context: Context): void {
-  const { findings, document, changeSets } = checkStore(context.disk, data);
+  const { findings, state, changeSets } = checkStore(context.disk, data);
   const found = [
     ...findings,
     ...findingsOf(() => checkKeys(data)),
@@ -27,9 +27,9 @@ export function check({ data }: CheckOptions, context: Context): void {
       `${data} is not in order: ${count}, told on standard output`,
     );
   }
-  if (document === null) throw missing(data);
+  if (state === null) throw missing(data);
   const behind = changeSets === 1 ? 'one change set' : `${changeSets} change sets`;
-  context.print(`${data} is in order: ${describeState(document)}; ${behind} behind catalog.json`);
+  context.print(`${data} is in order: ${describeState(state)}; ${behind} behind catalog.json`);
 }
 
 function findingsOf(judge: () => unknown): string[] {

@@ -1,9 +1,9 @@
 /** How messages speak of a state of the store. */
 import { ALL_KINDS } from '../../model/kinds.ts';
-import type { StoreState } from '../../store/state.ts';
+import type { State } from '../../store/state.ts';
 
 /** "135 rows as of change set 8, 2026-11-21T14:27:37.505Z". */
-export function describeState({ rows, sequence, time }: StoreState): string {
+export function describeState({ rows, sequence, time }: State): string {
   const count = ALL_KINDS.reduce((sum, { name }) => sum + rows[name].size, 0);
   return `${count} rows as of change set ${sequence}${time === null ? '' : `, ${time}`}`;
 }

@@ -4,7 +4,7 @@ import type { Disk } from '../../disk/disk.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { KIND_NAMES, type KindName } from '../../model/kind.ts';
 import type { RowOf } from '../../model/rows.ts';
-import { load } from '../../store/files/load.ts';
+import { recover } from '../../store/files/recovery.ts';
 import { type Migrated, migrateStore, planMigration } from '../../store/migration.ts';
 import { SCHEMA_VERSION } from '../../store/files/schema.ts';
 import { Store } from '../../store/store.ts';
@@ -46,6 +46,8 @@ function openStore(data: string, context: Context): Promise<Store> {
     command: 'migrate',
     create: true,
     disk: context.disk,
+    // How much is kept is for `serve` to say.
+    history: Number.POSITIVE_INFINITY,
     onError: give('the store goes on, but'),
     onFatal(error) {
       give('the store cannot go on')(error);
@@ -86,7 +88,7 @@ const TABLES: { readonly [K in KindName]?: readonly RowOf<K>[] } = demo;
 
 /** The demo's ids begin at 1, and an id that was used once is never used again. */
 function requireUnused(disk: Disk, directory: string): void {
-  const lastIds = load(disk, directory, 'older')?.document.lastIds;
+  const lastIds = recover(disk, directory, 'older')?.state.lastIds;
   if (lastIds === undefined || KIND_NAMES.every((kind) => lastIds[kind] === 0)) return;
   throw new CatalogError(
     'store_not_empty',

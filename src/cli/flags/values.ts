@@ -24,3 +24,21 @@ export function parseAuditSize(text: string): number {
   if (/^\d{1,4}$/.test(text) && Number(text) <= MAX_AUDIT_SIZE) return Number(text) * 2 ** 20;
   throw new InvalidArgumentError(`Give a number of MiB from 0 to ${MAX_AUDIT_SIZE}.`);
 }
+
+const UNITS: Readonly<Record<string, number>> = {
+  '': 1,
+  KiB: 2 ** 10,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30,
+};
+
+/** Bytes. */
+const MAX_HISTORY = 2 ** 40;
+
+/** @returns bytes, of a number of bytes, KiB, MiB or GiB. */
+export function parseHistory(text: string): number {
+  const [, digits, unit = ''] = /^(\d{1,13})(KiB|MiB|GiB)?$/.exec(text) ?? [];
+  const bytes = Number(digits) * (UNITS[unit] ?? Number.NaN);
+  if (bytes <= MAX_HISTORY) return bytes;
+  throw new InvalidArgumentError('Give a size such as 256MiB or 2GiB; 0 keeps nothing.');
+}

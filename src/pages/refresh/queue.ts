@@ -81,7 +81,7 @@ export class PageQueue {
     this.#lock = lock;
     this.#failed = failed;
     this.#retry = new Retry((names) => this.#add(names), failed);
-    store.onCommit((changes) => this.#follow(changes));
+    store.onCommit(({ changes }) => this.#follow(changes));
   }
 
   /** Pages that wait or are being made, and rows whose pages are yet to be named; 0 at rest. */

@@ -1,7 +1,7 @@
 /** What pages show, gathered from the store's rows as plain values. `cost_price` never comes in. */
 import type { KindName, Scalar } from '../../model/kind.ts';
 import type { RowOf } from '../../model/rows.ts';
-import type { ReadableStore } from '../../store/store.ts';
+import type { ReadableStore } from '../../store/state.ts';
 import { type Choice, choicesOf, type Specification, type Variant } from './choices.ts';
 import { PART_SIZE } from './names.ts';
 

@@ -1,11 +1,11 @@
-/** The base document: the whole catalog as of one change set, in a file that a person can read. */
+/** The base document: the whole state as of one change set, as JSON that a person can read. */
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { CatalogError } from '../../errors.ts';
 import { ALL_KINDS } from '../../model/kinds.ts';
 import type { Row } from '../../model/kind.ts';
 import { shapes } from './change-set.ts';
-import type { StoreState, Snapshot } from '../state.ts';
+import { type Snapshot, State } from '../state.ts';
 import { damaged, parseShape, checksumMember, verifyChecksum } from './files.ts';
 import { perKind } from '../../model/per-kind.ts';
 import { RowTable } from '../memory/row-table.ts';
@@ -15,15 +15,15 @@ import { type BaseDocument, migrated, SCHEMA_VERSION, shapeOf } from './schema.t
 const ROWS_PER_SLICE = 400;
 
 export interface Base {
-  /** The version that the file has; the document is in the form of the current one. */
+  /** The version of the file. The state has the form of the current version. */
   readonly schema: number;
-  readonly document: StoreState;
+  readonly state: State;
 }
 
 /**
  * Reads a base of this version or an earlier one.
  *
- * @throws CatalogError `store_damaged`; `schema_version` where a later program has written it.
+ * @throws CatalogError `store_damaged`; `schema_version` if a later program has written it.
  */
 export function decodeBase(path: string, bytes: Buffer): Base {
   const { value } = verifyChecksum(path, bytes);
@@ -31,28 +31,22 @@ export function decodeBase(path: string, bytes: Buffer): Base {
   if (schema > SCHEMA_VERSION) throw laterSchema(path, schema);
   const shape = shapeOf(schema);
   if (shape === undefined) throw damaged(path, `there has never been a schema version ${schema}`);
-  return { schema, document: documentOf(path, migrated(schema, parseShape(path, shape, value))) };
+  return { schema, state: stateOf(path, migrated(schema, parseShape(path, shape, value))) };
 }
 
-function documentOf(path: string, base: BaseDocument): StoreState {
+function stateOf(path: string, base: BaseDocument): State {
   const { sequence, previous, time, last_ids, tables } = base;
-  const document: StoreState = {
-    sequence,
-    previous,
-    time,
-    lastIds: perKind(({ name }) => last_ids[name] ?? 0),
-    rows: perKind(({ name }) => new RowTable(tables[name])),
-    staged: null,
-  };
+  const rows = perKind(({ name }) => new RowTable(tables[name]));
   for (const { name } of ALL_KINDS) {
-    if (document.rows[name].size !== (tables[name]?.length ?? 0)) {
+    if (rows[name].size !== (tables[name]?.length ?? 0)) {
       throw damaged(path, `${name} has two rows with one id`);
     }
   }
-  return document;
+  const lastIds = perKind(({ name }) => last_ids[name] ?? 0);
+  return new State({ sequence, digest: previous, time, lastIds, rows });
 }
 
-/** The file in slices, one row a line; the last slice seals it. */
+/** @returns the file's bytes in slices, one row a line; the last slice is the checksum. */
 export function* baseSlices(snapshot: Snapshot): Generator<Uint8Array> {
   const hash = createHash('sha256');
   const slice = (text: string) => {
@@ -60,7 +54,7 @@ export function* baseSlices(snapshot: Snapshot): Generator<Uint8Array> {
     hash.update(bytes);
     return bytes;
   };
-  const { sequence, previous, time, lastIds } = snapshot;
+  const { sequence, digest: previous, time, lastIds } = snapshot;
   const head = { schema: SCHEMA_VERSION, sequence, previous, time, last_ids: lastIds };
   yield slice(`${JSON.stringify(head).slice(0, -1)},"tables":{`);
   for (const [index, { name }] of ALL_KINDS.entries()) {
@@ -88,7 +82,7 @@ function* sliced(rows: Iterable<Row>): Generator<string[]> {
   if (lines.length > 0) yield lines;
 }
 
-/** @returns the refusal of a store that an earlier version of the program has written. */
+/** @returns the error for a store that an earlier version of the program has written. */
 export function earlierSchema(directory: string, found: number): CatalogError {
   return new CatalogError(
     'schema_version',

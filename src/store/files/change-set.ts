@@ -1,23 +1,9 @@
-/** The change set: what one group of commits put and deleted, and its form in a file. */
+/** The encoding of a change set: one line of JSON with its checksum, the same in every log. */
 import * as v from 'valibot';
-import type { KindName, Row } from '../../model/kind.ts';
+import type { Row } from '../../model/kind.ts';
 import { KIND_NAMES } from '../../model/kind.ts';
-import { parseShape, type Checksummed, withChecksum, verifyChecksum } from './files.ts';
-
-export type LastIds = Readonly<Partial<Record<KindName, number>>>;
-
-export interface ChangeSet {
-  /** One more than that of the change set before. */
-  readonly sequence: number;
-  /** The digest of the change set before, which ties the history together. */
-  readonly previous: string;
-  /** ISO 8601, UTC: when the commit was made durable. For people; nothing is decided by it. */
-  readonly time: string;
-  /** The last id handed out, of the kinds in which it changed. */
-  readonly last_ids: LastIds;
-  readonly put: Readonly<Partial<Record<KindName, readonly Row[]>>>;
-  readonly delete: Readonly<Partial<Record<KindName, readonly number[]>>>;
-}
+import type { ChangeSet, ChangeSetContent, EncodedChangeSet } from '../change-set.ts';
+import { damaged, parseShape, withChecksum, verifyChecksum } from './files.ts';
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const id = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
@@ -29,14 +15,14 @@ const row = v.custom<Row>(
     v.is(id, (input as Row).id),
   'must be a row with an id',
 );
-/** A record by table. A list is none, though to valibot it is a record without members. */
+/** A record by table. valibot would take a list for a record without members. */
 const byKind = <const S extends v.GenericSchema>(shape: S) =>
   v.pipe(
     v.custom<object>((input) => !Array.isArray(input), 'must be an object, not a list'),
     v.record(v.picklist(KIND_NAMES), shape),
   );
 
-/** Checks of a file's shape; `check` looks at the values too (check.ts). */
+/** The shapes of files. `check` judges the values too (check.ts). */
 export const shapes = {
   count,
   digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
@@ -54,16 +40,38 @@ const changeSetShape = v.object({
   delete: shapes.ids,
 });
 
-/** @returns the file's bytes and the digest that the next change set names as `previous`. */
-export function encodeChangeSet(changes: ChangeSet): Checksummed {
-  return withChecksum(changes);
+export function encodeChangeSet(content: ChangeSetContent): EncodedChangeSet {
+  const { bytes, digest } = withChecksum(content);
+  return { changeSet: { ...content, digest }, bytes };
 }
 
 /**
  * @param path of the file, for the message.
  * @throws CatalogError `store_damaged`.
  */
-export function decodeChangeSet(path: string, bytes: Buffer): ChangeSet & { digest: string } {
+export function decodeChangeSet(path: string, bytes: Buffer): ChangeSet {
   const { value, digest } = verifyChecksum(path, bytes);
-  return { ...(parseShape(path, changeSetShape, value) as ChangeSet), digest };
+  return { ...(parseShape(path, changeSetShape, value) as ChangeSetContent), digest };
+}
+
+/**
+ * Decodes the change set that has to be the next one.
+ *
+ * @param previous digest of the change set before; null if that could not be read.
+ * @throws CatalogError `store_damaged` if it is another one, or of another history.
+ */
+export function decodeNext(
+  path: string,
+  bytes: Buffer,
+  sequence: number,
+  previous: string | null,
+): ChangeSet {
+  const changeSet = decodeChangeSet(path, bytes);
+  if (changeSet.sequence !== sequence) {
+    throw damaged(path, `it holds change set ${changeSet.sequence}`);
+  }
+  if (previous !== null && changeSet.previous !== previous) {
+    throw damaged(path, 'it does not follow the change set before it; it is from another history');
+  }
+  return changeSet;
 }

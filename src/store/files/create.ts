@@ -1,16 +1,17 @@
 /**
- * Writing a whole store where none is, or where one of an earlier version is.
+ * Writing a whole store into a directory that holds none, or one of an earlier version.
  *
- * Order of steps: the directories, without what a crash left in them; the head; the base. The base makes it a store: a crash before
- * leaves what was there, and a head that is not looked at or names nothing that was answered.
+ * Order of steps: make the directories and remove what a crash left in them; write the head; write
+ * the base. The base makes it a store. A crash before that leaves what was there, and a head that
+ * is ignored without a base or names a change set that is in the old files too.
  */
 import { dirname, join, resolve } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
 import { removeTemporaries, withOpen, writeDurably } from '../../disk/durable-file.ts';
-import { writeBase } from './checkpoint.ts';
-import { type StoreState, snapshotOf } from '../state.ts';
+import type { Snapshot } from '../state.ts';
 import { BASE, CHANGES, HEAD } from './files.ts';
 import { encodeHead } from './head.ts';
+import { writeBase } from './write-base.ts';
 
 /**
  * @returns the size of the base in bytes.
@@ -19,27 +20,25 @@ import { encodeHead } from './head.ts';
 export async function createStore(
   disk: Disk,
   directory: string,
-  document: StoreState,
+  snapshot: Snapshot,
 ): Promise<number> {
   await makeDirectories(disk, directory);
   await removeTemporaries(disk, directory);
-  await writeHead(disk, directory, document);
-  return withOpen(disk, directory, (fd) =>
-    writeBase(disk, join(directory, BASE), fd, snapshotOf(document)),
-  );
+  await writeHead(disk, directory, snapshot);
+  return withOpen(disk, directory, (fd) => writeBase(disk, join(directory, BASE), fd, snapshot));
 }
 
-/** Writes a head that names the last change set of a document, which is durable. */
+/** Writes a head that names a durable change set. @throws what the disk throws. */
 export async function writeHead(
   disk: Disk,
   directory: string,
-  { sequence, previous }: StoreState,
+  { sequence, digest }: Pick<Snapshot, 'sequence' | 'digest'>,
 ): Promise<void> {
-  const bytes = encodeHead({ sequence, digest: previous });
+  const bytes = encodeHead({ sequence, digest });
   await withOpen(disk, directory, (fd) => writeDurably(disk, join(directory, HEAD), bytes, fd));
 }
 
-/** Makes the directories where they are missing; they, and what is in them, survive power loss. */
+/** Makes the directories if they are missing. They, and the names in them, survive power loss. */
 export async function makeDirectories(disk: Disk, directory: string): Promise<void> {
   disk.mkdir(join(directory, CHANGES));
   await withOpen(disk, join(directory, CHANGES), (fd) => disk.fsync(fd));
@@ -47,7 +46,7 @@ export async function makeDirectories(disk: Disk, directory: string): Promise<vo
   try {
     await withOpen(disk, dirname(resolve(directory)), (fd) => disk.fsync(fd));
   } catch (error) {
-    // A parent that we may not even read is somebody else's, who made our directory in it.
+    // If we may not read the parent, its owner made our directory in it.
     if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
   }
 }

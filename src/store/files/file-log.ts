@@ -1,195 +1,285 @@
 /**
- * The files of a store behind lowdb's `Adapter`: read loads base and change sets, write appends
- * the staged change set, or writes a new base where none is staged.
+ * The log in the files of one directory: a base, numbered change sets, and a head.
  *
  * Invariants:
- * 1. State is the base with the change sets behind its sequence, in order.
- * 2. A change set appears whole or not at all, and is never changed.
- * 3. A change set is removed only when a durable base contains it.
+ * 1. The state is the base with the change sets after its sequence, in order.
+ * 2. A change set appears whole or not at all, and never changes.
+ * 3. A change set is removed only if a durable base contains it.
  * 4. The change set that the head names is durable.
  */
 import { join } from 'node:path';
-import type { Adapter } from 'lowdb';
 import type { Disk } from '../../disk/disk.ts';
 import { removeTemporaries, writeDurably } from '../../disk/durable-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
-import { encodeChangeSet } from './change-set.ts';
-import { checkpoint } from './checkpoint.ts';
-import { createStore, makeDirectories, writeHead } from './create.ts';
-import { type StoreState, snapshotOf } from '../state.ts';
-import { CHANGES, changeSetName, HEAD } from './files.ts';
-import { encodeHead } from './head.ts';
-import { removeMigrationBackups } from './migration-backup.ts';
-import { load, occupied } from './load.ts';
+import type { ChangeSet, EncodedChangeSet } from '../change-set.ts';
+import type { Log } from '../log.ts';
 import type { StoreObserver, StoreSize } from '../observer.ts';
+import type { Snapshot, State } from '../state.ts';
+import { decodeNext } from './change-set.ts';
+import { createStore, makeDirectories, writeHead } from './create.ts';
+import { BASE, CHANGES, changeSetName, damaged, HEAD, occupied, readFile } from './files.ts';
+import { encodeHead } from './head.ts';
+import { type ChangeFile, KeptChangeSets } from './history.ts';
+import { removeMigrationBackups } from './migration-backup.ts';
+import { recover } from './recovery.ts';
+import { writeBase } from './write-base.ts';
 
 /** Change sets may outgrow a small base by this much before a checkpoint, in bytes. */
 const MIN_CHECKPOINT_BYTES = 4 * 1024 * 1024;
 
+/** Bytes of change sets that are kept after a checkpoint. */
+export const DEFAULT_HISTORY_BYTES = 256 * 1024 * 1024;
+
+/** Milliseconds that {@link FileLog.since} reads before others have their turn. */
+const READ_SLICE_MS = 2;
+
 interface Options {
   readonly disk: Disk;
   readonly directory: string;
-  /** Told of what fails beside the commits; the store goes on without it. */
+  /** Called with what fails beside the commits. The store continues. */
   readonly onError: (error: unknown) => void;
-  /** {@link MIN_CHECKPOINT_BYTES} where it is not given. */
+  /** {@link MIN_CHECKPOINT_BYTES} if left out. */
   readonly smallestCheckpoint?: number | undefined;
+  /** {@link DEFAULT_HISTORY_BYTES} if left out. */
+  readonly history?: number | undefined;
   readonly observer?: StoreObserver | undefined;
 }
 
-/** What stays open while the store is. */
-type Descriptors = readonly [directory: number, changes: number, head: number];
+/** Open as long as the store is, so that a server without free descriptors can still write. */
+interface Descriptors {
+  readonly directory: number;
+  readonly changes: number;
+  readonly head: number;
+}
 
-export class ChangeSetAdapter implements Adapter<StoreState> {
+export class FileLog implements Log {
+  readonly #options: Options;
   readonly #disk: Disk;
   readonly #directory: string;
-  readonly #failed: (error: unknown) => void;
   readonly #smallestCheckpoint: number;
-  readonly #observer: StoreObserver | undefined;
   #descriptors: Descriptors | null = null;
-  #checkpoint: Promise<void> | null = null;
+  #history: KeptChangeSets;
+  /** Change sets after the base, the oldest first. */
+  #files: ChangeFile[] = [];
+  #last = 0;
   #baseBytes = 0;
+  /** Bytes that {@link #files} occupy. */
   #changeBytes = 0;
-  /** Change sets on the disk, the oldest first. */
-  #files: string[] = [];
+  #checkpointing = false;
+  /** After a failed checkpoint: how large the change sets are at the next attempt. */
   #retryAbove = 0;
   #headFails = false;
 
-  constructor({ disk, directory, onError: failed, smallestCheckpoint, observer }: Options) {
-    this.#disk = disk;
-    this.#directory = directory;
-    this.#failed = failed;
-    this.#smallestCheckpoint = smallestCheckpoint ?? MIN_CHECKPOINT_BYTES;
-    this.#observer = observer;
+  constructor(options: Options) {
+    this.#options = options;
+    this.#disk = options.disk;
+    this.#directory = options.directory;
+    this.#smallestCheckpoint = options.smallestCheckpoint ?? MIN_CHECKPOINT_BYTES;
+    this.#history = this.#historyOf([]);
   }
 
   get size(): StoreSize {
     return { base: this.#baseBytes, changes: this.#changeBytes };
   }
 
-  /**
-   * Loads the store as its owner, and clears away what a crash left.
-   *
-   * @returns null where the directory holds no store.
-   * @throws CatalogError `store_damaged`, `store_unreadable`, `schema_version`.
-   */
-  async read(): Promise<StoreState | null> {
-    const loaded = load(this.#disk, this.#directory);
-    if (loaded === null) return null;
-    // A crash may have come between a rename and the sync of its directory: what is served from
-    // here on, and what the removals below rely on, has to be durable.
+  /** Recovers the state, and removes what a crash left. See {@link Log.open}. */
+  async open(): Promise<State | null> {
+    const recovered = recover(this.#disk, this.#directory);
+    if (recovered === null) return null;
+    const { state, baseBytes, files, kept, leftover } = recovered;
+    // A crash may have come between a rename and the sync of its directory. What is served from
+    // now on, and what the removals below rely on, has to be durable.
     await makeDirectories(this.#disk, this.#directory);
     await removeTemporaries(this.#disk, this.#directory);
     await removeTemporaries(this.#disk, join(this.#directory, CHANGES));
-    for (const name of loaded.covered) await this.#disk.unlink(join(this.#directory, name));
-    await this.#bringHeadForward(loaded.document);
-    this.#open();
-    this.#baseBytes = loaded.baseBytes;
-    this.#changeBytes = loaded.changeBytes;
-    this.#files = loaded.files;
-    return loaded.document;
+    const none = this.#options.history === 0;
+    const obsolete = none ? [...leftover, ...kept] : leftover;
+    for (const sequence of obsolete) await this.#disk.unlink(this.#pathOf(sequence));
+    await this.#bringHeadForward(state);
+    this.#openDescriptors();
+    this.#baseBytes = baseBytes;
+    this.#files = [...files];
+    this.#changeBytes = occupiedBy(files);
+    this.#last = state.sequence;
+    this.#history = this.#historyOf(none ? [] : kept);
+    this.#trimHistory();
+    return state;
   }
 
-  /** @throws what the disk throws; CatalogError `durability_unknown`. */
-  async write(document: StoreState): Promise<void> {
-    if (document.staged === null) {
-      this.#baseBytes = await createStore(this.#disk, this.#directory, document);
-      this.#open();
+  async append({ changeSet, bytes }: EncodedChangeSet): Promise<void> {
+    const { sequence, digest } = changeSet;
+    const { changes, head } = this.#open();
+    const pointer = { fd: head, bytes: encodeHead({ sequence, digest }) };
+    const path = this.#pathOf(sequence);
+    this.#reportHead(await writeDurably(this.#disk, path, bytes, changes, pointer));
+    const file = { sequence, bytes: bytes.length };
+    this.#files.push(file);
+    this.#changeBytes += occupied(file.bytes);
+    this.#last = sequence;
+  }
+
+  since(sequence: number): AsyncIterable<ChangeSet> {
+    this.#requireKept(sequence);
+    return this.#read(sequence, this.#last);
+  }
+
+  get checkpointDue(): boolean {
+    const due = Math.max(this.#baseBytes, this.#smallestCheckpoint, this.#retryAbove);
+    return !this.#checkpointing && this.#changeBytes > due;
+  }
+
+  async checkpoint(state: State): Promise<void> {
+    if (this.#descriptors === null) {
+      this.#baseBytes = await createStore(this.#disk, this.#directory, state.snapshot());
+      this.#openDescriptors();
       return;
     }
-    this.#checkpointIfDue(document);
-    const { sequence } = document.staged;
-    const name = changeSetName(sequence);
-    const { bytes, digest } = encodeChangeSet(document.staged);
-    const [, changes, head] = this.#descriptors as Descriptors;
-    const path = join(this.#directory, name);
-    const record = { fd: head, bytes: encodeHead({ sequence, digest }) };
-    this.#tellOfHead(await writeDurably(this.#disk, path, bytes, changes, record));
-    this.#files.push(name);
-    this.#changeBytes += occupied(bytes.length);
-    document.previous = digest;
+    this.#checkpointing = true;
+    try {
+      await this.#replaceBase(state.snapshot());
+      await this.#history.trim();
+      await removeMigrationBackups(this.#disk, this.#directory);
+    } catch (error) {
+      throw described('a checkpoint failed and is tried again', error);
+    } finally {
+      this.#checkpointing = false;
+    }
   }
 
-  /** Waits for a checkpoint under way. */
+  /** Waits for the removal of old change sets. A checkpoint under way is the caller's to await. */
   async close(): Promise<void> {
-    await this.#checkpoint;
-    const descriptors = this.#descriptors;
-    if (descriptors === null) return;
+    await this.#history.settled();
+    if (this.#descriptors === null) return;
+    const { head, ...others } = this.#descriptors;
     this.#descriptors = null;
     try {
-      await this.#disk.fdatasync(descriptors[2]);
+      await this.#disk.fdatasync(head);
     } catch (error) {
-      this.#tell(`${HEAD} could not be synced`, error);
+      this.#options.onError(described(`${HEAD} could not be synced`, error));
     }
-    for (const fd of descriptors) this.#disk.close(fd);
+    for (const fd of [head, ...Object.values(others)]) this.#disk.close(fd);
   }
 
-  /** An old head is no harm: a full disk can still be read. */
-  async #bringHeadForward(document: StoreState): Promise<void> {
+  /**
+   * A new base, in this order: write it under a temporary name, sync it, rename it, sync the
+   * directory; only then do its change sets become history, and may be removed. A crash between any
+   * two steps leaves the old base with every change set, or the new base with more history.
+   */
+  async #replaceBase(snapshot: Snapshot): Promise<void> {
+    const { directory } = this.#open();
+    const path = join(this.#directory, BASE);
+    const begun = performance.now();
+    this.#retryAbove = this.#changeBytes + this.#smallestCheckpoint;
+    let failed = true;
     try {
-      await writeHead(this.#disk, this.#directory, document);
+      this.#baseBytes = await writeBase(this.#disk, path, directory, snapshot);
+      failed = false;
+    } finally {
+      this.#options.observer?.checkpointed({ milliseconds: performance.now() - begun, failed });
+    }
+    const after = this.#files.findIndex(({ sequence }) => sequence > snapshot.sequence);
+    const covered = after === -1 ? this.#files : this.#files.slice(0, after);
+    this.#files = this.#files.slice(covered.length);
+    this.#changeBytes = occupiedBy(this.#files);
+    this.#retryAbove = 0;
+    this.#history.add(covered);
+  }
+
+  async *#read(after: number, last: number): AsyncGenerator<ChangeSet> {
+    let previous: string | null = null;
+    let begun = performance.now();
+    for (let sequence = after + 1; sequence <= last; sequence += 1) {
+      const path = this.#pathOf(sequence);
+      const bytes = readFile(this.#disk, path);
+      if (bytes === null) {
+        this.#requireKept(sequence - 1);
+        throw damaged(path, 'it is missing, and later change sets are there');
+      }
+      const changeSet = decodeNext(path, bytes, sequence, previous);
+      previous = changeSet.digest;
+      yield changeSet;
+      if (performance.now() - begun < READ_SLICE_MS) continue;
+      await new Promise((resolve) => setImmediate(resolve));
+      begun = performance.now();
+    }
+  }
+
+  /** @throws CatalogError `history_gone`. */
+  #requireKept(sequence: number): void {
+    const oldest = (this.#history.oldest ?? this.#files[0]?.sequence ?? this.#last + 1) - 1;
+    if (sequence >= oldest && sequence <= this.#last) return;
+    const what = sequence > this.#last ? `there is no change set ${sequence}` : 'they are too old';
+    throw new CatalogError(
+      'history_gone',
+      `the changes after ${sequence} cannot be given: ${what}; ask for those after ${oldest} to ${this.#last}`,
+    );
+  }
+
+  /** An old head does no harm, so that a full disk can still be served from. */
+  async #bringHeadForward(state: State): Promise<void> {
+    try {
+      await writeHead(this.#disk, this.#directory, state);
     } catch (error) {
       if (error instanceof CatalogError) throw error;
-      this.#tellOfHead(error);
+      this.#reportHead(error);
     }
   }
 
-  /** The commit stands; the operator hears of the first failure. */
-  #tellOfHead(failure: unknown): void {
+  /** The commit stands. The first failure in a row is reported. */
+  #reportHead(failure: unknown): void {
     const fails = failure !== null;
-    if (fails && !this.#headFails) this.#tell(`${HEAD} could not be written`, failure);
+    if (fails && !this.#headFails) {
+      this.#options.onError(described(`${HEAD} could not be written`, failure));
+    }
     this.#headFails = fails;
   }
 
-  #tell(what: string, cause: unknown): void {
-    if (cause instanceof CatalogError) this.#failed(cause);
-    else this.#failed(new Error(`${what}: ${messageOf(cause)}`, { cause }));
+  /** In the background: with a long history, measuring it takes longer than the rest of a start. */
+  #trimHistory(): void {
+    this.#history.trim().catch((error: unknown) => {
+      this.#options.onError(described('old change sets could not be removed', error));
+    });
   }
 
-  /** The document is as of the change set before the one that is being written. */
-  #checkpointIfDue(document: StoreState): void {
-    const due = Math.max(this.#baseBytes, this.#smallestCheckpoint, this.#retryAbove);
-    if (this.#checkpoint !== null || this.#changeBytes <= due) return;
-    const covered = this.#files;
-    const coveredBytes = this.#changeBytes;
-    const [directoryFd] = this.#descriptors as Descriptors;
-    const snapshot = snapshotOf(document);
-    const begun = performance.now();
-    const ended = (failed: boolean) =>
-      this.#observer?.checkpointed({ milliseconds: performance.now() - begun, failed });
-    this.#files = [];
-    this.#checkpoint = checkpoint(this.#disk, this.#directory, directoryFd, snapshot, covered)
-      .then(
-        (bytes) => {
-          this.#baseBytes = bytes;
-          this.#changeBytes -= coveredBytes;
-          this.#retryAbove = 0;
-          ended(false);
-          return removeMigrationBackups(this.#disk, this.#directory);
-        },
-        (error: unknown) => {
-          this.#files = [...covered, ...this.#files];
-          this.#retryAbove = this.#changeBytes + this.#smallestCheckpoint;
-          ended(true);
-          throw error;
-        },
-      )
-      .catch((error: unknown) => this.#tell('a checkpoint failed and is tried again', error))
-      .finally(() => {
-        this.#checkpoint = null;
-      });
+  #historyOf(kept: readonly number[]): KeptChangeSets {
+    const { disk, directory, history = DEFAULT_HISTORY_BYTES } = this.#options;
+    return new KeptChangeSets(disk, directory, history, kept);
   }
 
-  /** At start, so that a server that has used up its descriptors can still write. */
-  #open(): void {
+  #pathOf(sequence: number): string {
+    return join(this.#directory, changeSetName(sequence));
+  }
+
+  #open(): Descriptors {
+    if (this.#descriptors === null) throw new Error('the log is not open');
+    return this.#descriptors;
+  }
+
+  #openDescriptors(): void {
     const opened: number[] = [];
+    const opening = (fd: number) => {
+      opened.push(fd);
+      return fd;
+    };
     try {
-      opened.push(this.#disk.open(this.#directory));
-      opened.push(this.#disk.open(join(this.#directory, CHANGES)));
-      opened.push(this.#disk.openRecord(join(this.#directory, HEAD)));
+      this.#descriptors = {
+        directory: opening(this.#disk.open(this.#directory)),
+        changes: opening(this.#disk.open(join(this.#directory, CHANGES))),
+        head: opening(this.#disk.openRecord(join(this.#directory, HEAD))),
+      };
     } catch (error) {
       for (const fd of opened) this.#disk.close(fd);
       throw error;
     }
-    this.#descriptors = opened as unknown as Descriptors;
   }
+}
+
+function occupiedBy(files: readonly ChangeFile[]): number {
+  return files.reduce((sum, { bytes }) => sum + occupied(bytes ?? 0), 0);
+}
+
+/** @returns the cause with what it means; a CatalogError says that itself. */
+function described(what: string, cause: unknown): unknown {
+  if (cause instanceof CatalogError) return cause;
+  return new Error(`${what}: ${messageOf(cause)}`, { cause });
 }

@@ -1,13 +1,13 @@
 /**
- * The files of a store by name, and what every one of them has in common.
+ * The files of a store: their names, and what all of them have in common.
  *
  *     catalog.json              base document, as of some change set
  *     changes/000000000124.json change sets, numbered without a gap
- *     head.json                 the last change set that was answered
+ *     head.json                 which change set was the last that was answered
  *
  * Each is one JSON object whose last member is `sha256`, the digest of every byte before
  * `,"sha256"`. The digest is over bytes, not over values, so that a person checks it with
- * `head -c` and `sha256sum` alone.
+ * `head -c` and `sha256sum`.
  */
 import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
@@ -22,8 +22,8 @@ export const LOCK = 'lock';
 
 const CHANGE_SET = /^(\d{12})\.json$/;
 
-const SEAL = /^,"sha256":"([0-9a-f]{64})"\}\n$/;
-const SEAL_LENGTH = ',"sha256":""}\n'.length + 64;
+const CHECKSUM_MEMBER = /^,"sha256":"([0-9a-f]{64})"\}\n$/;
+export const CHECKSUM_LENGTH = ',"sha256":""}\n'.length + 64;
 
 /** The path of a change set in its directory. */
 export function changeSetName(sequence: number): string {
@@ -33,29 +33,29 @@ export function changeSetName(sequence: number): string {
 export interface Listing {
   /** The numbers of the change sets, ascending. */
   readonly sequences: readonly number[];
-  /** Paths of what has no business among them. */
+  /** Paths of files that do not belong there. */
   readonly unexpected: readonly string[];
 }
 
 /**
- * What `changes/` holds; hidden files, half-written ones among them, are left out.
+ * Lists `changes/`, without hidden files: half-written files are hidden.
  *
  * @throws CatalogError `store_unreadable`.
  */
 export function listChanges(disk: Disk, directory: string): Listing {
   const sequences: number[] = [];
-  const strangers: string[] = [];
+  const unexpected: string[] = [];
   const path = join(directory, CHANGES);
   for (const name of readable(path, () => disk.list(path))) {
     const sequence = CHANGE_SET.exec(name)?.[1];
     if (sequence !== undefined) sequences.push(Number(sequence));
-    else if (!name.startsWith('.')) strangers.push(join(path, name));
+    else if (!name.startsWith('.')) unexpected.push(join(path, name));
   }
-  return { sequences: sequences.sort((a, b) => a - b), unexpected: strangers };
+  return { sequences: sequences.sort((a, b) => a - b), unexpected };
 }
 
 /**
- * @returns the bytes of a file, or null where there is none.
+ * @returns the bytes of a file, or null if there is none.
  * @throws CatalogError `store_unreadable`.
  */
 export function readFile(disk: Disk, path: string): Buffer | null {
@@ -74,7 +74,7 @@ function readable<T>(path: string, read: () => T): T {
   }
 }
 
-/** The end of a file whose bytes before it have this digest. */
+/** @returns the end of a file, given the digest of the bytes before it. */
 export function checksumMember(digest: string): string {
   return `,"sha256":"${digest}"}\n`;
 }
@@ -85,8 +85,9 @@ export interface Checksummed {
 }
 
 /**
- * @param length of the text before the seal at least; spaces fill it up.
- * @returns the bytes of a small file, and the digest that they are sealed with.
+ * Encodes a small file.
+ *
+ * @param length to which the text before the checksum is padded with spaces.
  */
 export function withChecksum(value: object, length = 0): Checksummed {
   const text = JSON.stringify(value).slice(0, -1).padEnd(length);
@@ -97,11 +98,11 @@ export function withChecksum(value: object, length = 0): Checksummed {
 /**
  * Verifies the digest of a file of the store and parses it.
  *
- * @throws CatalogError `store_damaged` where it is not what was written.
+ * @throws CatalogError `store_damaged` if it is not what was written.
  */
 export function verifyChecksum(path: string, bytes: Buffer): { value: unknown; digest: string } {
-  const end = Math.max(bytes.length - SEAL_LENGTH, 0);
-  const stated = SEAL.exec(bytes.toString('latin1', end))?.[1];
+  const end = Math.max(bytes.length - CHECKSUM_LENGTH, 0);
+  const stated = CHECKSUM_MEMBER.exec(bytes.toString('latin1', end))?.[1];
   if (stated === undefined) throw damaged(path, 'it is cut off, or not a file of the store');
   const digest = createHash('sha256').update(bytes.subarray(0, end)).digest('hex');
   if (digest !== stated) throw damaged(path, 'its checksum does not match its content');
@@ -112,7 +113,7 @@ export function verifyChecksum(path: string, bytes: Buffer): { value: unknown; d
   }
 }
 
-/** @throws CatalogError `store_damaged` where a value does not have the shape. */
+/** @throws CatalogError `store_damaged` if a value does not have the shape. */
 export function parseShape<const S extends v.GenericSchema>(
   path: string,
   shape: S,
@@ -123,7 +124,7 @@ export function parseShape<const S extends v.GenericSchema>(
   return parsed.output;
 }
 
-/** What to do about a damaged file is the same for all of them. */
+/** @returns the error for a damaged file, with what to do about it. */
 export function damaged(path: string, what: string): CatalogError {
   return new CatalogError(
     'store_damaged',
@@ -131,12 +132,12 @@ export function damaged(path: string, what: string): CatalogError {
   );
 }
 
-/** What the system says of a refusal, such as "ENOSPC: no space left on device": without a path. */
+/** @returns the system's reason, such as "ENOSPC: no space left on device", without the path. */
 export function reasonOf(error: unknown): string {
   return messageOf(error).replace(/, \w+(?: '.*)?$/s, '');
 }
 
-/** @returns the error with the directory that could not be written, where it does not say so itself. */
+/** @returns the cause as an error that names the directory; a CatalogError does that itself. */
 export function unwritable(directory: string, cause: unknown): unknown {
   if (cause instanceof CatalogError) return cause;
   return new CatalogError(
@@ -146,10 +147,18 @@ export function unwritable(directory: string, cause: unknown): unknown {
   );
 }
 
-/** A file that the store did not put where it is. */
+/** @returns the error for a file in `changes/` that the store did not write. */
 export function unexpectedFile(path: string): CatalogError {
   return new CatalogError(
     'store_damaged',
     `${path} is not a file of the store: ${basename(path)} is no number of a change set; move it out of ${dirname(path)}`,
   );
+}
+
+/** What a file occupies at least, in bytes: files are counted in blocks of this size. */
+const BLOCK_BYTES = 4096;
+
+/** @returns the bytes that a file of this length occupies on a disk. */
+export function occupied(bytes: number): number {
+  return Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES;
 }

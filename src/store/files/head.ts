@@ -1,10 +1,10 @@
 /**
- * `head.json`: the last change set that was answered. Without it nobody could tell that the last
- * change sets are gone, since nothing behind them is there to show the gap.
+ * `head.json`: which change set was the last that was answered. Without it nobody could tell that
+ * the last change sets are lost, since no later one would show the gap.
  *
  * Invariant: the change set that it names is durable. It is overwritten in place, after the change
- * set is durable and before the answer, and it is not synced: power loss may leave an older head,
- * never a newer one than the history. It is smaller than a sector, which a device writes whole, and
+ * set is durable and before the answer. It is not synced: power loss may leave an older head, never
+ * one that is newer than the history. It is smaller than a sector, which a device writes whole, and
  * always of one length: a file system may record a new length without the bytes that belong to it.
  */
 import * as v from 'valibot';
@@ -12,18 +12,18 @@ import type { Disk } from '../../disk/disk.ts';
 import { shapes } from './change-set.ts';
 import { parseShape, readFile, withChecksum, verifyChecksum } from './files.ts';
 
-/** How often a reader looks again at a head that is being overwritten under its eyes. */
+/** How often a reader reads a head again that is being overwritten. */
 const MAX_READ_ATTEMPTS = 10;
 
 export interface Head {
   readonly sequence: number;
-  /** The digest of that change set; before the first, what tells this history from others. */
+  /** The digest of that change set; before the first one, the random value that names the history. */
   readonly digest: string;
 }
 
 const headShape = v.object({ sequence: shapes.count, digest: shapes.digest });
 
-/** Characters before the seal, whatever the sequence. */
+/** Characters before the checksum, whatever the sequence. */
 const LENGTH = JSON.stringify({ sequence: Number.MAX_SAFE_INTEGER, digest: 'f'.repeat(64) }).length;
 
 export function encodeHead({ sequence, digest }: Head): Uint8Array {
@@ -31,7 +31,7 @@ export function encodeHead({ sequence, digest }: Head): Uint8Array {
 }
 
 /**
- * @returns null where there is none.
+ * @returns null if there is none.
  * @throws CatalogError `store_damaged`, `store_unreadable`.
  */
 export function readHead(disk: Disk, path: string): Head | null {

@@ -1,6 +1,6 @@
 /**
- * The files of an earlier version that a migration keeps until the next checkpoint: a whole store
- * that the earlier program can open.
+ * The backup that a migration makes: the files of the earlier version, a whole store that the
+ * earlier program can open. It is kept until the next checkpoint.
  */
 import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
@@ -10,14 +10,15 @@ import { HEAD_SINCE } from './schema.ts';
 
 const KEPT = /^migrated-from-\d+$/;
 
-/** The directory in which the files of a version are kept. */
+/** @returns the directory for the files of a version. */
 export function migrationBackupDirectory(directory: string, schema: number): string {
   return join(directory, `migrated-from-${schema}`);
 }
 
 /**
- * Gives base, change sets and, from the version on that has one, the head a second name each in a
- * directory of their own, and returns once that survives power loss. What an earlier attempt has left there goes first.
+ * Gives base, change sets and head (in the versions that have one) a second name each in a directory
+ * of their own, and returns once that survives power loss. It first removes what an earlier attempt
+ * left there.
  *
  * @param files change sets by name.
  */
@@ -39,7 +40,7 @@ export async function writeMigrationBackup(
   }
 }
 
-/** Removes what migrations have kept. */
+/** Removes the backups of all migrations. */
 export async function removeMigrationBackups(disk: Disk, directory: string): Promise<void> {
   for (const name of disk.list(directory)) {
     if (KEPT.test(name)) await remove(disk, join(directory, name));
@@ -49,7 +50,7 @@ export async function removeMigrationBackups(disk: Disk, directory: string): Pro
 async function remove(disk: Disk, kept: string): Promise<void> {
   const changes = join(kept, CHANGES);
   const names = disk.list(changes);
-  // First, and for good, so that what an interruption leaves is not taken for a whole store.
+  // The base first, durably, so that the rest is not taken for a whole store after a crash.
   await disk.unlink(join(kept, BASE));
   if (names.length > 0) await withOpen(disk, kept, (fd) => disk.fsync(fd));
   await disk.unlink(join(kept, HEAD));
@@ -57,7 +58,7 @@ async function remove(disk: Disk, kept: string): Promise<void> {
   for (const path of [changes, kept]) disk.rmdir(path);
 }
 
-/** A file that is replaced and never changed may have two names; where the file system has no links, it is copied. */
+/** Files are replaced and never changed, so that they can be linked. Without links they are copied. */
 async function duplicate(disk: Disk, from: string, to: string): Promise<void> {
   try {
     disk.link(from, to);

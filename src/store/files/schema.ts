@@ -1,6 +1,6 @@
 /**
- * The versions of the files' form. A migration makes of a base of one version one of the next;
- * change sets have had one form in all of them.
+ * The schema versions. A migration turns a base of one version into one of the next. Change sets
+ * have had the same form in all versions.
  */
 import * as v from 'valibot';
 import { shapes } from './change-set.ts';
@@ -24,15 +24,15 @@ const version3 = v.object({ ...version2.entries, schema: v.literal(3) });
 /** The base document in the version that this program reads and writes. */
 export type BaseDocument = v.InferOutput<typeof version3>;
 
-/** The version of the files' form that this program reads and writes. */
+/** The schema version that this program reads and writes. */
 export const SCHEMA_VERSION = 3;
 
-/** The first version that keeps `head.json`. */
+/** The first version with a `head.json`. */
 export const HEAD_SINCE = 2;
 
 interface Version {
   readonly shape: v.GenericSchema;
-  /** What the migration to the next version does, for the operator; and does it. */
+  /** The migration to the next version: a description for the operator, and the function. */
   readonly next?: { readonly what: string; migrate(base: never): unknown };
 }
 
@@ -63,19 +63,19 @@ const VERSIONS: Readonly<Record<number, Version>> = {
   3: { shape: version3 },
 };
 
-/** The shape of a base of a version that is known. */
+/** @returns the shape of a base of a version; undefined if there never was such a version. */
 export function shapeOf(schema: number): v.GenericSchema | undefined {
   return VERSIONS[schema]?.shape;
 }
 
-/** A base of any known version in the form of the current one. */
+/** @returns a base of any version in the form of the current version. */
 export function migrated(schema: number, base: unknown): BaseDocument {
   let document = base;
   for (const { next } of stepsFrom(schema)) document = next.migrate(document as never);
   return document as BaseDocument;
 }
 
-/** What each migration from a version to the current one does, in their order. */
+/** @returns what each migration from a version to the current one does, in order. */
 export function migrationsFrom(schema: number): { to: number; what: string }[] {
   return stepsFrom(schema).map(({ to, next }) => ({ to, what: next.what }));
 }

@@ -5,9 +5,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { machineDisk } from '../../../src/disk/disk.ts';
 import { checkStore } from '../../../src/store/check.ts';
-import type { StoreState } from '../../../src/store/state.ts';
+import type { State as StoreState } from '../../../src/store/state.ts';
 import { BASE } from '../../../src/store/files/files.ts';
-import { load } from '../../../src/store/files/load.ts';
+import { recover } from '../../../src/store/files/recovery.ts';
 import { filesOf } from '../../support/catalog.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { collect, type Finished, runCommand } from '../../support/server.ts';
@@ -60,9 +60,9 @@ export class Place {
 
   /** The state, by `check` without a finding; null if there is no store. */
   state(): State | null {
-    const { findings, document } = checkStore(machineDisk, this.data);
+    const { findings, state } = checkStore(machineDisk, this.data);
     assert.equal(findings, []);
-    return document && stateOf(document);
+    return state && stateOf(state);
   }
 
   remove(): void {
@@ -72,9 +72,9 @@ export class Place {
 
 export type State = ReturnType<typeof stateOf>;
 
-export function stateOf({ sequence, previous, time, lastIds, rows }: StoreState) {
+export function stateOf({ sequence, digest, time, lastIds, rows }: StoreState) {
   const tables = Object.entries(rows).map(([kind, table]) => [kind, [...table.values()]]);
-  return { sequence, previous, time, lastIds, tables };
+  return { sequence, digest, time, lastIds, tables };
 }
 
 export function assertDone({ status, stderr }: Finished): void {
@@ -82,10 +82,18 @@ export function assertDone({ status, stderr }: Finished): void {
   assert.is(stderr, '');
 }
 
-/** A directory of nothing but the store, whole, without what crashes leave. */
+/**
+ * A directory of nothing but the store, whole, without what crashes leave.
+ *
+ * @param changeSets after the base.
+ */
 export function assertTidy(place: Place, changeSets: number): void {
   const names = Object.keys(filesOf(place.data)).filter((name) => !name.startsWith('migrated-'));
-  assert.is(names.filter((name) => name.startsWith('changes/')).length, changeSets);
+  const found = recover(machineDisk, place.data);
+  assert.is(found?.files.length, changeSets);
+  assert.equal(found?.leftover, []);
+  const known = changeSets + (found?.kept.length ?? 0);
+  assert.is(names.filter((name) => name.startsWith('changes/')).length, known);
   assert.equal(names.filter((name) => !name.startsWith('changes/')).sort(), [BASE, 'head.json']);
   const hidden = [place.data, join(place.data, 'changes')].flatMap((directory) =>
     machineDisk.list(directory).filter((name) => name.startsWith('.')),
@@ -104,9 +112,9 @@ export function assertOldFiles(directory: string, from = FIXTURE): void {
 
 /** The state that a directory of an earlier version holds. */
 export function stateIn(directory: string): State {
-  const loaded = load(machineDisk, directory, 'older');
+  const loaded = recover(machineDisk, directory, 'older');
   if (loaded === null) throw new Error(`there is no store in ${directory}`);
-  return stateOf(loaded.document);
+  return stateOf(loaded.state);
 }
 
 export const FIXTURE_STATE = stateIn(FIXTURE);

@@ -116,7 +116,8 @@ class CrashRun {
 
   #start(): Promise<TestServer> {
     const { binary } = this.#options;
-    return startServer({ data: this.#data, ...(binary !== undefined && { binary }) });
+    const args = ['--history', '0'];
+    return startServer({ data: this.#data, args, ...(binary !== undefined && { binary }) });
   }
 
   async #writeUntilKilled(server: TestServer, trigger: Trigger): Promise<void> {
@@ -168,13 +169,13 @@ class CrashRun {
 
   #isWithinCheckpoint(): boolean {
     const path = join(this.#data, BASE);
-    const base = decodeBase(path, machineDisk.read(path) ?? Buffer.alloc(0)).document;
+    const base = decodeBase(path, machineDisk.read(path) ?? Buffer.alloc(0)).state;
     const [first] = listChanges(machineDisk, this.#data).sequences;
     return this.#isWriting() || (first !== undefined && first <= base.sequence);
   }
 
   #check(when: string): void {
-    const { findings, document } = checkStore(machineDisk, this.#data);
+    const { findings, state: document } = checkStore(machineDisk, this.#data);
     const wrong = (text: string) => this.#ledger.violations.push(`${when}: ${text}`);
     for (const finding of findings) wrong(finding);
     if (document === null) wrong('there is no store');

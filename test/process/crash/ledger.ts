@@ -4,7 +4,7 @@
  * started again is compared with it.
  */
 import type { KindName } from '../../../src/model/kind.ts';
-import type { StoreState } from '../../../src/store/state.ts';
+import type { State } from '../../../src/store/state.ts';
 import { type Catalog, createCatalog, type Pair } from '../../support/catalog.ts';
 import { type Received, send } from '../../support/client.ts';
 import type { TestServer } from '../../support/server.ts';
@@ -607,7 +607,7 @@ export class Ledger {
   }
 
   /** Holds the files against what was answered, as far as no server shows it. */
-  compareFiles({ lastIds, rows }: StoreState, when: string): void {
+  compareFiles({ lastIds, rows }: State, when: string): void {
     for (const [kind, id] of this.#highest) {
       const last = lastIds[kind];
       if (last < id) this.violations.push(`${when}: the last id of ${kind} is ${last} after ${id}`);

@@ -15,14 +15,14 @@ import {
 } from '../../../src/store/backup.ts';
 import { decodeBase } from '../../../src/store/files/base.ts';
 import { checkStore } from '../../../src/store/check.ts';
-import type { StoreState } from '../../../src/store/state.ts';
+import type { State } from '../../../src/store/state.ts';
 import { BASE, CHANGES, changeSetName, HEAD } from '../../../src/store/files/files.ts';
 import { readHead } from '../../../src/store/files/head.ts';
 import {
   writeMigrationBackup,
   migrationBackupDirectory,
 } from '../../../src/store/files/migration-backup.ts';
-import { load } from '../../../src/store/files/load.ts';
+import { recover } from '../../../src/store/files/recovery.ts';
 import { migrateStore } from '../../../src/store/migration.ts';
 import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
@@ -46,6 +46,8 @@ const data = join(root, 'data');
 const aSeed = fc.integer({ min: 0, max: 2 ** 31 });
 /** Bytes of change sets before a checkpoint: as often as can be, now and then, never. */
 const smallestCheckpoint = fc.constantFrom(1, 12_000, 1e9);
+/** Bytes of history: nothing, two change sets or three, everything. */
+const aHistory = fc.constantFrom(0, 12_000, 1e9);
 
 const one = (does: Action['does'], kind: Action['kind'], picked = 0): Action[] => [
   { does, kind, picks: [picked, 0, 0], text: `${does} ${kind} ${picked}` },
@@ -83,25 +85,31 @@ function* different(all: Iterable<Loss>): Generator<Loss> {
 
 test('after power loss at any moment the state is one from the last answered to the last begun', async () => {
   await fc.assert(
-    fc.asyncProperty(aPlan(8), smallestCheckpoint, aSeed, async (plan, bytes, seed) => {
-      const options = { smallestCheckpoint: bytes };
-      const history = await History.run(
-        new PowerDisk(root),
-        data,
-        [[FOUNDATION], ...plan],
-        options,
-      );
-      assertWhole(history, randomFrom(seed));
-    }),
+    fc.asyncProperty(
+      aPlan(8),
+      smallestCheckpoint,
+      aHistory,
+      aSeed,
+      async (plan, bytes, kept, seed) => {
+        const options = { smallestCheckpoint: bytes, history: kept };
+        const history = await History.run(
+          new PowerDisk(root),
+          data,
+          [[FOUNDATION], ...plan],
+          options,
+        );
+        assertWhole(history, randomFrom(seed));
+      },
+    ),
     { numRuns: 10, includeErrorInReport: true },
   );
 });
 
 test('after power loss the store continues, assigns new ids, and survives the next power loss', async () => {
   await fc.assert(
-    fc.asyncProperty(aPlan(5), aPlan(4), aSeed, async (plan, next, seed) => {
+    fc.asyncProperty(aPlan(5), aPlan(4), aHistory, aSeed, async (plan, next, kept, seed) => {
       const random = randomFrom(seed);
-      const options = { smallestCheckpoint: 8192 };
+      const options = { smallestCheckpoint: 8192, history: kept };
       const history = await History.run(
         new PowerDisk(root),
         data,
@@ -180,7 +188,7 @@ test('a store that was copied without its empty directory of change sets is made
   const bytes = (name: string) => made.disk.read(join(data, name)) as Buffer;
   const files = { [`data/${BASE}`]: bytes(BASE), [`data/${HEAD}`]: bytes(HEAD) };
   const disk = new PowerDisk(root, Volume.holding(files));
-  const loaded = load(disk, data)?.document as StoreState;
+  const loaded = recover(disk, data)?.state as State;
   const options = { smallestCheckpoint: 1e9, beginning: holding(loaded) };
   const history = await History.run(disk, data, SHORT, options);
   assertWhole(history, randomFrom(1));
@@ -327,7 +335,7 @@ test('if the head survives a disk that lies, the start names what is lost', asyn
       );
       const first = join(data, changeSetName(Math.min(...lost)));
       assert.throws(
-        () => load(new PowerDisk(root, doubts.leave(choice)), data),
+        () => recover(new PowerDisk(root, doubts.leave(choice)), data),
         (error: unknown) =>
           error instanceof CatalogError &&
           error.code === 'store_damaged' &&
@@ -351,15 +359,15 @@ function stored(version: number, beside: readonly string[]): Volume {
 }
 
 const version1 = stored(1, [BASE]);
-const migrating = load(new PowerDisk(root, version1), data, 'older')?.document as StoreState;
+const migrating = recover(new PowerDisk(root, version1), data, 'older')?.state as State;
 const kept = migrationBackupDirectory(data, 1);
 
 /** The version that a directory has, which has to hold what the migration began with. */
 function versionOf(disk: PowerDisk, directory: string): number {
-  const loaded = load(disk, directory, 'older');
-  assert.is(loaded?.document.sequence, migrating.sequence);
-  assert.is(loaded?.document.previous, migrating.previous);
-  assert.is(textOfDocument(loaded?.document as StoreState), textOfDocument(migrating));
+  const loaded = recover(disk, directory, 'older');
+  assert.is(loaded?.state.sequence, migrating.sequence);
+  assert.is(loaded?.state.digest, migrating.digest);
+  assert.is(textOfDocument(loaded?.state as State), textOfDocument(migrating));
   return loaded?.schema as number;
 }
 
@@ -399,7 +407,9 @@ for (const links of [true, false]) {
 
 test('what a migration keeps is durable before anything else is done', async () => {
   const disk = new PowerDisk(root, version1);
-  await writeMigrationBackup(disk, data, 1, load(disk, data, 'older')?.files ?? []);
+  const { files = [] } = recover(disk, data, 'older') ?? {};
+  const names = files.map(({ sequence }) => changeSetName(sequence));
+  await writeMigrationBackup(disk, data, 1, names);
   for (const { left } of losses(disk, disk.log.length, randomFrom(1), DRAWS)) {
     assert.is(versionOf(new PowerDisk(root, left), kept), 1);
   }
@@ -408,17 +418,17 @@ test('what a migration keeps is durable before anything else is done', async () 
 test('a migration from version 2 that power loss cuts off leaves either version whole, its head too', async () => {
   const disk = new PowerDisk(root, stored(2, [BASE, HEAD]));
   const text = (at: PowerDisk, directory: string) =>
-    textOfDocument(load(at, directory, 'older')?.document as StoreState);
+    textOfDocument(recover(at, directory, 'older')?.state as State);
   const before = text(disk, data);
   await migrateStore(data, 'test', disk);
   const versions = new Set<number | undefined>();
   for (const { left } of different(losses(disk, 0, randomFrom(7), DRAWS))) {
     const found = new PowerDisk(root, left);
     assert.is(text(found, data), before);
-    const version = load(found, data, 'older')?.schema;
+    const version = recover(found, data, 'older')?.schema;
     versions.add(version);
     if (version !== SCHEMA_VERSION) continue;
-    assert.is(load(found, migrationBackupDirectory(data, 2), 'older')?.schema, 2);
+    assert.is(recover(found, migrationBackupDirectory(data, 2), 'older')?.schema, 2);
     assert.is(text(found, migrationBackupDirectory(data, 2)), before);
   }
   assert.equal([...versions], [2, SCHEMA_VERSION]);
@@ -452,7 +462,7 @@ test('the files of the earlier version stay whole until the next base is durable
   let before = 0;
   for (const loss of different(losses(migrated, 0, randomFrom(1), 1))) {
     const found = new PowerDisk(root, loss.left);
-    const base = decodeBase(BASE, found.read(join(data, BASE)) as Buffer).document;
+    const base = decodeBase(BASE, found.read(join(data, BASE)) as Buffer).state;
     if (base.sequence === migrating.sequence) {
       before += 1;
       assert.is(versionOf(found, kept), 1);
@@ -468,7 +478,7 @@ test('the files of the earlier version stay whole until the next base is durable
 /** The end of the history of a directory; null if it is not a store that opens. */
 function sequenceOf(disk: PowerDisk, directory: string): number | null {
   try {
-    return load(disk, directory, 'older')?.document.sequence ?? null;
+    return recover(disk, directory, 'older')?.state.sequence ?? null;
   } catch (error) {
     if (error instanceof CatalogError) return null;
     throw error;
@@ -477,18 +487,18 @@ function sequenceOf(disk: PowerDisk, directory: string): number | null {
 
 // Backup and restore.
 
-async function documentOfBackup(): Promise<StoreState> {
+async function documentOfBackup(): Promise<State> {
   const disk = new PowerDisk(root);
   await History.run(disk, data, SHORT, { smallestCheckpoint: 1e9 });
-  const document = load(disk, data)?.document as StoreState;
+  const document = recover(disk, data)?.state as State;
   return verifyBackup('backup', encodeBackup(document));
 }
 
 /** @returns whether there is a store; if not, a start must not take it for one. */
-function judgeRestore(disk: PowerDisk, document: StoreState): boolean {
-  let loaded: ReturnType<typeof load>;
+function judgeRestore(disk: PowerDisk, document: State): boolean {
+  let loaded: ReturnType<typeof recover>;
   try {
-    loaded = load(disk, data);
+    loaded = recover(disk, data);
   } catch (error) {
     const half = `${join(data, BASE)} is damaged: it is missing, and ${HEAD} is there`;
     if (!(error instanceof CatalogError && error.message.startsWith(half))) throw error;
@@ -499,13 +509,13 @@ function judgeRestore(disk: PowerDisk, document: StoreState): boolean {
     assert.is(disk.read(join(data, HEAD)), null);
     return false;
   }
-  assert.is(loaded.document.sequence, document.sequence);
-  assert.is(textOfDocument(loaded.document), textOfDocument(document));
+  assert.is(loaded.state.sequence, document.sequence);
+  assert.is(textOfDocument(loaded.state), textOfDocument(document));
   assert.equal(checkStore(disk, data).findings, []);
   return true;
 }
 
-async function restoreAgain(disk: PowerDisk, document: StoreState): Promise<void> {
+async function restoreAgain(disk: PowerDisk, document: State): Promise<void> {
   const there = judgeRestore(disk, document);
   const restoring = restoreBackup(disk, document, data, 'test');
   const refused = (error: unknown) => (error as CatalogError).code;

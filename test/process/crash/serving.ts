@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { machineDisk } from '../../../src/disk/disk.ts';
 import { decodeBase } from '../../../src/store/files/base.ts';
 import { checkStore } from '../../../src/store/check.ts';
-import type { StoreState } from '../../../src/store/state.ts';
+import type { State } from '../../../src/store/state.ts';
 import { BASE } from '../../../src/store/files/files.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { runCommand, type Serving, serving, startServer } from '../../support/server.ts';
@@ -94,22 +94,22 @@ export async function dieServing(prepared: Prepared, { step, nth, side }: Death)
 }
 
 /** @returns the state of a directory, which passes the check. */
-export function checked(data: string): StoreState {
-  const { findings, document } = checkStore(machineDisk, data);
+export function checked(data: string): State {
+  const { findings, state } = checkStore(machineDisk, data);
   assert.equal(findings, []);
-  if (document === null) throw new Error(`there is no store in ${data}`);
-  return document;
+  if (state === null) throw new Error(`there is no store in ${data}`);
+  return state;
 }
 
 /** @returns the number of the last change set that the base contains. */
 export function sequenceOfBase(data: string): number {
   const path = join(data, BASE);
-  return decodeBase(path, machineDisk.read(path) ?? Buffer.alloc(0)).document.sequence;
+  return decodeBase(path, machineDisk.read(path) ?? Buffer.alloc(0)).state.sequence;
 }
 
 /** Starts the ordinary program on what was left, and compares it with what was answered. */
 export async function recover({ data, ledger }: Left): Promise<void> {
-  const server = await startServer({ data });
+  const server = await startServer({ data, args: ['--history', '0'] });
   ledger.compareFiles(checked(data), 'started again');
   const base = sequenceOfBase(data);
   const numbers = readdirSync(join(data, 'changes')).map((name) => Number.parseInt(name, 10));

@@ -2,14 +2,14 @@
  * Commands that die by SIGKILL at each of their steps: creating a store, starting on what a crash
  * left, restoring, backing up. What is there is whole, and the command run once more completes.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { test } from 'uvu';
 import { machineDisk } from '../../../src/disk/disk.ts';
 import { verifyBackup } from '../../../src/store/backup.ts';
 import { checkStore } from '../../../src/store/check.ts';
-import { emptyDocument } from '../../../src/store/state.ts';
+import { State } from '../../../src/store/state.ts';
 import { readHead } from '../../../src/store/files/head.ts';
 import { filesOf } from '../../support/catalog.ts';
 import { assertDone, assertTidy, eachDeath, FIXTURE_STATE, Place, stateOf } from './commands.ts';
@@ -32,13 +32,14 @@ const BACKUP = [
   'sync backup directory',
 ];
 
-/** A migrated store with what a crash can leave: change sets that the base contains, half a file. */
+/** A migrated store with what a crash can leave: half-written files, history before a gap. */
 async function untidy(): Promise<string> {
   const place = new Place(FIXTURE);
   await place.die(['migrate'], { step: 'rename base', nth: 1, side: 'after' });
   for (const directory of [place.data, join(place.data, 'changes')]) {
     writeFileSync(join(directory, '.0123456789abcdef.tmp'), '{"sequence":');
   }
+  rmSync(join(place.data, 'changes', '000000000007.json'));
   return place.data;
 }
 
@@ -78,12 +79,12 @@ await eachDeath(
   () => new Place(null),
   () => ['migrate'],
   async (place, made) => {
-    const empty = { ...stateOf(emptyDocument()), previous: '' };
+    const empty = { ...stateOf(State.empty()), digest: '' };
     const state = place.state();
-    if (made('rename base')) assert.equal({ ...state, previous: '' }, empty);
+    if (made('rename base')) assert.equal({ ...state, digest: '' }, empty);
     else assert.is(state, null);
     assertDone(await place.run(['migrate']));
-    assert.equal({ ...place.state(), previous: '' }, empty);
+    assert.equal({ ...place.state(), digest: '' }, empty);
     assertTidy(place, 0);
   },
 );
@@ -134,7 +135,7 @@ await eachDeath(
 
 /** Not even an empty store, once there is a head that names a change set. */
 function assertNoStore(place: Place, hasHead: boolean): void {
-  const { findings, document } = checkStore(machineDisk, place.data);
+  const { findings, state: document } = checkStore(machineDisk, place.data);
   assert.is(document, null);
   assert.is(findings.length, hasHead ? 1 : 0, findings.join('\n'));
   if (hasHead) assert.match(findings[0] ?? '', 'catalog.json is damaged: it is missing, and head');

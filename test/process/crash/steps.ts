@@ -58,6 +58,8 @@ export function startVictim(
     env: {
       PATH: process.env['PATH'] ?? '',
       CATALOG_JWT_SECRET: SECRET,
+      // A checkpoint then removes change sets in any case.
+      CATALOG_HISTORY: '0',
       VICTIM: JSON.stringify(orders),
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -60,7 +60,7 @@ export async function serveTraced(program: readonly string[], data: string): Pro
     [...OPTIONS, '-o', output, ...program, 'serve', '--data', data, '--port', '0'],
     {
       cwd: ROOT,
-      env: { PATH: process.env['PATH'] ?? '', CATALOG_JWT_SECRET: SECRET },
+      env: { PATH: process.env['PATH'] ?? '', CATALOG_JWT_SECRET: SECRET, CATALOG_HISTORY: '0' },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );

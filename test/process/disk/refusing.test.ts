@@ -81,7 +81,7 @@ const findingsOf = (directory: string) => checkStore(machineDisk, directory).fin
 
 function sequenceOfBase(directory: string): number {
   const path = join(directory, BASE);
-  return decodeBase(path, readFileSync(path)).document.sequence;
+  return decodeBase(path, readFileSync(path)).state.sequence;
 }
 
 /** A catalog with something more of everything, to which nothing refers: all of it can be written. */

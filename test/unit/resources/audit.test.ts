@@ -10,7 +10,7 @@ import { KINDS } from '../../../src/model/kinds.ts';
 import type { Address } from '../../../src/resources/address.ts';
 import { Records } from '../../../src/resources/records.ts';
 import { checkStore } from '../../../src/store/check.ts';
-import { load } from '../../../src/store/files/load.ts';
+import { recover } from '../../../src/store/files/recovery.ts';
 import { Store } from '../../../src/store/store.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { publishWith, quickDisk } from '../../support/disk.ts';
@@ -228,7 +228,7 @@ test('an entry is in the change set of its write, and a write costs one change s
     await opened.records.create(at('brands'), { name }, ann);
   }
   await close(opened);
-  assert.is(load(quickDisk, opened.directory)?.files.length, 3);
+  assert.is(recover(quickDisk, opened.directory)?.files.length, 3);
 });
 
 test('who and when: the subject of each request, null if there is none, and one time', async () => {

@@ -13,11 +13,11 @@ import type { Address } from '../../../src/resources/address.ts';
 import { type Creation, Records } from '../../../src/resources/records.ts';
 import { boundFaults } from '../../../src/store/bounded.ts';
 import { checkStore } from '../../../src/store/check.ts';
-import { type StoreState, emptyDocument } from '../../../src/store/state.ts';
+import { State } from '../../../src/store/state.ts';
 import { Draft, type Transaction } from '../../../src/store/draft.ts';
-import { load } from '../../../src/store/files/load.ts';
+import { recover } from '../../../src/store/files/recovery.ts';
 import { Store } from '../../../src/store/store.ts';
-import { Tables } from '../../../src/store/memory/tables.ts';
+import { settle } from '../../support/memory-store.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { publishWith, quickDisk } from '../../support/disk.ts';
 
@@ -339,7 +339,7 @@ test('keys and what they recall survive checkpoints', async () => {
   const answers: Creation[] = [];
   for (let index = 0; index < 60; index += 1) answers.push(await create(opened, `key ${index}`));
   await close(opened);
-  const { files = [] } = load(quickDisk, opened.directory) ?? {};
+  const { files = [] } = recover(quickDisk, opened.directory) ?? {};
   assert.ok(files.length < 60, 'there was a checkpoint');
   const again = await open(opened.directory);
   for (const [index, answer] of answers.entries()) {
@@ -364,29 +364,27 @@ test('the id of a key is not used again when every key has gone, a checkpoint in
 
 /** Transactions in memory, each its own commit, so that they are fast with any number of bytes. */
 class Ledger {
-  readonly document: StoreState = emptyDocument();
-  readonly tables = new Tables(this.document.rows);
+  readonly state = State.empty();
 
   commit<T>(run: (transaction: Transaction) => T): T {
-    const draft = new Draft(this.tables, this.document.lastIds);
+    const draft = new Draft(this.state);
     const result = draft.run(run);
-    this.tables.apply(draft.changes());
-    Object.assign(this.document.lastIds, draft.lastIds());
+    settle(this.state, draft);
     return result;
   }
 
   get ids(): number[] {
-    return [...this.tables.ids(KEYS).values()];
+    return [...this.state.ids(KEYS)];
   }
 
   get faults(): string[] {
-    return boundFaults(KINDS[KEYS], this.document.rows[KEYS], this.document.lastIds[KEYS]);
+    return boundFaults(KINDS[KEYS], this.state.rows[KEYS], this.state.lastIds[KEYS]);
   }
 
   /** Bytes of the answers that are kept. */
   get bytes(): number {
     return this.ids.reduce(
-      (sum, id) => sum + Buffer.byteLength(String(this.tables.get(KEYS, id)?.['body'])),
+      (sum, id) => sum + Buffer.byteLength(String(this.state.get(KEYS, id)?.['body'])),
       0,
     );
   }
@@ -470,7 +468,7 @@ function agree(steps: readonly Step[]): void {
     if (wanted === null) model.remember(step, name, created, now);
     assert.equal(ledger.faults, []);
     assert.equal(
-      ledger.ids.map((id) => ledger.tables.get(KEYS, id)?.['time']),
+      ledger.ids.map((id) => ledger.state.get(KEYS, id)?.['time']),
       model.kept.map(({ time }) => time),
       `what is kept after step ${index}`,
     );

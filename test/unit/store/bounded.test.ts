@@ -5,10 +5,10 @@ import * as assert from 'uvu/assert';
 import type { KindName, Row } from '../../../src/model/kind.ts';
 import { KINDS } from '../../../src/model/kinds.ts';
 import { append, boundFaults, clear } from '../../../src/store/bounded.ts';
-import { emptyDocument } from '../../../src/store/state.ts';
+import { State } from '../../../src/store/state.ts';
 import { Draft, type Transaction } from '../../../src/store/draft.ts';
 import { RowTable } from '../../../src/store/memory/row-table.ts';
-import { Tables } from '../../../src/store/memory/tables.ts';
+import { settle } from '../../support/memory-store.ts';
 
 const AUDITS = 'audits';
 
@@ -24,22 +24,20 @@ const values = (subject: string | null, before: string | null, after: string | n
 
 /** Transactions in memory alone, each its own commit. */
 class Memory {
-  readonly document = emptyDocument();
-  readonly tables = new Tables(this.document.rows);
+  readonly state = State.empty();
 
   commit(run: (transaction: Transaction) => void): void {
-    const draft = new Draft(this.tables, this.document.lastIds);
+    const draft = new Draft(this.state);
     draft.run(run);
-    this.tables.apply(draft.changes());
-    Object.assign(this.document.lastIds, draft.lastIds());
+    settle(this.state, draft);
   }
 
   get rows(): Row[] {
-    return [...this.document.rows.audits.values()];
+    return [...this.state.rows.audits.values()];
   }
 
   get faults(): string[] {
-    return boundFaults(KINDS.audits, this.document.rows.audits, this.document.lastIds.audits);
+    return boundFaults(KINDS.audits, this.state.rows.audits, this.state.lastIds.audits);
   }
 }
 
@@ -131,7 +129,7 @@ test('a transaction that throws keeps the bound as it was', () => {
 
 test('dropping every row of a table without rows writes nothing', () => {
   const memory = new Memory();
-  const draft = new Draft(memory.tables, memory.document.lastIds);
+  const draft = new Draft(memory.state);
   draft.run((transaction) => clear(transaction, AUDITS));
   assert.is(draft.dirty, false);
 });

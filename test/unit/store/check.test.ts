@@ -12,8 +12,8 @@ import { checkStore } from '../../../src/store/check.ts';
 import { createStore } from '../../../src/store/files/create.ts';
 import type { Transaction } from '../../../src/store/draft.ts';
 import { BASE, CHANGES, changeSetName, HEAD } from '../../../src/store/files/files.ts';
-import { load } from '../../../src/store/files/load.ts';
 import { changeOf } from '../../../src/model/change.ts';
+import { recover } from '../../../src/store/files/recovery.ts';
 import { filesOf } from '../../support/catalog.ts';
 import { leftInDisorder, openStore, storeDirectory } from '../../support/checked.ts';
 import { quickDisk } from '../../support/disk.ts';
@@ -97,11 +97,11 @@ async function history(): Promise<string> {
 }
 
 /** The same rows in a base, and no change set after it. */
-async function folded(): Promise<string> {
-  const from = load(machineDisk, await history());
+async function folded(of?: string): Promise<string> {
+  const from = recover(machineDisk, of ?? (await history()));
   const directory = storeDirectory();
   if (from === null) throw new Error('there is no store');
-  await createStore(quickDisk, directory, from.document);
+  await createStore(quickDisk, directory, from.state.snapshot());
   return directory;
 }
 
@@ -118,7 +118,7 @@ test('a store in order has no findings, as change sets and as a base', async () 
     [folded, 0],
   ] as const) {
     const directory = await make();
-    const { findings, document, changeSets } = checkStore(machineDisk, directory);
+    const { findings, state: document, changeSets } = checkStore(machineDisk, directory);
     assert.equal(findings, []);
     assert.is(changeSets, behind);
     assert.is(document?.sequence, 5);
@@ -129,7 +129,7 @@ test('a store in order has no findings, as change sets and as a base', async () 
 
 test('if there is no store, there are neither findings nor a document', async () => {
   const directory = storeDirectory();
-  const nothing = { findings: [], document: null, changeSets: 0 };
+  const nothing = { findings: [], state: null, changeSets: 0 };
   assert.equal(checkStore(machineDisk, directory), nothing);
   assert.equal(checkStore(machineDisk, join(directory, 'not-there')), nothing);
   mkdirSync(join(directory, CHANGES));
@@ -137,9 +137,10 @@ test('if there is no store, there are neither findings nor a document', async ()
 });
 
 test('what a crash leaves is in order, and what else is in the directory is not judged', async () => {
-  const directory = await folded();
+  const source = await history();
+  const directory = await folded(source);
   // A crash between the new base and the removal of a change set that it contains.
-  cpSync(join(await history(), changeSetName(5)), join(directory, changeSetName(5)));
+  cpSync(join(source, changeSetName(5)), join(directory, changeSetName(5)));
   for (const name of ['.0123456789abcdef.tmp', join(CHANGES, '.fedcba9876543210.tmp')]) {
     writeFileSync(join(directory, name), '{"half":');
   }
@@ -696,7 +697,7 @@ const CHECKER = `
   process.stdin.on('data', () => {}).on('end', () => { going = false; });
   const sequences = new Set();
   for (let count = 0; going; count += 1) {
-    const { findings, document } = checkStore(machineDisk, process.argv[3]);
+    const { findings, state: document } = checkStore(machineDisk, process.argv[3]);
     if (findings.length > 0) {
       console.log('found: ' + findings.join(', '));
       process.exit(1);

@@ -80,7 +80,11 @@ for (const [what, body, status, said] of [
   ],
   [
     'a row in memory that is not on the disk fails its file',
-    `${MADE} store.document.rows.brands.set({ id: 1, name: 'Other', logo: '', first_letter: '' });
+    `${MADE} const { get } = store;
+     store.get = (kind, id) => {
+       const row = get.call(store, kind, id);
+       return kind === 'brands' ? { ...row, name: 'Other' } : row;
+     };
      await store.close();`,
     1,
     /another rows of brands than the disk/,
@@ -89,10 +93,12 @@ for (const [what, body, status, said] of [
     'an index of an open store that has lost a row fails its file',
     `${MADE} const by = { filters: [], sortby: 'name', order: 'asc', offset: 0, limit: 9 };
      await store.transact(brand('Another')); store.select('brands', by);
-     const { tables } = store; const { apply } = tables;
-     tables.apply = () => {}; await store.transact((all) =>
-       all.put('brands', { id: 2, name: 'Zuse', logo: '', first_letter: '' }));
-     store.document.rows.brands.set({ id: 2, name: 'Zuse', logo: '', first_letter: '' });`,
+     const { select } = store;
+     store.select = (kind, asked) => {
+       const page = select.call(store, kind, asked);
+       if (kind !== 'brands' || asked.sortby !== 'name') return page;
+       return { ...page, rows: page.rows.slice(1) };
+     };`,
     1,
     /another order by name asc under all of brands than the disk/,
   ],

@@ -11,7 +11,11 @@ import { judge } from '../../../src/model/rules.ts';
 import { Draft } from '../../../src/store/draft.ts';
 import { perKind } from '../../../src/model/per-kind.ts';
 import { RowTable } from '../../../src/store/memory/row-table.ts';
-import { indexedAttributes, Tables } from '../../../src/store/memory/tables.ts';
+import { indexedAttributes } from '../../../src/store/memory/tables.ts';
+import { State } from '../../../src/store/state.ts';
+import { settle } from '../../support/memory-store.ts';
+
+const TIME = '2026-11-21T12:00:00.000Z';
 
 type Rows = Record<KindName, Map<number, Row>>;
 type LastIds = Record<KindName, number>;
@@ -44,11 +48,17 @@ function catalog(): { readonly rows: Rows; readonly lastIds: LastIds } {
 }
 
 const copy = (rows: Rows): Rows => perKind(({ name }) => new Map(rows[name]));
-const tablesOf = (rows: Rows) =>
-  new Tables(perKind(({ name }) => new RowTable(rows[name].values())));
+const stateOf = (rows: Rows, lastIds: LastIds) =>
+  new State({
+    sequence: 0,
+    digest: 'a'.repeat(64),
+    time: null,
+    lastIds,
+    rows: perKind(({ name }) => new RowTable(rows[name].values())),
+  });
 
 function draftOver({ rows, lastIds }: { rows: Rows; lastIds: LastIds }): Draft {
-  return new Draft(tablesOf(rows), lastIds);
+  return new Draft(stateOf(rows, lastIds));
 }
 
 /** The code and message of what a transaction throws. */
@@ -81,7 +91,7 @@ test('a transaction that throws is undone whole: rows, removals, rows by value, 
     const id = transaction.nextId('skus');
     transaction.put<KindName>('skus', { id, name: 'Drafted', goods_id: 1, category_id: 3 });
   });
-  const [before, changes, ids] = [viewOf(draft, 8), draft.changes(), draft.lastIds()];
+  const [before, changes] = [viewOf(draft, 8), draft.changeSet(TIME)];
   const thrown = new Error('on second thoughts');
   assert.throws(
     () =>
@@ -99,8 +109,7 @@ test('a transaction that throws is undone whole: rows, removals, rows by value, 
     (error: unknown) => error === thrown,
   );
   assert.equal(viewOf(draft, 8), before);
-  assert.equal(draft.changes(), changes);
-  assert.equal(draft.lastIds(), ids);
+  assert.equal(draft.changeSet(TIME), changes);
   assert.is(
     draft.run((transaction) => transaction.nextId('brands')),
     2,
@@ -148,8 +157,7 @@ test('a draft in which every transaction threw is as clean as a new one', () => 
     }),
   );
   assert.is(draft.dirty, false);
-  assert.equal(draft.changes(), []);
-  assert.equal(draft.lastIds(), {});
+  assert.is(draft.changeSet(TIME), null);
 });
 
 test('rows by value are the committed ones with the draft over them, each once', () => {
@@ -186,13 +194,9 @@ test('deleting a SKU deletes its specification records, drafted ones too', () =>
   assert.is(draft.get('sku_specs', 1), undefined);
   assert.is(draft.get('sku_specs', 2), undefined);
   // What was made and removed in one draft is no change, and the rest is.
-  assert.equal(
-    draft
-      .changes()
-      .map(({ kind, id, after }) => JSON.stringify([kind, id, after]))
-      .sort(),
-    ['["sku_specs",1,null]', '["skus",1,null]'],
-  );
+  const { put, delete: deleted } = draft.changeSet(TIME) ?? {};
+  assert.equal(put, {});
+  assert.equal(deleted, { skus: [1], sku_specs: [1] });
 });
 
 test('a row that others refer to is not deleted, and the message names them', () => {
@@ -263,7 +267,7 @@ test('moving a row is judged over everything that relies on it', () => {
     const { code, message } = failureOf(() => draft.run((all) => all.put<KindName>(kind, row)));
     assert.is(code, 'integrity', kind);
     assert.match(message, said);
-    assert.equal(draft.changes(), []);
+    assert.is(draft.changeSet(TIME), null);
   }
 });
 
@@ -365,8 +369,8 @@ test('a draft shows what plain maps show, and refuses exactly what breaks a rule
   fc.assert(
     fc.property(attempts, (all) => {
       const base = catalog();
-      const tables = tablesOf(base.rows);
-      const draft = new Draft(tables, base.lastIds);
+      const state = stateOf(base.rows, base.lastIds);
+      const draft = new Draft(state);
       let rows = base.rows;
       for (const { edits: some, throws } of all) {
         const next = copy(rows);
@@ -388,10 +392,10 @@ test('a draft shows what plain maps show, and refuses exactly what breaks a rule
         else refused += 1;
         if (keeps) rows = next;
       }
-      const plain = new Draft(tablesOf(rows), base.lastIds);
+      const plain = new Draft(stateOf(rows, base.lastIds));
       assert.equal(viewOf(draft, 9), viewOf(plain, 9));
-      tables.apply(draft.changes());
-      assert.equal(viewOf(new Draft(tables, base.lastIds), 9), viewOf(plain, 9));
+      settle(state, draft);
+      assert.equal(viewOf(new Draft(state), 9), viewOf(plain, 9));
     }),
     { numRuns: 1500 },
   );

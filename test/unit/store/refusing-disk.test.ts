@@ -12,14 +12,15 @@ import { CatalogError } from '../../../src/errors.ts';
 import { KIND_NAMES } from '../../../src/model/kind.ts';
 import { restoreBackup, verifyBackup, writeBackup } from '../../../src/store/backup.ts';
 import { decodeBase } from '../../../src/store/files/base.ts';
-import type { StoreState } from '../../../src/store/state.ts';
+import type { State } from '../../../src/store/state.ts';
 import type { Transaction } from '../../../src/store/draft.ts';
 import { BASE, CHANGES, changeSetName, HEAD, listChanges } from '../../../src/store/files/files.ts';
 import { readHead } from '../../../src/store/files/head.ts';
-import { load } from '../../../src/store/files/load.ts';
+import { recover } from '../../../src/store/files/recovery.ts';
 import { migrateStore } from '../../../src/store/migration.ts';
 import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
-import { type ReadableStore, readSnapshot, Store } from '../../../src/store/store.ts';
+import type { ReadableStore } from '../../../src/store/state.ts';
+import { readSnapshot, Store } from '../../../src/store/store.ts';
 import { filesOf } from '../../support/catalog.ts';
 import { findingsOf, openStore, storeDirectory } from '../../support/checked.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
@@ -75,6 +76,7 @@ async function openWith(
     command: 'test',
     create: true,
     disk,
+    history: 0,
     smallestCheckpoint: SMALLEST_CHECKPOINT,
     onError: (error) => failures.push(error as Error),
     onFatal: (error) => fatalities.push(error as Error),
@@ -112,11 +114,11 @@ const stateOf = (store: ReadableStore) =>
     lastId: store.lastId(kind),
   }));
 
-const stateOfDocument = ({ rows, lastIds, sequence, previous }: StoreState) => ({
+const stateOfDocument = ({ rows, lastIds, sequence, digest }: State) => ({
   rows: KIND_NAMES.map((kind) => [...rows[kind].values()]),
   lastIds,
   sequence,
-  previous,
+  digest,
 });
 
 const brandsOf = (store: ReadableStore) =>
@@ -124,9 +126,9 @@ const brandsOf = (store: ReadableStore) =>
 
 const changeSetsOf = (directory: string) => listChanges(machineDisk, directory).sequences;
 
-function baseOf(directory: string): StoreState {
+function baseOf(directory: string): State {
   const path = join(directory, BASE);
-  return decodeBase(path, readFileSync(path)).document;
+  return decodeBase(path, readFileSync(path)).state;
 }
 
 /** Refuses a step on the files in `changes/`; the directory itself is what is synced. */
@@ -528,17 +530,18 @@ function earlierStore(): string {
 }
 
 /** The directory is a store that works. */
-async function assertServes(directory: string, expected: StoreState, what: string): Promise<void> {
+async function assertServes(directory: string, expected: State, what: string): Promise<void> {
   assert.equal(findingsOf(directory), [], what);
-  const loaded = load(machineDisk, directory);
+  const loaded = recover(machineDisk, directory);
   assert.ok(loaded, what);
-  assert.equal(stateOfDocument(loaded.document), stateOfDocument(expected), what);
+  assert.equal(stateOfDocument(loaded.state), stateOfDocument(expected), what);
   const unwanted = (error: unknown) => {
     throw error;
   };
   const store = await Store.open({
     directory,
     command: 'test',
+    history: 0,
     create: false,
     disk: quickDisk,
     onError: unwanted,
@@ -594,6 +597,7 @@ for (const mode of MODES) {
       const opening = Store.open({
         directory,
         command: 'test',
+        history: 0,
         create: true,
         disk,
         onError: (error) => failures.push(error),
@@ -604,7 +608,7 @@ for (const mode of MODES) {
       const what = `operation ${nth}, ${disk.refused.join()}`;
       assert.equal(disk.descriptors, [], what);
       assert.equal(findingsOf(directory), [], what);
-      const found = load(machineDisk, directory)?.document;
+      const found = recover(machineDisk, directory)?.state;
       // The lock is free again, and the files that are left do not matter.
       const again = await openStore(directory, { disk: quickDisk });
       assert.is(again.created, found === undefined, what);
@@ -626,7 +630,7 @@ for (const mode of MODES) {
     assert.equal(changeSetsOf(template), [1, 2, 3, 4, 5]);
     writeFileSync(join(template, '.0123456789abcdef.tmp'), 'half');
     writeFileSync(join(template, CHANGES, '.0123456789abcdef.tmp'), 'half');
-    const expected = load(machineDisk, template)?.document;
+    const expected = recover(machineDisk, template)?.state;
     assert.ok(expected);
 
     const operations = await refuseEach(mode, async (disk, nth) => {
@@ -635,6 +639,7 @@ for (const mode of MODES) {
       const opening = Store.open({
         directory,
         command: 'test',
+        history: 0,
         create: true,
         disk,
         onError: () => {},
@@ -656,7 +661,7 @@ for (const mode of MODES) {
   });
 
   test(`a migration that fails at any operation (${mode}) leaves either version whole`, async () => {
-    const expected = load(machineDisk, FIXTURE, 'older')?.document;
+    const expected = recover(machineDisk, FIXTURE, 'older')?.state;
     assert.ok(expected);
     const original = filesOf(FIXTURE);
     const versions = new Set<number>();
@@ -666,9 +671,9 @@ for (const mode of MODES) {
       const what = `operation ${nth}, ${disk.refused.join()}: ${failure?.message}`;
       assert.equal(disk.descriptors, [], what);
 
-      const loaded = load(machineDisk, directory, 'older');
+      const loaded = recover(machineDisk, directory, 'older');
       assert.ok(loaded, what);
-      assert.equal(stateOfDocument(loaded.document), stateOfDocument(expected), what);
+      assert.equal(stateOfDocument(loaded.state), stateOfDocument(expected), what);
       versions.add(loaded.schema);
       if (loaded.schema === 1) {
         assert.ok(failure, what);
@@ -687,7 +692,7 @@ for (const mode of MODES) {
   });
 
   test(`a restore that fails at any operation (${mode}) leaves nothing or the whole store`, async () => {
-    const document = load(machineDisk, FIXTURE, 'older')?.document;
+    const document = recover(machineDisk, FIXTURE, 'older')?.state;
     assert.ok(document);
     const outcomes = new Set<string>();
     const operations = await refuseEach(mode, async (disk, nth) => {
@@ -707,7 +712,7 @@ for (const mode of MODES) {
   });
 
   test(`a backup that fails at any operation (${mode}) keeps the file from before, or is whole`, async () => {
-    const document = load(machineDisk, FIXTURE, 'older')?.document;
+    const document = recover(machineDisk, FIXTURE, 'older')?.state;
     assert.ok(document);
     const operations = await refuseEach(mode, async (disk, nth) => {
       const into = temporaryDirectory();

@@ -17,8 +17,9 @@ import { CatalogError } from '../../../src/errors.ts';
 import { KIND_NAMES, type KindName, type Row } from '../../../src/model/kind.ts';
 import type { Transaction } from '../../../src/store/draft.ts';
 import { HEAD } from '../../../src/store/files/files.ts';
-import { type ReadableStore, readSnapshot, type Store } from '../../../src/store/store.ts';
 import type { Change } from '../../../src/model/change.ts';
+import type { ReadableStore } from '../../../src/store/state.ts';
+import { readSnapshot, type Store } from '../../../src/store/store.ts';
 import { leftInDisorder, openStore, storeDirectory } from '../../support/checked.ts';
 import { publishWith } from '../../support/disk.ts';
 import { digestOf, reseal } from '../../support/reseal.ts';
@@ -451,7 +452,7 @@ test('readers see a row, and its writer an answer, only when it is durable', asy
   const store = await open(directory, gate.disk);
   await store.transact(addBook('Old'));
   const heard: Change[] = [];
-  store.onCommit((changes) => heard.push(...changes));
+  store.onCommit(({ changes }) => heard.push(...changes));
   const before = stateOf(store);
 
   gate.close();

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseSize } from '../../../../src/cli/flags/limits.ts';
 import { parseOrigins } from '../../../../src/cli/flags/network.ts';
-import { parseAuditSize } from '../../../../src/cli/flags/values.ts';
+import { parseAuditSize, parseHistory } from '../../../../src/cli/flags/values.ts';
 import { callProgram } from '../../../support/program.ts';
 
 const SHOP = 'https://shop.example';
@@ -16,6 +16,7 @@ test('serve --help names the flags, their variables and the default sizes', asyn
   assert.match(text, /--max-body <size> [^-]*1MiB[^-]*CATALOG_MAX_BODY/);
   assert.match(text, /--cors-origin <origin> [^-]*CATALOG_CORS_ORIGIN/);
   assert.match(text, /--audit-size <MiB> [^-]*16[^-]*CATALOG_AUDIT_SIZE/);
+  assert.match(text, /--history <size> [^-]*256MiB[^-]*CATALOG_HISTORY/);
 });
 
 interface Flag {
@@ -84,6 +85,13 @@ const LIMITS: readonly Flag[] = [
       '1025',
       '99999',
     ],
+  },
+  {
+    flag: '--history',
+    variable: 'CATALOG_HISTORY',
+    says: 'such as 256MiB or 2GiB; 0 keeps nothing',
+    parse: parseHistory,
+    wrong: ['', 'x', '-1', '+1', '1.5', '1e2', '0x10', '1 MiB', '256MB', '1025GiB', '1TiB', '16\n'],
   },
   {
     flag: '--cors-origin',

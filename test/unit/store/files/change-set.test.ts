@@ -5,20 +5,17 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { ChangeSetContent } from '../../../../src/store/change-set.ts';
 import { CatalogError } from '../../../../src/errors.ts';
 import { KIND_NAMES, type KindName, type Row, type Scalar } from '../../../../src/model/kind.ts';
 import { baseSlices, decodeBase } from '../../../../src/store/files/base.ts';
-import {
-  type ChangeSet,
-  decodeChangeSet,
-  encodeChangeSet,
-} from '../../../../src/store/files/change-set.ts';
+import { decodeChangeSet, encodeChangeSet } from '../../../../src/store/files/change-set.ts';
 import { withChecksum } from '../../../../src/store/files/files.ts';
 import { perKind } from '../../../../src/model/per-kind.ts';
 import { SCHEMA_VERSION } from '../../../../src/store/files/schema.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 
-const SMALL: ChangeSet = {
+const SMALL: ChangeSetContent = {
   sequence: 124,
   previous: 'ab'.repeat(32),
   time: '2024-02-29T12:00:00.000Z',
@@ -65,7 +62,7 @@ const digest = fc.string({
   minLength: 64,
   maxLength: 64,
 });
-const changeSet: fc.Arbitrary<ChangeSet> = fc.record(
+const changeSet: fc.Arbitrary<ChangeSetContent> = fc.record(
   {
     sequence: fc.maxSafeNat(),
     previous: digest,
@@ -94,7 +91,7 @@ const smallBase = () =>
   Buffer.concat([
     ...baseSlices({
       sequence: 124,
-      previous: 'a'.repeat(64),
+      digest: 'a'.repeat(64),
       time: SMALL.time,
       lastIds: perKind(() => 7),
       rows: perKind(({ name }) => (name === 'books' ? (SMALL.put.books ?? []) : [])),
@@ -104,7 +101,10 @@ const smallBase = () =>
 test('a change set is read as it was written, with any values', () => {
   fc.assert(
     fc.property(changeSet, (changes) => {
-      const { bytes, digest: written } = encodeChangeSet(changes);
+      const {
+        bytes,
+        changeSet: { digest: written },
+      } = encodeChangeSet(changes);
       const { digest: found, ...decoded } = decodeChangeSet('name', Buffer.from(bytes));
       assert.is(found, written);
       assert.equal(decoded, changes);
@@ -120,18 +120,15 @@ test('a base is read as it was written, with any values, and rows by ascending i
     fc.property(changeSet, time, ({ sequence, previous, put }, when) => {
       const lastIds = perKind(() => sequence);
       const rows = perKind(({ name }) => put[name] ?? []);
-      const snapshot = { sequence, previous, time: when, lastIds, rows };
-      const base = decodeBase('name', Buffer.concat([...baseSlices(snapshot)]));
-      assert.is(base.schema, SCHEMA_VERSION);
-      const read = perKind(({ name }) => [...base.document.rows[name].values()]);
-      assert.equal(
-        { ...base.document, rows: read },
-        {
-          ...snapshot,
-          rows: perKind(({ name }) => rows[name].toSorted((a, b) => a.id - b.id)),
-          staged: null,
-        },
-      );
+      const snapshot = { sequence, digest: previous, time: when, lastIds, rows };
+      const { schema, state } = decodeBase('name', Buffer.concat([...baseSlices(snapshot)]));
+      assert.is(schema, SCHEMA_VERSION);
+      const read = {
+        ...state.snapshot(),
+        rows: perKind(({ name }) => [...state.rows[name].values()]),
+      };
+      const expected = perKind(({ name }) => rows[name].toSorted((a, b) => a.id - b.id));
+      assert.equal(read, { ...snapshot, rows: expected });
     }),
   );
 });
@@ -142,13 +139,13 @@ test('a base of more rows than one slice holds has all of them', () => {
   const bytes = Buffer.concat([
     ...baseSlices({
       sequence: 1,
-      previous: 'a'.repeat(64),
+      digest: 'a'.repeat(64),
       time: null,
       lastIds: perKind(() => 0),
       rows,
     }),
   ]);
-  assert.equal([...decodeBase('name', bytes).document.rows.books.values()], books);
+  assert.equal([...decodeBase('name', bytes).state.rows.books.values()], books);
 });
 
 const forms = {
@@ -198,7 +195,7 @@ test('what has a fitting checksum and another shape is refused', () => {
     { sequence: 1 },
   ];
   for (const shape of shapes) {
-    const { bytes } = encodeChangeSet(shape as ChangeSet);
+    const { bytes } = encodeChangeSet(shape as ChangeSetContent);
     assert.ok(isRefused(decodeChangeSet, Buffer.from(bytes)), JSON.stringify(shape));
   }
 });

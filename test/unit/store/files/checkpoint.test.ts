@@ -7,10 +7,11 @@ import * as assert from 'uvu/assert';
 import type { Disk } from '../../../../src/disk/disk.ts';
 import { KIND_NAMES, type KindName, type Row } from '../../../../src/model/kind.ts';
 import { decodeBase } from '../../../../src/store/files/base.ts';
-import type { StoreState } from '../../../../src/store/state.ts';
+import type { State } from '../../../../src/store/state.ts';
 import type { Transaction } from '../../../../src/store/draft.ts';
 import { BASE, HEAD } from '../../../../src/store/files/files.ts';
-import { type ReadableStore, readSnapshot, type Store } from '../../../../src/store/store.ts';
+import type { ReadableStore } from '../../../../src/store/state.ts';
+import { readSnapshot, type Store } from '../../../../src/store/store.ts';
 import { findingsOf, openStore, storeDirectory } from '../../../support/checked.ts';
 import { publishWith, quickDisk, turn } from '../../../support/disk.ts';
 import { until } from '../../../support/until.ts';
@@ -54,9 +55,9 @@ const stateOf = (store: ReadableStore) =>
   }));
 
 const changeSets = (directory: string) => readdirSync(join(directory, 'changes')).sort();
-const baseOf = (directory: string): StoreState => {
+const baseOf = (directory: string): State => {
   const path = join(directory, BASE);
-  return decodeBase(path, readFileSync(path)).document;
+  return decodeBase(path, readFileSync(path)).state;
 };
 const sequenceOfBase = (directory: string) => baseOf(directory).sequence;
 const numbered = (sequence: number) => `${String(sequence).padStart(12, '0')}.json`;

@@ -24,7 +24,7 @@ import {
   withChecksum,
 } from '../../../../src/store/files/files.ts';
 import { encodeHead, type Head, readHead } from '../../../../src/store/files/head.ts';
-import { load } from '../../../../src/store/files/load.ts';
+import { recover } from '../../../../src/store/files/recovery.ts';
 import { readSnapshot, type Store } from '../../../../src/store/store.ts';
 import { findingsOf, leftInDisorder, openStore, storeDirectory } from '../../../support/checked.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
@@ -386,8 +386,8 @@ test('a store of version 1 needs no head, and one that a cut-off migration left 
   for (const head of heads) {
     if (head !== null) setHead(directory, head);
     assert.is(existsSync(join(directory, HEAD)), head !== null);
-    const loaded = load(machineDisk, directory, 'older');
-    assert.equal([loaded?.schema, loaded?.document.sequence], [1, 8]);
+    const loaded = recover(machineDisk, directory, 'older');
+    assert.equal([loaded?.schema, loaded?.state.sequence], [1, 8]);
     const [finding, ...more] = findingsOf(directory);
     assert.match(finding ?? '', /has schema version 1, .*; run: catalog-server migrate/);
     assert.equal(more, []);

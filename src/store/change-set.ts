@@ -1,0 +1,32 @@
+/** The change set: everything that one group of transactions puts and deletes. */
+import type { KindName, Row } from '../model/kind.ts';
+
+export type LastIds = Readonly<Partial<Record<KindName, number>>>;
+
+/** A change set as a draft proposes it. */
+export interface ChangeSetContent {
+  /** One more than the sequence of the change set before. */
+  readonly sequence: number;
+  /** The digest of the change set before. It chains the history together. */
+  readonly previous: string;
+  /** ISO 8601, UTC: when the change set was made. For people; nothing is decided by it. */
+  readonly time: string;
+  /** The last id assigned, for each kind in which it changed. */
+  readonly last_ids: LastIds;
+  /** New and changed rows, by ascending id. */
+  readonly put: Readonly<Partial<Record<KindName, readonly Row[]>>>;
+  /** Ids of deleted rows, ascending. */
+  readonly delete: Readonly<Partial<Record<KindName, readonly number[]>>>;
+}
+
+/** A change set with its identity. */
+export interface ChangeSet extends ChangeSetContent {
+  /** SHA-256 of its encoded content, in hexadecimal. The next change set names it as `previous`. */
+  readonly digest: string;
+}
+
+/** A change set and the bytes that every copy of it consists of. */
+export interface EncodedChangeSet {
+  readonly changeSet: ChangeSet;
+  readonly bytes: Uint8Array;
+}

@@ -1,0 +1,145 @@
+/**
+ * History: change sets that the base contains already and that are kept for a while, so that
+ * `since` has an answer. The state does not need them.
+ *
+ * Invariants:
+ * 1. History is a run of change sets without a gap that ends at the base's sequence. Files before a
+ *    gap are not history: a crash or power loss interrupted their removal, and the next start
+ *    removes them.
+ * 2. Change sets leave it from the oldest on, and only if together they take more than the limit.
+ */
+import { join } from 'node:path';
+import type { Disk } from '../../disk/disk.ts';
+import { CatalogError } from '../../errors.ts';
+import { decodeNext } from './change-set.ts';
+import { changeSetName, damaged, occupied, readFile } from './files.ts';
+
+/** Files measured or removed between two turns of the event loop. */
+const FILES_PER_TURN = 256;
+
+export interface ChangeFile {
+  readonly sequence: number;
+  /** The file's length; null if it was not measured yet. */
+  readonly bytes: number | null;
+}
+
+/** The change sets that a base contains, by their sequences, ascending. */
+export interface History {
+  readonly kept: readonly number[];
+  /** Files before a gap. */
+  readonly leftover: readonly number[];
+}
+
+/** @param sequences of all change sets, ascending. @param base sequence of the base. */
+export function historyOf(sequences: readonly number[], base: number): History {
+  const covered = sequences.filter((sequence) => sequence <= base);
+  let first = covered.length;
+  while (first > 0 && covered[first - 1] === base - (covered.length - first)) first -= 1;
+  return { kept: covered.slice(first), leftover: covered.slice(0, first) };
+}
+
+/**
+ * Verifies the files of the history: checksums, numbers, and the chain of digests up to the base.
+ *
+ * @param digest that the base names.
+ */
+export function verifyHistory(
+  disk: Disk,
+  directory: string,
+  kept: readonly number[],
+  digest: string,
+): CatalogError[] {
+  const problems: CatalogError[] = [];
+  let previous: string | null = null;
+  for (const sequence of kept) {
+    const path = join(directory, changeSetName(sequence));
+    try {
+      const bytes = readFile(disk, path);
+      // The owner may have removed it since it was listed.
+      previous = bytes === null ? null : decodeNext(path, bytes, sequence, previous).digest;
+      if (previous === null || previous === digest || sequence !== kept.at(-1)) continue;
+      problems.push(damaged(path, 'it does not fit catalog.json; it is from another history'));
+    } catch (error) {
+      if (!(error instanceof CatalogError)) throw error;
+      problems.push(error);
+      previous = null;
+    }
+  }
+  return problems;
+}
+
+/** The history of an open store. */
+export class KeptChangeSets {
+  readonly #disk: Disk;
+  readonly #directory: string;
+  readonly #limit: number;
+  #files: ChangeFile[];
+  #trimming: Promise<void> = Promise.resolve();
+
+  /**
+   * @param limit of bytes, counted in blocks as they occupy the disk.
+   * @param kept sequences, ascending and without a gap.
+   */
+  constructor(disk: Disk, directory: string, limit: number, kept: readonly number[]) {
+    this.#disk = disk;
+    this.#directory = directory;
+    this.#limit = limit;
+    this.#files = kept.map((sequence) => ({ sequence, bytes: null }));
+  }
+
+  /** The sequence of the oldest one; undefined if none is kept. */
+  get oldest(): number | undefined {
+    return this.#files[0]?.sequence;
+  }
+
+  /** Takes in change sets that follow, because a durable base contains them now. */
+  add(files: readonly ChangeFile[]): void {
+    this.#files.push(...files);
+  }
+
+  /**
+   * Removes the oldest ones until the rest is within the limit.
+   *
+   * @throws what the disk throws. The rest is removed by the next call.
+   */
+  trim(): Promise<void> {
+    const trimmed = this.#trimming.then(() => this.#trim());
+    this.#trimming = trimmed.catch(() => {});
+    return trimmed;
+  }
+
+  /** Waits for {@link trim}. */
+  settled(): Promise<void> {
+    return this.#trimming;
+  }
+
+  async #trim(): Promise<void> {
+    let excess = (await this.#measure()) - this.#limit;
+    while (excess > 0) {
+      // First, so that nobody is sent to a file that is being removed.
+      const file = this.#files.shift();
+      if (file === undefined) return;
+      try {
+        await this.#disk.unlink(join(this.#directory, changeSetName(file.sequence)));
+      } catch (error) {
+        this.#files.unshift(file);
+        throw error;
+      }
+      excess -= occupied(file.bytes ?? 0);
+    }
+  }
+
+  /** @returns the bytes that all of them occupy. */
+  async #measure(): Promise<number> {
+    if (this.#limit === 0) return Number.POSITIVE_INFINITY;
+    let sum = 0;
+    for (let index = 0; index < this.#files.length; index += 1) {
+      const { sequence, bytes } = this.#files[index] as ChangeFile;
+      const size = bytes ?? this.#disk.size(join(this.#directory, changeSetName(sequence))) ?? 0;
+      this.#files[index] = { sequence, bytes: size };
+      sum += occupied(size);
+      if (index % FILES_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    return sum;
+  }
+}

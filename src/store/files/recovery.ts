@@ -1,0 +1,268 @@
+/**
+ * Recovery: the state from the base and the change sets after it. The owner of a directory does it
+ * at start, and any process may do it at any time beside the owner. Every file that the state is
+ * made of is verified, and every problem is collected, so that `check` can name them all.
+ *
+ * Invariants:
+ * 1. Reading changes nothing on the disk.
+ * 2. A state is returned without problems only if it contains every change set that was answered
+ *    before the reading began.
+ */
+import { join } from 'node:path';
+import type { Disk } from '../../disk/disk.ts';
+import { CatalogError, messageOf } from '../../errors.ts';
+import type { ChangeSet } from '../change-set.ts';
+import type { State } from '../state.ts';
+import { type Base, decodeBase, earlierSchema } from './base.ts';
+import { decodeNext } from './change-set.ts';
+import {
+  BASE,
+  changeSetName,
+  damaged,
+  HEAD,
+  type Listing,
+  listChanges,
+  readFile,
+  unexpectedFile,
+} from './files.ts';
+import { type Head, readHead } from './head.ts';
+import { type ChangeFile, type History, historyOf, verifyHistory } from './history.ts';
+import { HEAD_SINCE, SCHEMA_VERSION } from './schema.ts';
+
+/** How often a reader starts over because a checkpoint replaced files while it read. */
+const MAX_READ_ATTEMPTS = 10;
+
+export interface Recovered extends History {
+  /** The schema version of the files. The state has the form of the current version. */
+  readonly schema: number;
+  readonly state: State;
+  /** Bytes of the base. */
+  readonly baseBytes: number;
+  /** Change sets after the base, the oldest first. */
+  readonly files: readonly ChangeFile[];
+}
+
+export interface Inspection {
+  /** Null if the directory holds no store, or none that can be read. */
+  readonly recovered: Recovered | null;
+  /** Everything that is wrong with the files, in their order. */
+  readonly problems: readonly CatalogError[];
+}
+
+/** What `check` asks for beyond what a start needs. */
+export interface Scrutiny {
+  /** Called with every change set before the state applies it. */
+  onReplay(state: State, changeSet: ChangeSet): void;
+}
+
+/**
+ * Reads a consistent snapshot.
+ *
+ * @param versions of the files that are accepted; `older` ones are for `migrate`.
+ * @returns null if the directory holds no store.
+ * @throws CatalogError `store_damaged`, `store_unreadable`, `schema_version`: the first problem.
+ */
+export function recover(
+  disk: Disk,
+  directory: string,
+  versions: 'current' | 'older' = 'current',
+): Recovered | null {
+  const { recovered, problems } = inspect(disk, directory);
+  if (problems[0] !== undefined) throw problems[0];
+  if (recovered !== null && recovered.schema !== SCHEMA_VERSION && versions === 'current') {
+    throw earlierSchema(directory, recovered.schema);
+  }
+  return recovered;
+}
+
+/**
+ * Reads everything, and continues after a damaged file.
+ *
+ * @param scrutiny if given, the history before the base is verified too.
+ */
+export function inspect(disk: Disk, directory: string, scrutiny?: Scrutiny): Inspection {
+  for (let attempt = 1; ; attempt += 1) {
+    const recovery = new Recovery(disk, directory);
+    const inspection = recovery.run(scrutiny);
+    const consistent = inspection.problems.length === 0 || !recovery.baseReplaced();
+    if (consistent || attempt === MAX_READ_ATTEMPTS) return inspection;
+  }
+}
+
+/** A change set's bytes; or the sequence of the next one that is there, after a gap. */
+type Next = Buffer | 'end' | number;
+
+class Recovery {
+  readonly #disk: Disk;
+  readonly #directory: string;
+  readonly #problems: CatalogError[] = [];
+  readonly #head: Head | null | undefined;
+  readonly #base: Buffer | null | undefined;
+
+  constructor(disk: Disk, directory: string) {
+    this.#disk = disk;
+    this.#directory = directory;
+    // In this order: what the head names is there when base and change sets are read.
+    this.#head = this.#attempt(() => readHead(disk, join(directory, HEAD)));
+    this.#base = this.#attempt(() => readFile(disk, join(directory, BASE)));
+  }
+
+  run(scrutiny: Scrutiny | undefined): Inspection {
+    const base = this.#decodeBase();
+    const { sequences, unexpected } = this.#list();
+    if (this.#base === null) this.#judgeAbsence(sequences);
+    // The files of a later version are not ours to judge.
+    const later = this.#problems.find(({ code }) => code === 'schema_version');
+    if (later !== undefined) return { recovered: null, problems: [later] };
+    this.#problems.push(...unexpected.map(unexpectedFile));
+    const from = base?.state.sequence ?? (sequences[0] ?? 1) - 1;
+    const history = historyOf(sequences, from);
+    if (base !== null && scrutiny !== undefined) {
+      const { digest } = base.state;
+      this.#problems.push(...verifyHistory(this.#disk, this.#directory, history.kept, digest));
+    }
+    const files = this.#replay(from, sequences.at(-1) ?? from, base?.state ?? null, scrutiny);
+    if (base === null) return { recovered: null, problems: this.#problems };
+    const { schema, state } = base;
+    if (schema >= HEAD_SINCE) this.#judgeHead(state.sequence);
+    const baseBytes = this.#base?.length ?? 0;
+    return { recovered: { schema, state, baseBytes, files, ...history }, problems: this.#problems };
+  }
+
+  #list(): Listing {
+    const listing = this.#attempt(() => listChanges(this.#disk, this.#directory));
+    return listing ?? { sequences: [], unexpected: [] };
+  }
+
+  #decodeBase(): Base | null {
+    const bytes = this.#base ?? null;
+    if (bytes === null) return null;
+    return this.#attempt(() => decodeBase(join(this.#directory, BASE), bytes)) ?? null;
+  }
+
+  /**
+   * Whether the base is another one than was read. Then the problems may come from a checkpoint,
+   * which removes change sets; or from a creation, which writes the head before the base.
+   */
+  baseReplaced(): boolean {
+    try {
+      const base = readFile(this.#disk, join(this.#directory, BASE));
+      const head = this.#head === null ? readFile(this.#disk, join(this.#directory, HEAD)) : null;
+      if (head !== null || base === null) return head !== null || this.#base !== null;
+      return this.#base?.equals(base) !== true;
+    } catch {
+      // A file that cannot be read is among the problems already.
+      return false;
+    }
+  }
+
+  /** No base: there is no store, unless something is there that only a store has. */
+  #judgeAbsence(sequences: readonly number[]): void {
+    // A creation that a crash cut off leaves a head that names change set 0.
+    const answered = (this.#head?.sequence ?? 0) > 0;
+    if (sequences.length === 0 && !answered) return;
+    const left = sequences.length > 0 ? 'change sets are' : `${HEAD} is`;
+    this.#problems.push(damaged(join(this.#directory, BASE), `it is missing, and ${left} there`));
+  }
+
+  /**
+   * Applies the change sets after a sequence, one after the other, up to the first problem. From
+   * there on they are verified only.
+   *
+   * @param newest of those listed. A reader that cannot read it does not look for later ones.
+   */
+  #replay(from: number, newest: number, state: State | null, scrutiny: Scrutiny | undefined) {
+    const files: ChangeFile[] = [];
+    let previous = state?.digest ?? null;
+    let sequence = from;
+    for (;;) {
+      this.#compareHead(sequence, previous);
+      sequence += 1;
+      const path = join(this.#directory, changeSetName(sequence));
+      const next = this.#attempt(() => this.#next(sequence));
+      if (next === 'end' || (next === undefined && sequence >= newest)) return files;
+      if (next === undefined) {
+        previous = null;
+      } else if (typeof next === 'number') {
+        this.#problems.push(damaged(path, 'it is missing, and later change sets are there'));
+        sequence = next - 1;
+        previous = null;
+      } else {
+        const changeSet = this.#attempt(() => decodeNext(path, next, sequence, previous));
+        previous = changeSet?.digest ?? null;
+        if (changeSet !== undefined) this.#apply(path, state, changeSet, scrutiny);
+        files.push({ sequence, bytes: next.length });
+      }
+    }
+  }
+
+  #apply(
+    path: string,
+    state: State | null,
+    changeSet: ChangeSet,
+    scrutiny: Scrutiny | undefined,
+  ): void {
+    if (state === null || changeSet.sequence !== state.sequence + 1) return;
+    if (changeSet.previous !== state.digest) return;
+    scrutiny?.onReplay(state, changeSet);
+    this.#attempt(() => {
+      try {
+        state.apply(changeSet);
+      } catch (error) {
+        throw damaged(path, messageOf(error));
+      }
+    });
+  }
+
+  /**
+   * Reads a change set. A file that is absent is the end of the history if no later one is there.
+   * If a later one is there, this one was written before it: so a second look by name tells a
+   * writer at work from a loss.
+   */
+  #next(sequence: number): Next {
+    const path = join(this.#directory, changeSetName(sequence));
+    const bytes = readFile(this.#disk, path);
+    if (bytes !== null) return bytes;
+    const { sequences } = listChanges(this.#disk, this.#directory);
+    const later = sequences.find((number) => number > sequence);
+    if (later === undefined) return 'end';
+    return readFile(this.#disk, path) ?? later;
+  }
+
+  /** The change set that the head names has to be the one of this history. */
+  #compareHead(sequence: number, digest: string | null): void {
+    if (this.#head?.sequence !== sequence || digest === null) return;
+    if (this.#head.digest === digest) return;
+    const path = join(this.#directory, HEAD);
+    this.#problems.push(
+      damaged(path, `it does not fit change set ${sequence}; it is from another history`),
+    );
+  }
+
+  /** What was answered has to be there. @param last sequence of the state. */
+  #judgeHead(last: number): void {
+    if (this.#head === null) {
+      const path = join(this.#directory, HEAD);
+      this.#problems.push(damaged(path, `it is missing, and ${BASE} is there`));
+      return;
+    }
+    // The state ends at the first file that could not be read, which is among the problems.
+    if (this.#head === undefined || this.#problems.length > 0) return;
+    const { sequence } = this.#head;
+    if (sequence <= last) return;
+    const missing = join(this.#directory, changeSetName(last + 1));
+    this.#problems.push(
+      damaged(missing, `it is missing, and ${HEAD} says that change set ${sequence} was answered`),
+    );
+  }
+
+  #attempt<T>(read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof CatalogError)) throw error;
+      this.#problems.push(error);
+      return undefined;
+    }
+  }
+}

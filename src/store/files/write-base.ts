@@ -1,0 +1,49 @@
+/** Writing a base: whole or not at all, in slices between which requests are served. */
+import { dirname } from 'node:path';
+import type { Disk } from '../../disk/disk.ts';
+import { DurableFile } from '../../disk/durable-file.ts';
+import { baseSlices } from './base.ts';
+import type { Snapshot } from '../state.ts';
+
+/** Bytes between two syncs: one long sync at the end would hold up the syncs of the commits. */
+const FLUSH_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Writes a base document.
+ *
+ * @param verify called with the temporary name of the synced file; if it throws, the file is removed.
+ * @returns the size in bytes.
+ * @throws what `verify` or the disk throws; then a file at `path` is as before. CatalogError
+ *   `durability_unknown`.
+ */
+export async function writeBase(
+  disk: Disk,
+  path: string,
+  directoryFd: number,
+  snapshot: Snapshot,
+  verify?: (temporary: string) => void,
+): Promise<number> {
+  const file = await DurableFile.create(disk, dirname(path));
+  try {
+    let size = 0;
+    let unflushed = 0;
+    for (const slice of baseSlices(snapshot)) {
+      file.write(slice);
+      size += slice.length;
+      unflushed += slice.length;
+      if (unflushed >= FLUSH_BYTES) {
+        unflushed = 0;
+        await file.flush();
+      } else {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    await file.finish();
+    verify?.(file.temporary);
+    await file.publish(path, directoryFd);
+    return size;
+  } catch (error) {
+    await file.abandon();
+    throw error;
+  }
+}

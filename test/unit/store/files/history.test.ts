@@ -1,0 +1,298 @@
+/** docs/storage.md, "The files": change sets are kept for a while after a checkpoint. */
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { machineDisk } from '../../../../src/disk/disk.ts';
+import { CatalogError } from '../../../../src/errors.ts';
+import type { ChangeSet } from '../../../../src/store/change-set.ts';
+import type { Transaction } from '../../../../src/store/draft.ts';
+import { changeSetName, listChanges } from '../../../../src/store/files/files.ts';
+import { historyOf } from '../../../../src/store/files/history.ts';
+import { recover } from '../../../../src/store/files/recovery.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import { findingsOf, leftInDisorder, openStore, storeDirectory } from '../../../support/checked.ts';
+import { quickDisk } from '../../../support/disk.ts';
+import { until } from '../../../support/until.ts';
+
+/** What a change set counts at least, in bytes. */
+const BLOCK = 4096;
+
+const addBook = (transaction: Transaction): number => {
+  const id = transaction.nextId('books');
+  transaction.put('books', {
+    id,
+    name: `Book ${id}`,
+    pub_date: '2024-02-29',
+    commentcount: 0,
+    readcount: 0,
+    image: '',
+  });
+  return id;
+};
+
+/** A checkpoint is due whenever there are more than three change sets. */
+const open = (directory: string, history: number, disk = quickDisk): Promise<Store> =>
+  openStore(directory, { disk, history, smallestCheckpoint: 3 * BLOCK });
+
+async function commit(store: Store, count: number): Promise<void> {
+  for (let nth = 0; nth < count; nth += 1) await store.transact(addBook);
+}
+
+/** Five commits at a time: the fifth begins a checkpoint, for which the close waits. */
+async function commitAndClose(directory: string, history: number, disk = quickDisk): Promise<void> {
+  const store = await open(directory, history, disk);
+  await commit(store, 5);
+  await store.close();
+}
+
+/** A closed store after 30 commits and several checkpoints. */
+async function written(history: number): Promise<string> {
+  const directory = storeDirectory();
+  for (let times = 0; times < 6; times += 1) await commitAndClose(directory, history);
+  return directory;
+}
+
+async function all(changeSets: AsyncIterable<ChangeSet>): Promise<ChangeSet[]> {
+  const found: ChangeSet[] = [];
+  for await (const changeSet of changeSets) found.push(changeSet);
+  return found;
+}
+
+function failureOf(read: () => unknown): CatalogError {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof CatalogError) return error;
+    throw error;
+  }
+  throw new Error('it did not fail');
+}
+
+const sequencesIn = (directory: string) => listChanges(machineDisk, directory).sequences;
+
+const baseIn = (directory: string): number =>
+  JSON.parse(readFileSync(join(directory, 'catalog.json'), 'utf8')).sequence;
+
+const upTo = (last: number, from = 1) =>
+  Array.from({ length: last - from + 1 }, (_, index) => from + index);
+
+test('within the limit every change set is kept, also across a start, and can be read', async () => {
+  const directory = await written(1e9);
+  assert.ok(baseIn(directory) > 20, 'there were no checkpoints');
+  assert.equal(sequencesIn(directory), upTo(30));
+  assert.equal(findingsOf(directory), []);
+
+  const store = await open(directory, 1e9);
+  await commit(store, 1);
+  const found = await all(store.since(0));
+  assert.equal(
+    found.map(({ sequence }) => sequence),
+    upTo(31),
+  );
+  for (const [index, { previous }] of found.entries()) {
+    if (index > 0) assert.is(previous, found[index - 1]?.digest);
+  }
+  assert.equal(found[6]?.put.books?.[0]?.['name'], 'Book 7');
+  assert.equal(
+    (await all(store.since(29))).map(({ sequence }) => sequence),
+    [30, 31],
+  );
+  assert.equal(await all(store.since(31)), []);
+  await store.close();
+  assert.equal(sequencesIn(directory), upTo(31));
+});
+
+test('beyond the limit the oldest are removed, and reading them names the oldest and the last', async () => {
+  const directory = await written(5 * BLOCK);
+  const base = baseIn(directory);
+  // Five before the base, and those after it, which the state needs.
+  assert.equal(sequencesIn(directory), upTo(30, base - 4));
+  const store = await open(directory, 5 * BLOCK);
+  assert.is((await all(store.since(base - 5))).length, 30 - base + 5);
+  for (const sequence of [base - 6, 0]) {
+    const { code, message } = failureOf(() => store.since(sequence));
+    assert.is(code, 'history_gone');
+    assert.match(message, `ask for those after ${base - 5} to 30`);
+  }
+  const { code, message } = failureOf(() => store.since(31));
+  assert.is(code, 'history_gone');
+  assert.match(message, `there is no change set 31; ask for those after ${base - 5} to 30`);
+  await store.close();
+});
+
+test('without a limit left nothing is kept that the state does not need', async () => {
+  const directory = await written(0);
+  assert.equal(sequencesIn(directory), upTo(30, baseIn(directory) + 1));
+});
+
+test('a smaller limit counts from the next start on', async () => {
+  const directory = await written(1e9);
+  const base = baseIn(directory);
+  const store = await open(directory, 3 * BLOCK);
+  await store.close();
+  assert.equal(sequencesIn(directory), upTo(30, base - 2));
+  await (await open(directory, 0)).close();
+  assert.equal(sequencesIn(directory), upTo(30, base + 1));
+});
+
+test('change sets before a gap are left over from a removal: check accepts them, a start removes them', async () => {
+  const directory = await written(1e9);
+  rmSync(join(directory, changeSetName(10)));
+  assert.equal(findingsOf(directory), []);
+  const { kept, leftover } = recover(machineDisk, directory) ?? { kept: [], leftover: [] };
+  assert.equal([kept[0], leftover], [11, upTo(9)]);
+  const store = await open(directory, 1e9);
+  assert.is((await all(store.since(10))).length, 20);
+  assert.is(failureOf(() => store.since(9)).code, 'history_gone');
+  await store.close();
+  assert.equal(sequencesIn(directory), upTo(30, 11));
+});
+
+test('a damaged history is found by check and by whoever reads it, and does not stop a start', async () => {
+  const directory = leftInDisorder(await written(1e9));
+  const path = join(directory, changeSetName(5));
+  const whole = readFileSync(path);
+  writeFileSync(path, whole.toString().replace('Book 5', 'Book 6'));
+  assert.equal(findingsOf(directory).length, 1);
+  assert.match(findingsOf(directory)[0] ?? '', `${path} is damaged: its checksum does not match`);
+  const store = await open(directory, 1e9);
+  const found: number[] = [];
+  try {
+    for await (const { sequence } of store.since(2)) found.push(sequence);
+    assert.unreachable('it was read');
+  } catch (error) {
+    assert.is((error as CatalogError).code, 'store_damaged');
+  }
+  assert.equal(found, [3, 4]);
+  await store.close();
+});
+
+test('the history of another store is found, in its middle and at its end', async () => {
+  const [directory, other] = [leftInDisorder(await written(1e9)), await written(1e9)];
+  const base = baseIn(directory);
+  for (const sequence of upTo(base)) {
+    cpSync(join(other, changeSetName(sequence)), join(directory, changeSetName(sequence)));
+  }
+  assert.equal(findingsOf(directory).length, 1);
+  assert.match(
+    findingsOf(directory)[0] ?? '',
+    `${join(directory, changeSetName(base))} is damaged: it does not fit catalog.json`,
+  );
+  await (await open(directory, 0)).close();
+  cpSync(join(other, changeSetName(base)), join(directory, changeSetName(base)));
+  assert.equal(findingsOf(directory).length, 1);
+});
+
+test('a reader whose change sets are removed meanwhile is told so, and reads nothing wrong', async () => {
+  const directory = storeDirectory();
+  const store = await open(directory, 5 * BLOCK);
+  await commit(store, 6);
+  const found: number[] = [];
+  let failure: unknown;
+  try {
+    for await (const { sequence } of store.since(0)) {
+      found.push(sequence);
+      if (sequence > 1) continue;
+      while (sequencesIn(directory).includes(2)) await commit(store, 1);
+    }
+  } catch (error) {
+    failure = error;
+  }
+  assert.equal(found, [1]);
+  assert.is((failure as CatalogError).code, 'history_gone');
+  await store.close();
+});
+
+test('a removal that fails is reported, and made up for by the next checkpoint', async () => {
+  const directory = storeDirectory();
+  const failures: unknown[] = [];
+  let refusing = true;
+  const disk = {
+    ...quickDisk,
+    async unlink(path: string) {
+      if (refusing && path.includes('changes')) throw new Error('EIO: refused');
+      await quickDisk.unlink(path);
+    },
+  };
+  const store = await openStore(directory, {
+    disk,
+    history: 2 * BLOCK,
+    smallestCheckpoint: 3 * BLOCK,
+    onError: (error) => failures.push(error),
+  });
+  await until('the failure is reported', async () => {
+    await commit(store, 1);
+    return failures.length > 0;
+  });
+  assert.is(sequencesIn(directory)[0], 1);
+  // What could not be removed is still there to be read.
+  assert.is((await all(store.since(0))).length, store.sequence);
+  refusing = false;
+  const base = baseIn(directory);
+  await until('there is another checkpoint', async () => {
+    await commit(store, 1);
+    return baseIn(directory) > base;
+  });
+  await store.close();
+  assert.equal(sequencesIn(directory), upTo(store.sequence, baseIn(directory) - 1));
+});
+
+test('a crash after the rename of a base leaves history, whatever was removed by then', async () => {
+  const directory = storeDirectory();
+  const copies: string[] = [];
+  const disk = {
+    ...quickDisk,
+    async rename(from: string, to: string) {
+      await quickDisk.rename(from, to);
+      copies.push(copyOf(directory));
+    },
+    async unlink(path: string) {
+      await quickDisk.unlink(path);
+      copies.push(copyOf(directory));
+    },
+  };
+  await commitAndClose(directory, 2 * BLOCK);
+  for (let times = 0; times < 3; times += 1) await commitAndClose(directory, 2 * BLOCK, disk);
+  assert.ok(copies.length > 8, `${copies.length} copies`);
+  for (const copy of copies) {
+    assert.equal(findingsOf(copy), []);
+    const again = await open(copy, 2 * BLOCK);
+    const [oldest = 0] = sequencesIn(copy);
+    assert.is((await all(again.since(oldest - 1))).length, again.sequence - oldest + 1);
+    await again.close();
+    assert.ok((sequencesIn(copy)[0] ?? 0) >= baseIn(copy) - 1);
+  }
+});
+
+/** What a crash would leave now. */
+function copyOf(directory: string): string {
+  const copy = storeDirectory();
+  for (const name of readdirSync(directory)) {
+    cpSync(join(directory, name), join(copy, name), { recursive: true });
+  }
+  return copy;
+}
+
+test('history is the longest run of numbers that ends at the base; the rest before it is left over', () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(fc.integer({ min: 1, max: 12 })),
+      fc.integer({ min: 0, max: 12 }),
+      (numbers, base) => {
+        const { kept, leftover } = historyOf(
+          [...numbers].sort((a, b) => a - b),
+          base,
+        );
+        const covered = numbers.filter((number) => number <= base).sort((a, b) => a - b);
+        assert.equal([...leftover, ...kept], covered);
+        let run = 0;
+        while (numbers.includes(base - run) && base - run > 0) run += 1;
+        assert.is(kept.length, run);
+      },
+    ),
+  );
+});
+
+test.run();
