@@ -343,11 +343,22 @@ test('clients that close the connection in the middle of a body leave no state',
   assert.is(await bookCount(), before);
 });
 
+test('an idle connection does not delay the end of the server', async () => {
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  socket.write(request('GET /books/99999/'));
+  await new Promise((resolve) => socket.once('data', resolve));
+  // The grace of this server is minutes.
+  await server.stop();
+  server = await listen({ data: server.data });
+  socket.destroy();
+});
+
 test('clients that have closed their connection do not delay the end of the server', async () => {
   await abandon(20);
   // The server has seen the connections end by the time it has answered this.
   await bookCount();
-  // It would wait for minutes.
+  // The grace of this server is minutes.
   await server.stop();
   server = await listen({ data: server.data });
 });
