@@ -505,8 +505,8 @@ for (const [what, element] of [
   ['arrays', '[]'],
   ['objects of wrong types', '{"spec_id":"a"}'],
 ] as const) {
-  test(`fifty thousand specs that are ${what} are refused`, async () => {
-    const specs = `[${Array.from({ length: 50_000 }, () => element).join(',')}]`;
+  test(`ten thousand specs that are ${what} are refused`, async () => {
+    const specs = `[${Array.from({ length: 10_000 }, () => element).join(',')}]`;
     const body = `{${JSON.stringify(skuFields(catalog)).slice(1, -1)},"specs":${specs}}`;
     const answer = await send(server, 'POST', '/admin/skus/', { body });
     assert.is(answer.status, 422, answer.text.slice(0, 200));
