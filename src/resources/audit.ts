@@ -29,19 +29,23 @@ export function audit(transaction: Transaction, author: Author, most: number): v
   const audited = transaction.written().filter(({ kind }) => KINDS[kind].audited);
   if (audited.length > 0 && most === 0) clear(transaction, AUDITS);
   if (most === 0) return;
+  const stamp = stampOf(author);
   for (const change of audited) {
-    append(transaction, AUDITS, entryOf(change, author), (_, kept) => kept.bytes > most);
+    append(transaction, AUDITS, { ...stamp, ...actOf(change) }, (_, kept) => kept.bytes > most);
   }
 }
 
 /** An entry without what the table adds to it. */
-export function entryOf(
-  { kind, id, before, after }: Change,
-  { subject, time }: Author,
-): Entry<'audits'> {
+export function entryOf(change: Change, author: Author): Entry<'audits'> {
+  return { ...stampOf(author), ...actOf(change) };
+}
+
+function stampOf({ subject, time }: Author): Pick<Entry<'audits'>, 'time' | 'subject'> {
+  return { time: new Date(time).toISOString(), subject };
+}
+
+function actOf({ kind, id, before, after }: Change): Omit<Entry<'audits'>, 'time' | 'subject'> {
   return {
-    time: new Date(time).toISOString(),
-    subject,
     action: before === null ? 'create' : after === null ? 'delete' : 'update',
     resource: kind,
     resource_id: id,

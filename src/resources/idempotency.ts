@@ -25,8 +25,8 @@ const SUBJECT_BOUND: ShelfBound = { keys: 10_000, bytes: 8 * 1024 * 1024 };
 /** Of all requests without a token together: anybody can send them. */
 const ANONYMOUS_BOUND: ShelfBound = { keys: 1_000, bytes: 2 * 1024 * 1024 };
 
-/** Keys, of whomever, whose time is over and that a new key removes at most. */
-const MAX_EXPIRED = 16;
+/** Keys of any subject, whose time is over, that a new key removes at most. */
+const MAX_EXPIRED = 2;
 
 /** A request that may be sent again. */
 export interface Retry {

@@ -4,6 +4,7 @@ import { CatalogError } from '../errors.ts';
 import type { Kind, KindName, Scalar, InputAttribute } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { identifier } from '../model/schemas.ts';
+import { inSlices } from '../slices.ts';
 import { visibleAttributes } from './representation.ts';
 
 /** `whole` wants every attribute that has no fallback (POST, PUT), `partial` none (PATCH). */
@@ -64,7 +65,7 @@ export function parseInput(kind: Kind, body: unknown, mode: Mode): Input {
  * @param body the elements of an array, each an object; paths of problems begin with the index.
  * @throws CatalogError `invalid`.
  */
-export function parseInputs(kind: Kind, body: readonly unknown[], mode: Mode): Input[] {
+export function parseInputs(kind: Kind, body: readonly unknown[], mode: Mode): Promise<Input[]> {
   return readAll(body, (element, path, problems) =>
     readObject(kind, element, mode, path, problems),
   );
@@ -80,7 +81,7 @@ export interface Update {
  * @param body the elements of an array, each an object with `id` and what is to change.
  * @throws CatalogError `invalid`.
  */
-export function parseUpdates(kind: Kind, body: readonly unknown[]): Update[] {
+export function parseUpdates(kind: Kind, body: readonly unknown[]): Promise<Update[]> {
   const seen = new Set<number>();
   return readAll(body, (element, path, problems) => {
     const found = v.safeParse(identifier, element['id']);
@@ -99,20 +100,31 @@ type ReadElement<T> = (
   problems: Problems,
 ) => T;
 
-function readAll<T>(body: readonly unknown[], read: ReadElement<T>): T[] {
+/** Lets the event loop turn between slices of the work. */
+async function readAll<T>(body: readonly unknown[], read: ReadElement<T>): Promise<T[]> {
   if (body.length === 0) {
     throw new CatalogError('invalid', 'the array is empty; send at least one object', {
       fields: {},
     });
   }
   const problems = new Problems();
+  const all = await inSlices(readEach(body, read, problems));
+  problems.settle();
+  return all;
+}
+
+function* readEach<T>(
+  body: readonly unknown[],
+  read: ReadElement<T>,
+  problems: Problems,
+): Generator<undefined, T[]> {
   const all: T[] = [];
   for (const [index, element] of body.entries()) {
     if (problems.full) break;
     if (isObject(element)) all.push(read(element, `${index}.`, problems));
     else problems.add(String(index), 'must be an object');
+    yield;
   }
-  problems.settle();
   return all;
 }
 

@@ -139,9 +139,9 @@ export class Records {
    * @param body parsed JSON: an array of objects.
    * @throws CatalogError `invalid`, `integrity`, `key_reused`, `write_refused`.
    */
-  createAll(kind: Kind, body: unknown, sender: Sender): Promise<Creation> {
+  async createAll(kind: Kind, body: unknown, sender: Sender): Promise<Creation> {
     const address = { kind, parent: null };
-    const inputs = parseInputs(kind, requireArray(body), 'whole');
+    const inputs = await parseInputs(kind, requireArray(body), 'whole');
     return this.#create(address, body, sender, (transaction) => {
       const all = inputs.map((input, index) =>
         transaction.element(index, () => insert(transaction, address, input).representation),
@@ -179,9 +179,9 @@ export class Records {
    * @returns JSON text of the array of objects.
    * @throws CatalogError `invalid`, `integrity`, `write_refused`.
    */
-  updateAll(kind: Kind, body: unknown, subject: string | null): Promise<string> {
+  async updateAll(kind: Kind, body: unknown, subject: string | null): Promise<string> {
     this.#requireRoom();
-    const updates = parseUpdates(kind, requireArray(body));
+    const updates = await parseUpdates(kind, requireArray(body));
     return this.#commit(kind, subject, (transaction) => {
       const targets = requireTargets(kind, updates, transaction);
       const all = targets.map(({ row, input }, index) =>

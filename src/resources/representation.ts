@@ -1,6 +1,7 @@
 /** A row as clients see it (spec 1.5 to 1.8): its attributes in order, those not its own filled in. */
 import type { Attribute, Kind, KindName, ChildrenAttribute, Row, Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
+import { perKind } from '../model/per-kind.ts';
 import { existingRow } from '../model/rows.ts';
 import { joinOf } from '../model/rules.ts';
 import type { View } from '../store/state.ts';
@@ -86,12 +87,16 @@ export function represent(kind: Kind, row: Row, view: View): Representation {
 }
 
 /** Attributes that a client sees; what the path says is not among them, nor what is internal. */
-export function visibleAttributes(kind: Kind): (readonly [string, Attribute])[] {
-  return Object.entries(kind.attributes).filter(
+export function visibleAttributes({ name }: Kind): readonly (readonly [string, Attribute])[] {
+  return VISIBLE[name];
+}
+
+const VISIBLE = perKind((kind) =>
+  Object.entries<Attribute>(kind.attributes).filter(
     ([, declared]) =>
       declared.role !== 'internal' && !(declared.role === 'input' && declared.fromPath),
-  );
-}
+  ),
+);
 
 /** Attributes with one value, by which a collection can be sorted. */
 export function scalarAttributes(kind: Kind): string[] {

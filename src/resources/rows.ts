@@ -1,7 +1,7 @@
 /** From checked input to rows in a transaction. */
-import type { Kind, Row, Scalar } from '../model/kind.ts';
-import { isStored } from '../model/kind.ts';
+import { type Attribute, isStored, type Kind, type Row, type Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
+import { perKind } from '../model/per-kind.ts';
 import type { Transaction } from '../store/draft.ts';
 import type { Address } from './address.ts';
 import type { Input } from './input.ts';
@@ -47,9 +47,20 @@ function put(transaction: Transaction, kind: Kind, row: Row, input: Input): Repr
 /** A row with its attributes in the order of the declaration, which the files keep. */
 function newRow(kind: Kind, id: number, values: Readonly<Record<string, Scalar>>): Row {
   const row: Record<string, Scalar> & { id: number } = { id };
-  for (const [name, declared] of Object.entries(kind.attributes)) {
-    if (declared.role === 'serverSet') row[name] = declared.initial;
-    else if (declared.role !== 'id' && isStored(declared)) row[name] = values[name] ?? null;
-  }
+  for (const { name, initial } of STORED[kind.name]) row[name] = initial ?? values[name] ?? null;
   return row;
 }
+
+interface StoredAttribute {
+  readonly name: string;
+  /** Of an attribute that the service sets. */
+  readonly initial: Scalar | undefined;
+}
+
+/** The attributes of rows besides the id. */
+const STORED = perKind((kind) =>
+  Object.entries<Attribute>(kind.attributes).flatMap(([name, declared]): StoredAttribute[] => {
+    if (declared.role === 'serverSet') return [{ name, initial: declared.initial }];
+    return declared.role === 'id' || !isStored(declared) ? [] : [{ name, initial: undefined }];
+  }),
+);

@@ -133,12 +133,19 @@ function shelfOf(
   values: Readonly<Record<string, unknown>>,
 ): { readonly newest: Row | undefined; readonly ids: Iterable<number> } {
   if (shelf === undefined) {
-    return { newest: transaction.get(name, transaction.lastId(name)), ids: transaction.ids(name) };
+    const last = transaction.lastId(name);
+    const newest = transaction.get(name, last);
+    // Found by number: a transaction that has deleted many does not pass over them each time.
+    return { newest, ids: range(numberIn(newest, 'oldest', last + 1), last) };
   }
   const value = String(values[shelf]);
   const latest = transaction.latest(name, shelf, value);
   const newest = latest === undefined ? undefined : existingRow(transaction, name, latest);
   return { newest, ids: transaction.matching(name, shelf, value) };
+}
+
+function* range(first: number, last: number): Generator<number> {
+  for (let id = first; id <= last; id += 1) yield id;
 }
 
 /** Consecutive on a shelf. */

@@ -7,7 +7,7 @@ import { IntegrityError, ReferredToError, type Violation } from '../model/failur
 import type { Kind, KindName, Row, Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { referrersOf } from '../model/relations.ts';
-import { existingRow, type RowOf } from '../model/rows.ts';
+import { existingRow, type Lookup, type RowOf } from '../model/rows.ts';
 import { judge } from '../model/rules.ts';
 import { Candidates } from './candidates.ts';
 import { type Change, changeOf } from '../model/change.ts';
@@ -57,6 +57,7 @@ export class Draft implements Transaction {
   /** What the transaction under way has to undo: the draft's own entry as it was. */
   #undoLog: Written[] = [];
   #element: number | undefined;
+  readonly #lookup: Lookup = (kind, id) => this.get(kind, id);
 
   /** @param state the committed state. It must not move while the draft is in use. */
   constructor(state: State) {
@@ -166,14 +167,17 @@ export class Draft implements Transaction {
   }
 
   written(): Change[] {
-    const seen = new Set<string>();
-    return this.#undoLog.flatMap(({ kind, id, before }) => {
-      const key = `${kind} ${id}`;
-      if (seen.has(key)) return [];
-      seen.add(key);
+    const seen = new Map<KindName, Set<number>>();
+    const changes: Change[] = [];
+    for (const { kind, id, before } of this.#undoLog) {
+      let ids = seen.get(kind);
+      if (ids === undefined) seen.set(kind, (ids = new Set()));
+      if (ids.has(id)) continue;
+      ids.add(id);
       const after = this.get(kind, id) ?? null;
-      return before === after ? [] : [changeOf(kind, id, before, after)];
-    });
+      if (before !== after) changes.push(changeOf(kind, id, before, after));
+    }
+    return changes;
   }
 
   /**
@@ -238,7 +242,7 @@ export class Draft implements Transaction {
   }
 
   #judge(kind: Kind, row: Row): Violation | null {
-    return judge(kind, row, (name, id) => this.get(name, id));
+    return judge(kind, row, this.#lookup);
   }
 
   /** Rows that refer to a moved row; if they move with it, those that refer to them too. */
