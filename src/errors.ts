@@ -1,17 +1,17 @@
 /**
- * Every failure that the program names (spec 3.15). `status` is what an HTTP client gets, `exit`
- * what a shell gets (spec 8.8). docs/errors.md lists the same table.
+ * Every failure by name (spec 3.15): the status of an HTTP response, and the exit status of a
+ * command (spec 8.8). docs/errors.md has the same table.
  */
 export const CODES = {
   malformed_query: { status: 400, exit: 1, meaning: 'a query parameter is malformed or repeated' },
   malformed_body: { status: 400, exit: 1, meaning: 'the body is not JSON in UTF-8' },
-  malformed_request: { status: 400, exit: 1, meaning: 'the request is not HTTP as we read it' },
+  malformed_request: { status: 400, exit: 1, meaning: 'the request is not valid HTTP' },
   unauthorized: { status: 401, exit: 1, meaning: 'no valid token, user name or password' },
   forbidden: { status: 403, exit: 1, meaning: "the token's role does not allow the operation" },
-  not_found: { status: 404, exit: 1, meaning: 'no such path, item or parent' },
+  not_found: { status: 404, exit: 1, meaning: 'the path, item or parent does not exist' },
   method_not_allowed: { status: 405, exit: 1, meaning: 'the path does not have the method' },
   not_acceptable: { status: 406, exit: 1, meaning: 'Accept excludes every representation' },
-  referred_to: { status: 409, exit: 1, meaning: 'other rows still refer to the row' },
+  referred_to: { status: 409, exit: 1, meaning: 'other rows refer to the row' },
   gone: { status: 410, exit: 1, meaning: 'the item was deleted' },
   history_gone: { status: 410, exit: 1, meaning: 'the changes asked for are not kept any more' },
   precondition_failed: { status: 412, exit: 1, meaning: 'If-Match or If-None-Match failed' },
@@ -23,7 +23,7 @@ export const CODES = {
     exit: 1,
     meaning: 'the idempotency key was used with another request',
   },
-  login_throttled: { status: 429, exit: 1, meaning: 'too many logins, or failed ones' },
+  login_throttled: { status: 429, exit: 1, meaning: 'too many logins, or too many failed ones' },
   too_many_builds: { status: 429, exit: 1, meaning: 'too many page builds are not finished' },
   integrity: { status: 422, exit: 1, meaning: 'a database step failed: a reference or a rule' },
   write_refused: { status: 500, exit: 1, meaning: 'the disk refused the write; nothing changed' },
@@ -33,21 +33,21 @@ export const CODES = {
     exit: 1,
     meaning: 'a directory fsync failed; the server stops',
   },
-  busy: { status: 503, exit: 1, meaning: 'the server has too much to do; try again' },
+  busy: { status: 503, exit: 1, meaning: 'the server has too much to do' },
   store_closed: { status: 503, exit: 1, meaning: 'the server is shutting down' },
   store_locked: { status: 500, exit: 1, meaning: 'another process owns the data directory' },
-  store_damaged: { status: 500, exit: 1, meaning: 'a file of the store is not what was written' },
+  store_damaged: { status: 500, exit: 1, meaning: 'a file of the store is not as it was written' },
   store_unreadable: { status: 500, exit: 1, meaning: 'a file of the store cannot be read' },
   store_missing: { status: 500, exit: 1, meaning: 'the data directory holds no store' },
-  store_not_empty: { status: 500, exit: 1, meaning: 'the command wants an unused directory' },
+  store_not_empty: { status: 500, exit: 1, meaning: 'the command needs an unused directory' },
   schema_version: { status: 500, exit: 1, meaning: 'the store has another schema version' },
-  check_failed: { status: 500, exit: 1, meaning: 'the check of a store has findings' },
+  check_failed: { status: 500, exit: 1, meaning: 'the check of a store found problems' },
   backup_failed: { status: 500, exit: 1, meaning: 'a backup could not be written or read' },
   key_file: { status: 500, exit: 1, meaning: 'the signing keys cannot be used' },
   access_file: { status: 500, exit: 1, meaning: 'accounts and revocations cannot be used' },
-  account: { status: 500, exit: 1, meaning: 'an account cannot be changed as asked' },
+  account: { status: 500, exit: 1, meaning: 'an account cannot be changed as requested' },
   page_failed: { status: 500, exit: 1, meaning: 'a page could not be rendered or written' },
-  listen: { status: 500, exit: 1, meaning: 'the address cannot be listened on' },
+  listen: { status: 500, exit: 1, meaning: 'the server cannot listen on the address' },
   usage: { status: 500, exit: 2, meaning: 'the command line is wrong' },
 } as const;
 
@@ -58,13 +58,13 @@ export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
 interface Details {
   readonly cause?: unknown;
-  /** Present on `invalid`: what is wrong with which attribute. */
+  /** The messages for each attribute, for `invalid`. */
   readonly fields?: FieldErrors;
   /** Response headers that belong to the failure, such as `Allow`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A failure with a name from {@link CODES} and a message that may be shown to whoever caused it. */
+/** A failure with a name from {@link CODES}, and a message that a client may see. */
 export class CatalogError extends Error {
   readonly code: Code;
   readonly fields: FieldErrors | undefined;

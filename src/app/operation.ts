@@ -55,11 +55,11 @@ export class Operation {
     return (error) => this.log.failure(`${what}: ${messageOf(error)}`, error);
   }
 
-  /** Ends the process: nobody can know any more what is in memory or on the disk. */
+  /** Ends the process, because the state of memory or disk is no longer known. */
   readonly fatal = (error: unknown): never =>
     this.#exit(`the store cannot go on: ${messageOf(error)}; start again`, error);
 
-  /** Ends the process: an error that nobody expected may have left anything half done. */
+  /** Ends the process, because an unexpected error may have left anything half done. */
   readonly onFault = (error: unknown): never =>
     this.#exit(`unexpected fault: ${messageOf(error)}; start again`, error);
 

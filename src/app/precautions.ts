@@ -1,4 +1,4 @@
-/** What a server looks at before it serves, and says where it is not as it should be. */
+/** Checks the set-up before a server serves, and logs what is not as it should be. */
 import { makePrivate } from '../disk/modes.ts';
 import type { Log } from '../telemetry/log.ts';
 
@@ -19,8 +19,8 @@ export function takePrecautions(data: string, log: Log): void {
 }
 
 /**
- * Whether standard error is where operators look: a terminal, the journal, the log of a container.
- * Root on a machine is told; a script that runs the program for a moment need not be.
+ * Whether an operator is likely to read standard error: a terminal, the journal, or the log of a
+ * container. A script that runs the program for a moment needs no warning.
  */
 function isWatched(): boolean {
   return process.stderr.isTTY || process.env['JOURNAL_STREAM'] !== undefined || process.pid === 1;

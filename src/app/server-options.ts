@@ -1,4 +1,4 @@
-/** What `serve` is told: the settings of a server, read from flags and variables by src/cli. */
+/** The settings of a server. src/cli reads them from flags and variables. */
 import type { PageSettings } from '../pages/shop/settings.ts';
 import type { Format, Level } from '../telemetry/log.ts';
 

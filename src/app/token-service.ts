@@ -1,4 +1,4 @@
-/** The service behind the token endpoints: issues tokens for logins, and revokes them. */
+/** The service that the token endpoints call: issues tokens for logins, and revokes them. */
 import { changeAccess } from '../auth/access.ts';
 import { endToken } from '../auth/accounts.ts';
 import type { Login } from '../auth/login.ts';

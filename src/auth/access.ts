@@ -2,8 +2,8 @@
  * Accounts and revocations, in a file of their own: `access.json` of the data directory.
  *
  * Invariants:
- * 1. The file appears whole or not at all, and a change is made under `access.lock`, on what the
- *    file says then: the command line works beside a running server.
+ * 1. The file appears whole or not at all. A change reads and writes it under `access.lock`, so
+ *    that commands and a running server can change it at the same time.
  * 2. A file that is damaged, or that others may read, is refused; it never counts as empty.
  * 3. A subject's tokens that were issued up to the second of its revocation are void, and every
  *    later revocation names a later second than the tokens issued since (see `endTokens`).
@@ -18,7 +18,7 @@ import { exclusively, type PrivateFile, readPrivate, writePrivate } from './priv
 import { ROLES } from './roles.ts';
 import { isoSeconds, toIso, wholeSeconds } from './time.ts';
 
-/** Accounts and revocations together; the file is read and written as a whole. */
+/** Accounts and revocations together. The file is read and written as a whole. */
 const MAX_ENTRIES = 100_000;
 
 const account = v.strictObject({
@@ -45,13 +45,13 @@ export type Account = Readonly<v.InferOutput<typeof account>>;
 /** Times are seconds since the epoch. */
 export interface Access {
   readonly users: ReadonlyMap<string, Account>;
-  /** Until when the tokens of a subject are void, by their `iat`. */
+  /** The `iat` up to which the tokens of a subject are void. */
   readonly subjects: ReadonlyMap<string, number>;
-  /** When a revoked token expires, by its `jti`; null where that is not known. */
+  /** When a revoked token expires, by its `jti`; null if that is not known. */
   readonly tokens: ReadonlyMap<string, number | null>;
 }
 
-/** The same, to be changed. */
+/** The same, for changes. */
 export interface AccessDraft extends Access {
   readonly users: Map<string, Account>;
   readonly subjects: Map<string, number>;
@@ -67,8 +67,8 @@ export function accessPath(directory: string): string {
 const fileOf = (path: string): PrivateFile => ({ path, code: 'access_file' });
 
 /**
- * @param read how the file is read, once where it is left out.
- * @returns null where there is no file.
+ * @param read reads the file.
+ * @returns null if there is no file.
  * @throws CatalogError `access_file`.
  */
 export function readAccess(
@@ -93,10 +93,10 @@ export function readAccess(
 }
 
 /**
- * Changes the file while nobody else does; durable when it returns.
+ * Changes the file while no other process does. The change is durable when this returns.
  *
- * @param change works on a draft, `now` in whole seconds since the epoch; what it throws leaves the
- *   file as it was.
+ * @param change works on a draft, with `now` in whole seconds since the epoch. If it throws, the
+ *   file stays as it was.
  * @param clock milliseconds since the epoch.
  * @throws CatalogError `access_file`, `durability_unknown`, and what `change` throws.
  */
@@ -114,7 +114,7 @@ export function changeAccess<T>(
       subjects: new Map(subjects),
       tokens: new Map(tokens),
     };
-    // Under the lock, or a token could be issued behind this second and before the change.
+    // Read under the lock: otherwise a token could be issued after this second, before the change.
     const now = wholeSeconds(clock());
     const result = change(draft, now);
     forgetExpired(draft, now);
@@ -124,9 +124,9 @@ export function changeAccess<T>(
   });
 }
 
-/** A revocation matters as long as a token could live that it ends. */
+/** Removes revocations of tokens that have all expired. */
 function forgetExpired({ subjects, tokens }: AccessDraft, now: number): void {
-  // A minute more than any leeway between clocks.
+  // A minute is more than any leeway between clocks.
   const past = now - 60;
   for (const [subject, until] of subjects) {
     if (until + LONGEST_LIFETIME < past) subjects.delete(subject);

@@ -1,17 +1,17 @@
-/** What can be done to accounts and tokens, on a draft of `access.json`. */
+/** Changes of accounts and revocations, made on a draft of `access.json`. */
 import { CatalogError } from '../errors.ts';
 import type { Access, AccessDraft, Account } from './access.ts';
 import type { Role } from './roles.ts';
 import { isNumericDate } from './time.ts';
 import { LEEWAY_S } from './tokens.ts';
 
-/** @throws CatalogError `account` where there is one of the name. */
+/** @throws CatalogError `account` if the name is in use. */
 export function addAccount(draft: AccessDraft, account: Account): void {
   requireUnused(draft, account.name);
   draft.users.set(account.name, account);
 }
 
-/** @throws CatalogError `account` where there is an account of the name. */
+/** @throws CatalogError `account` if there is an account with the name. */
 export function requireUnused({ users }: Access, name: string): void {
   if (!users.has(name)) return;
   throw new CatalogError(
@@ -21,17 +21,17 @@ export function requireUnused({ users }: Access, name: string): void {
 }
 
 /**
- * Changes the password; the tokens that were got with the old one end.
+ * Changes the password, and ends the tokens that were issued for the old one.
  *
  * @param password argon2id, in the PHC string format.
  * @param now seconds since the epoch, as below.
- * @throws CatalogError `account` where there is no such account, as below.
+ * @throws CatalogError `account` if there is no such account, as below.
  */
 export function setPassword(draft: AccessDraft, name: string, password: string, now: number): void {
   replace(draft, name, { password }, now);
 }
 
-/** @returns false where the account has the role already; then nothing changes. */
+/** @returns false, with nothing changed, if the account already has the role. */
 export function setRole(draft: AccessDraft, name: string, role: Role, now: number): boolean {
   if (requireAccount(draft, name).role === role) return false;
   replace(draft, name, { role }, now);
@@ -39,10 +39,10 @@ export function setRole(draft: AccessDraft, name: string, role: Role, now: numbe
 }
 
 /**
- * Ends the tokens of the account; those issued elsewhere while it was disabled end when it is
- * enabled.
+ * Ends the tokens of the account. Tokens that another program issued while the account was disabled
+ * end when it is enabled.
  *
- * @returns false where it is so already; then nothing changes.
+ * @returns false, with nothing changed, if the account is already in that state.
  */
 export function setDisabled(
   draft: AccessDraft,
@@ -72,9 +72,9 @@ export function endToken(draft: AccessDraft, jti: string, expires: number | null
 /**
  * Revokes all tokens that a subject has.
  *
- * Tokens issued after a revocation carry an `iat` behind it, since `iat` has whole seconds; so a
- * revocation in the same second has to name a later one. Where the last one is beyond the leeway
- * already, no token behind it can be valid yet.
+ * `iat` has whole seconds, so a token issued after a revocation has a later second as its `iat`. A
+ * further revocation within that second therefore has to name a later one. If the last revocation
+ * is more than the leeway in the future, no token issued after it can be valid yet.
  */
 export function endTokens(draft: AccessDraft, subject: string, now: number): void {
   const last = draft.subjects.get(subject);
@@ -87,7 +87,7 @@ function replace(draft: AccessDraft, name: string, change: Partial<Account>, now
   endTokens(draft, name, now);
 }
 
-/** @throws CatalogError `account` where there is no account of the name. */
+/** @throws CatalogError `account` if there is no account with the name. */
 export function requireAccount({ users }: Access, name: string): Account {
   const found = users.get(name);
   if (found !== undefined) return found;

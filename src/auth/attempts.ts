@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { CatalogError } from '../errors.ts';
 
-/** How many failures are taken in a window; the window begins with the first of them. */
+/** How many failures a window allows. The window begins with the first failure. */
 export interface AttemptLimits {
   readonly account: number;
   readonly address: number;
@@ -13,7 +13,7 @@ export interface AttemptLimits {
 
 const LIMITS: AttemptLimits = { account: 10, address: 100, window: 300_000 };
 
-/** Names and addresses that are remembered, each; a failure costs a password hash to cause. */
+/** Names that are counted, and addresses. Each failure has cost the client a password hash. */
 const MAX_KEYS = 50_000;
 
 export class FailedAttempts {
@@ -21,7 +21,7 @@ export class FailedAttempts {
   readonly #accounts: LRUCache<string, number>;
   readonly #addresses: LRUCache<string, number>;
 
-  /** @param clock milliseconds, only ever growing. */
+  /** @param clock milliseconds; it never goes back. */
   constructor(limits: AttemptLimits = LIMITS, clock: { now(): number } = performance) {
     const options = {
       max: MAX_KEYS,
@@ -50,7 +50,7 @@ export class FailedAttempts {
     count(this.#addresses, networkOf(address));
   }
 
-  /** The account begins anew; the address does not, or one account would free it to try others. */
+  /** Resets the account, but not the address, which could then try other accounts. */
   succeeded(account: string): void {
     this.#accounts.delete(account);
   }
@@ -66,7 +66,7 @@ export function throttled(seconds: number): CatalogError {
   );
 }
 
-/** Milliseconds until a key may try again; 0 where it may now. */
+/** Milliseconds until a key may try again; 0 if it may now. */
 function remaining(failures: LRUCache<string, number>, key: string, limit: number): number {
   return (failures.get(key) ?? 0) >= limit ? Math.max(failures.getRemainingTTL(key), 1) : 0;
 }
@@ -76,8 +76,8 @@ function count(failures: LRUCache<string, number>, key: string): void {
 }
 
 /**
- * The address itself; of IPv6 the first 64 bits, all addresses of which one host may take (RFC
- * 4291, section 2.5.4).
+ * The address itself, or the first 64 bits of an IPv6 address, since one host may have all
+ * addresses with the same prefix (RFC 4291, section 2.5.4).
  */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];

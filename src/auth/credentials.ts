@@ -1,12 +1,13 @@
 /**
- * Keys, accounts and revocations as the files have them now.
+ * Keys, accounts and revocations as they are in the files now.
  *
- * Invariant: who asks gets what both files said {@link CACHE_MS} milliseconds ago or later. Whoever
- * changes a file waits longer than that before saying so: once a command has ended, its change
- * counts. Where a file cannot be read or does not say what it should, nobody gets anything:
- * no token passes until it is put right.
+ * Invariant: a caller gets what both files contained {@link CACHE_MS} milliseconds ago or later. A
+ * command that changes a file waits longer than that before it ends, so its change is in effect
+ * when it has ended. If a file cannot be read or is not valid, no token is accepted until the file
+ * is repaired.
  *
- * A look costs two system calls, a tenth of a small request; under load many requests share it.
+ * Comparing the files costs two system calls, a tenth of a small request; under load many requests
+ * share one comparison.
  */
 import { WatchedFile } from '../disk/watched-file.ts';
 import { CatalogError } from '../errors.ts';
@@ -24,8 +25,8 @@ export interface CredentialSource {
   /** @throws CatalogError `key_file`, `access_file`. */
   current(): Credentials;
   /**
-   * Calls `use` at a moment when no change of accounts or revocations is under way: what is issued
-   * then is ended by the next change that ends it.
+   * Calls `use` while no process changes accounts or revocations, so that a token issued in `use`
+   * is ended by the next revocation.
    *
    * @throws CatalogError `key_file`, `access_file`, and what `use` throws.
    */
@@ -37,7 +38,7 @@ export class LiveCredentials implements CredentialSource {
   readonly #access: Watched<Access>;
   readonly #keys: Watched<SigningKeys>;
   readonly #clock: () => number;
-  /** When the next look is due, by the clock. */
+  /** When the files are compared again, by the clock. */
   #due = Number.NEGATIVE_INFINITY;
   #latest: Credentials | null = null;
 
@@ -54,7 +55,7 @@ export class LiveCredentials implements CredentialSource {
   }
 
   /**
-   * Makes the keys where there are none.
+   * Creates the keys if there are none.
    *
    * @param fromEnvironment the value of CATALOG_JWT_SECRET, which takes the place of the file.
    * @param clock milliseconds, only ever growing.
@@ -81,7 +82,7 @@ export class LiveCredentials implements CredentialSource {
   current(): Credentials {
     const now = this.#clock();
     if (this.#latest !== null && now < this.#due) return this.#latest;
-    // Set again only by a look that ends well.
+    // Set again only if both files are valid.
     this.#due = Number.NEGATIVE_INFINITY;
     const keys = this.#keys.current();
     const access = this.#access.current();
@@ -93,7 +94,7 @@ export class LiveCredentials implements CredentialSource {
   }
 
   async settled<T>(use: (credentials: Credentials) => T): Promise<T> {
-    // Without accounts and revocations there is nothing to wait for, and no lock is left behind.
+    // Without accounts and revocations there is nothing to wait for, and no lock file is needed.
     if (this.current().access === NO_ACCESS) return use(this.current());
     return exclusively(this.#directory, async () => {
       this.#due = Number.NEGATIVE_INFINITY;
@@ -103,11 +104,11 @@ export class LiveCredentials implements CredentialSource {
 }
 
 interface Watched<T> {
-  /** The content as it is now. @throws what is wrong with it, each time. */
+  /** The content as it is now. @throws CatalogError at each call while it is not valid. */
   current(): T;
 }
 
-/** @param absent what counts where there never was a file; null where there has to be one. */
+/** @param absent the value while there has never been a file; null if the file is required. */
 function watched<T>(
   path: string,
   parse: (path: string, read: () => ReturnType<WatchedFile['read']>) => T | null,

@@ -1,4 +1,4 @@
-/** A new signing key in the place of the old one, which goes on verifying for a while. */
+/** Replaces the signing key. The old key verifies tokens for a while longer. */
 import type { Disk } from '../disk/disk.ts';
 import { CatalogError } from '../errors.ts';
 import {
@@ -18,17 +18,17 @@ type EndingKey = SigningKey & { readonly until: number };
 
 export interface Rotation {
   readonly made: SigningKey;
-  /** The key that signed until now; null where there was none. */
+  /** The key that signed until now; null if there was none. */
   readonly replaced: EndingKey | null;
-  /** Those whose time was over. */
+  /** The keys that had expired. */
   readonly dropped: readonly SigningKey[];
 }
 
 /**
- * Puts a new key first, lets those before it verify for the overlap, and drops those whose time
- * is over. A key that has less time left than the overlap keeps its own.
+ * Puts a new key first, lets the older keys verify during the overlap, and drops the expired ones.
+ * A key that expires before the end of the overlap still expires then.
  *
- * @param overlap seconds; with 0 every token of before ends at once.
+ * @param overlap seconds; with 0 all earlier tokens end at once.
  * @param now milliseconds since the epoch.
  * @throws CatalogError `key_file`, `access_file`, `durability_unknown`.
  */
@@ -59,7 +59,7 @@ export function rotateKeys(
   });
 }
 
-/** @throws CatalogError `key_file` where the environment has the key, which then no file says. */
+/** @throws CatalogError `key_file` if the key is in the environment and not in a file. */
 export function requireKeyFile(fromEnvironment: string | undefined): void {
   if (fromEnvironment === undefined) return;
   throw new CatalogError(

@@ -9,19 +9,19 @@ import { CatalogError, messageOf } from '../errors.ts';
 import { type PrivateFile, readPrivate } from './private-file.ts';
 import { isoSeconds, toIso, wholeSeconds } from './time.ts';
 
-/** HS256 wants a key as long as its hash, 256 bits (RFC 7518, section 3.2). */
+/** HS256 requires a key as long as its hash, 256 bits (RFC 7518, section 3.2). */
 const SECRET_BYTES = 32;
 
 export interface SigningKey {
   readonly kid: string;
   readonly secret: Uint8Array;
-  /** Seconds since the epoch, as below; files made before version 0.2 do not say. */
+  /** Seconds since the epoch, as below. Files from before version 0.2 do not have it. */
   readonly created?: number | undefined;
-  /** When it ceases to verify, where a newer key has taken its place. */
+  /** When it stops verifying; set once a newer key has replaced it. */
   readonly until?: number | undefined;
 }
 
-/** The first key signs; each of them verifies until its time is over. */
+/** The first key signs. Each key verifies until it expires. */
 export type SigningKeys = readonly [SigningKey, ...SigningKey[]];
 
 const secret = v.pipe(
@@ -48,9 +48,9 @@ export function keyFileOf(path: string): PrivateFile {
 }
 
 /**
- * The keys of a data directory, made where there are none yet.
+ * The keys of a data directory, created if there are none yet.
  *
- * @param fromEnvironment the value of CATALOG_JWT_SECRET, which takes the place of the file.
+ * @param fromEnvironment the value of CATALOG_JWT_SECRET, which replaces the file.
  * @throws CatalogError `key_file`.
  */
 export async function loadKeys(
@@ -62,7 +62,7 @@ export async function loadKeys(
   return readKeys(path) ?? (await makeKeys(path));
 }
 
-/** @throws CatalogError `key_file` where the secret is too short. */
+/** @throws CatalogError `key_file` if the secret is too short. */
 function keysOf(fromEnvironment: string): SigningKeys {
   const bytes = new TextEncoder().encode(fromEnvironment);
   if (bytes.length >= SECRET_BYTES) return [{ kid: 'environment', secret: bytes }];
@@ -73,7 +73,7 @@ function keysOf(fromEnvironment: string): SigningKeys {
 }
 
 /**
- * Judges the key file of a data directory, where there is one.
+ * Validates the key file of a data directory, if there is one.
  *
  * @throws CatalogError `key_file`.
  */
@@ -82,8 +82,8 @@ export function checkKeys(directory: string): void {
 }
 
 /**
- * @param read how the file is read, once where it is left out.
- * @returns null where there is no file.
+ * @param read reads the file.
+ * @returns null if there is no file.
  * @throws CatalogError `key_file`.
  */
 export function readKeys(
@@ -106,7 +106,7 @@ export function makeKey(now: number): SigningKey {
   return { kid, secret: randomBytes(SECRET_BYTES), created: wholeSeconds(now) };
 }
 
-/** What the file says of keys. */
+/** The content of the key file. */
 export function encodeKeys(keys: SigningKeys): object {
   return {
     keys: keys.map(({ kid, secret: bytes, created, until }) => ({
@@ -119,7 +119,7 @@ export function encodeKeys(keys: SigningKeys): object {
 }
 
 /**
- * Makes the file with its first key.
+ * Creates the file with its first key.
  *
  * @throws CatalogError `key_file`.
  */
@@ -128,7 +128,7 @@ export async function makeKeys(path: string): Promise<SigningKeys> {
   const text = JSON.stringify(encodeKeys(made));
   try {
     machineDisk.mkdir(dirname(path));
-    // Another process may make them at the same moment: whoever is first wins, both use the same.
+    // Another process may create them at the same moment: both use the keys of the first.
     if (await writeOnce(machineDisk, path, Buffer.from(`${text}\n`))) return made;
   } catch (cause) {
     throw new CatalogError('key_file', `${path} cannot be written: ${messageOf(cause)}`, { cause });

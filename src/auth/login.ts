@@ -1,4 +1,4 @@
-/** From a user name and a password to a token. */
+/** Exchanges a user name and a password for a token. */
 import { setTimeout as pause } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { CatalogError } from '../errors.ts';
@@ -8,11 +8,11 @@ import type { CredentialSource } from './credentials.ts';
 import { dummyHash, type PasswordCheck, verifyPassword } from './passwords.ts';
 import { type Caller, type IssuedToken, issueToken, LEEWAY_S, unauthorized } from './tokens.ts';
 
-/** Passwords hashed at once, each in 19 MiB of memory, and logins that wait for their turn. */
+/** Passwords hashed at a time, each in 19 MiB of memory, and logins that wait. */
 const MAX_CONCURRENT_HASHES = 2;
 const MAX_WAITING_LOGINS = 100;
 
-/** Seconds that a token may be issued ahead of the clock, behind a revocation. */
+/** Seconds by which a token may be issued ahead of the clock, after a revocation. */
 const MAX_AHEAD_S = 5;
 
 export interface Credential {
@@ -48,8 +48,8 @@ export class Login {
   }
 
   /**
-   * Whether the name, the password or both are wrong, and whether the account is disabled, the
-   * refusal is the same and as much work was done.
+   * The refusal is the same, and takes the same work, whether the name, the password or both are
+   * wrong or the account is disabled.
    *
    * @param lifetime of the token, in seconds.
    * @param address of the client.
@@ -60,7 +60,7 @@ export class Login {
     this.#attempts.requireAllowed(username, address);
     if (this.#turns.pendingCount >= MAX_WAITING_LOGINS) throw throttled(1);
     return this.#turns(async () => {
-      // Those before it in the queue may have failed.
+      // Earlier logins in the queue may have failed meanwhile.
       this.#attempts.requireAllowed(username, address);
       if (!(await this.#isRight(username, credential.password))) {
         this.#attempts.failed(username, address);
@@ -69,7 +69,7 @@ export class Login {
       this.#attempts.succeeded(username);
       return issueFor(this.#credentials, lifetime, ({ users }) => {
         const account = users.get(username);
-        // It can have been removed or disabled a moment ago.
+        // It may have been removed or disabled a moment ago.
         if (account === undefined || account.disabled)
           throw unauthorized('the user name or the password is wrong');
         return { subject: username, role: account.role };
@@ -80,18 +80,18 @@ export class Login {
   async #isRight(username: string, password: string): Promise<boolean> {
     const account = this.#credentials.current().access.users.get(username);
     const right = await this.#verify(password, account?.password ?? this.#dummy);
-    // As the account is by now: hashing takes a while.
+    // Read again, since hashing takes a while.
     const now = this.#credentials.current().access.users.get(username);
     return right && now !== undefined && !now.disabled && now.password === account?.password;
   }
 }
 
 /**
- * Issues a token that no revocation of before makes void: `iat` has whole seconds, and so one that
- * follows in the same second gets the next.
+ * Issues a token that no earlier revocation makes void: `iat` has whole seconds, so a token that
+ * follows a revocation within the same second gets the next second.
  *
- * @param callerOf whom it is for, by the accounts as they are then.
- * @throws CatalogError `access_file` where the clock is behind, and what `callerOf` throws.
+ * @param callerOf returns the caller for the accounts at that moment.
+ * @throws CatalogError `access_file` if the clock is behind, and what `callerOf` throws.
  */
 export async function issueFor(
   credentials: CredentialSource,

@@ -1,21 +1,21 @@
-/** Passwords: what is taken for one, and argon2id (RFC 9106) by Bun's own implementation. */
+/** Passwords: which are accepted, and their hashes by argon2id (RFC 9106), as Bun implements it. */
 import { CatalogError } from '../errors.ts';
 
 /** Characters (Unicode code points). */
 const MIN_CODE_POINTS = 8;
 
-/** Bytes in UTF-8: longer ones would cost whoever hashes them. */
+/** Bytes in UTF-8. Hashing a longer password would cost time. */
 const MAX_BYTES = 1024;
 
 /**
  * Memory in KiB and passes: the least that OWASP recommends for argon2id with one lane. A hash
- * carries its own, and so older ones stay good when these change.
+ * contains its own parameters, so older hashes stay valid if these change.
  */
 const ARGON2_PARAMETERS = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const;
 
 /**
  * @returns the hash, with its parameters and its salt, in the PHC string format.
- * @throws CatalogError `account` where the password is too short or too long.
+ * @throws CatalogError `account` if the password is too short or too long.
  */
 export function hashPassword(password: string): Promise<string> {
   const text = normalise(password);
@@ -31,21 +31,21 @@ export function hashPassword(password: string): Promise<string> {
 /** Whether a password is the one of a hash. */
 export type PasswordCheck = (password: string, hash: string) => Promise<boolean>;
 
-/** Takes as long for a password that cannot be right as for any other. */
+/** Takes the same time for a password that no account can have as for any other. */
 export const verifyPassword: PasswordCheck = (password, hash) => {
   const text = normalise(password);
-  // In its place one that nobody can have: hashPassword refuses it.
+  // Replaced by one that no account can have, because hashPassword refuses it.
   return Bun.password.verify(text === '' || isTooLong(text) ? '-' : text, hash);
 };
 
-/** A hash that no password is known of, for names that no account has. */
+/** A hash with an unknown password, to compare with for names that no account has. */
 export function dummyHash(): Promise<string> {
   return Bun.password.hash(crypto.randomUUID(), ARGON2_PARAMETERS);
 }
 
-/** One form, however the keyboard composes letters (NIST SP 800-63B, section 5.1.1.2). */
+/** The same text however the keyboard composes letters (NIST SP 800-63B, section 5.1.1.2). */
 function normalise(password: string): string {
-  // A password of many bytes is too long in any form, and is not worth the work.
+  // A text of this length is too long in any form.
   return password.length > MAX_BYTES ? password : password.normalize('NFKC');
 }
 

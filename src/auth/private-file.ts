@@ -7,25 +7,25 @@ import { CatalogError, type Code, messageOf } from '../errors.ts';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** What such a file is called when it fails. */
+/** A file, and the code of its failures. */
 export interface PrivateFile {
   readonly path: string;
   readonly code: Extract<Code, 'key_file' | 'access_file'>;
 }
 
-/** Milliseconds for which a running server takes such a file for unchanged. */
+/** Milliseconds for which a running server assumes that such a file has not changed. */
 export const CACHE_MS = 1;
 
-/** Milliseconds that a change waits for another one to end. */
+/** Milliseconds that a change waits for another change to end. */
 const LOCK_TIMEOUT_MS = 10_000;
 
-/** A start of the server removes temporary files that it takes for a killed run's. */
+/** A server that starts removes temporary files, as left by a killed process; then write again. */
 const MAX_WRITE_ATTEMPTS = 3;
 
 /**
- * @param read how the file is read.
- * @returns parsed JSON, undefined where it is none; null where there is no file.
- * @throws CatalogError with the code of the file, where it cannot be read or others may read it.
+ * @param read reads the file.
+ * @returns the parsed JSON, undefined if the file is not JSON; null if there is no file.
+ * @throws CatalogError with the code of the file, if it cannot be read or others may read it.
  */
 export function readPrivate(
   { path, code }: PrivateFile,
@@ -52,16 +52,16 @@ function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString()) as unknown;
   } catch {
-    // No file of ours has this value: whoever checks the shape refuses it.
+    // The schema of the caller refuses this value.
     return undefined;
   }
 }
 
 /**
- * Replaces the file, whole or not at all. When it returns, the file survives power loss, and every
- * running server goes by it.
+ * Replaces the file, whole or not at all. When this returns, the file survives power loss and every
+ * running server uses it.
  *
- * @throws CatalogError `durability_unknown`; with the code of the file, where nothing was changed.
+ * @throws CatalogError `durability_unknown`; with the code of the file, if nothing was changed.
  */
 export async function writePrivate(
   disk: Disk,
@@ -72,7 +72,7 @@ export async function writePrivate(
   for (let attempt = 1; ; attempt += 1) {
     try {
       await withOpen(disk, dirname(path), (fd) => writeDurably(disk, path, bytes, fd));
-      // Timers may be early by one.
+      // A timer may fire a millisecond early.
       await pause(CACHE_MS + 1);
       return;
     } catch (cause) {
@@ -88,10 +88,10 @@ export async function writePrivate(
 }
 
 /**
- * Runs `change` while no other process changes the keys or the accounts of the directory. The
- * event loop goes on meanwhile.
+ * Runs `change` while no other process changes the keys or the accounts of the directory, without
+ * blocking the event loop.
  *
- * @throws CatalogError `access_file` where the lock cannot be had.
+ * @throws CatalogError `access_file` if the lock is not available.
  */
 export async function exclusively<T>(directory: string, change: () => Promise<T>): Promise<T> {
   const path = join(directory, 'access.lock');

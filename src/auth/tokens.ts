@@ -12,13 +12,13 @@ const ALGORITHM = 'HS256';
 const ISSUER = 'catalog-server';
 const AUDIENCE = 'catalog-admin';
 
-/** Clocks of two hosts may differ by this much, in seconds. */
+/** Seconds by which the clocks of two hosts may differ. */
 export const LEEWAY_S = 2;
 
-/** Verified tokens that are remembered; the oldest make room. */
+/** Verified tokens in the cache; the oldest are removed first. */
 const MAX_CACHED_TOKENS = 10_000;
 
-/** Characters of a `jti`: one that could not be revoked is refused. */
+/** Characters of a `jti`. A longer one could not be revoked, so the token is refused. */
 export const MAX_ID_LENGTH = 255;
 
 export interface Caller {
@@ -43,8 +43,8 @@ export interface Verified extends Caller {
   readonly expires: number;
 }
 
-/** A verified token, and until when its key verifies. */
-interface Remembered extends Verified {
+/** A verified token, and when its key expires. */
+interface Cached extends Verified {
   readonly keyUntil: number;
 }
 
@@ -77,11 +77,11 @@ export async function issueToken(
 export class TokenVerifier {
   readonly #credentials: CredentialSource;
   readonly #now: () => number;
-  /** By header. What a token is worth is judged anew each time; only its signature is not. */
-  readonly #verified = new Map<string, Remembered>();
-  /** The header looked up last: comparing it again is cheaper than hashing it again. */
-  #latest: { readonly header: string; readonly verified: Remembered } | null = null;
-  /** The keys by which all of these were verified. */
+  /** By header. Only the result of the signature is cached, not whether the token is valid now. */
+  readonly #verified = new Map<string, Cached>();
+  /** The header looked up last: comparing it is cheaper than hashing it. */
+  #latest: { readonly header: string; readonly verified: Cached } | null = null;
+  /** The keys that verified all cached tokens. */
   #keys: SigningKeys | null = null;
 
   /** @param now milliseconds since the epoch. */
@@ -91,12 +91,12 @@ export class TokenVerifier {
   }
 
   /**
-   * The caller behind an `Authorization` header (RFC 6750, section 2.1).
+   * The caller that an `Authorization` header identifies (RFC 6750, section 2.1).
    *
-   * A token that was verified before is answered at once; its expiry, the revocations and the
-   * account of its subject are judged every time.
+   * The signature of a token is verified once. Its expiry, the revocations and the account of its
+   * subject are checked every time.
    *
-   * @throws CatalogError `unauthorized`; `key_file`, `access_file` where nobody can judge it.
+   * @throws CatalogError `unauthorized`; `key_file`, `access_file` if a file is not valid.
    */
   verify(header: string | undefined): Verified | Promise<Verified> {
     if (header === undefined) throw unauthorized('send a token: Authorization: Bearer <jwt>');
@@ -124,7 +124,7 @@ export class TokenVerifier {
       throw invalidToken('the Authorization header must be: Bearer <jwt>');
     }
     const verified = await this.#check(token, keys);
-    // What was changed meanwhile counts as well.
+    // Keys or revocations may have changed meanwhile.
     const { keys: newest, access } = this.#credentials.current();
     if (newest !== keys) return this.verify(header);
     this.#requireCurrent(verified, access);
@@ -138,7 +138,7 @@ export class TokenVerifier {
     return verified;
   }
 
-  async #check(token: string, keys: SigningKeys): Promise<Remembered> {
+  async #check(token: string, keys: SigningKeys): Promise<Cached> {
     const now = this.#now();
     let payload: JWTPayload;
     let key: SigningKey;
@@ -172,15 +172,15 @@ export class TokenVerifier {
     return { subject: sub, role, id: jti, issued: iat, expires: exp, keyUntil };
   }
 
-  /** What may change after a token was signed. @throws CatalogError `unauthorized`. */
-  #requireCurrent(token: Remembered, { users, subjects, tokens }: Access): void {
+  /** Checks what may change after a token was signed. @throws CatalogError `unauthorized`. */
+  #requireCurrent(token: Cached, { users, subjects, tokens }: Access): void {
     const now = this.#now() / 1000;
     if (token.expires + LEEWAY_S <= now) throw invalidToken(EXPIRED);
     if (token.keyUntil <= now) throw invalidToken('the token was signed with a key that has ended');
     const revokedUntil = subjects.get(token.subject);
     if (
       tokens.has(token.id) ||
-      // Whoever signs tokens elsewhere may write fractions of a second.
+      // A token that another program signed may have a fraction of a second.
       (revokedUntil !== undefined && Math.floor(token.issued) <= revokedUntil) ||
       users.get(token.subject)?.disabled === true
     ) {
@@ -191,7 +191,7 @@ export class TokenVerifier {
 
 const EXPIRED = 'the token has expired; get a new one';
 
-/** The key that a token names; without a `kid` the first one. */
+/** The key that a token names; the first key if it has no `kid`. */
 function keyFor(token: string, keys: SigningKeys): SigningKey {
   const { kid } = decodeProtectedHeader(token);
   const key = kid === undefined ? keys[0] : keys.find((each) => each.kid === kid);

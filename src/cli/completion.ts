@@ -47,7 +47,7 @@ function bash(program: string, commands: readonly Words[]): string {
   const fn = `_${program.replaceAll('-', '_')}`;
   const top = `${namesOf(commands)} ${TOP_LEVEL.join(' ')}`;
   const cases = commands.flatMap((command) => [
-    // Of a group, its commands come first; behind one of them its flags.
+    // In a group its commands are offered, and after one of them the flags of that command.
     ...command.commands.map(
       (each) => `    "${command.name} ${each.name}") words="${flagsOf(each)}" ;;`,
     ),

@@ -1,6 +1,6 @@
 /**
- * The one place that touches the file system for writing. Everything above takes a {@link Disk},
- * so that a test can fail a step.
+ * The only place that writes to the file system. Everything above takes a {@link Disk}, so that a
+ * test can make a step fail.
  */
 import fs from 'node:fs';
 import fsp from 'node:fs/promises';
@@ -13,15 +13,15 @@ export interface Disk {
   /** The durable write of publish.ts, away from the event loop. */
   publish(job: Job): Promise<Failure | null>;
   /**
-   * Creates a file, mode 0600 less the umask, with these bytes, and where `synced` asks for it
-   * syncs them; fails where the file exists.
+   * Creates a file, mode 0600 less the umask, with these bytes, and syncs them if `synced`
+   * is set. Fails if the file exists.
    */
   writeNew(path: string, bytes: Uint8Array, synced: boolean): Promise<void>;
-  /** Opens a new file for writing, mode 0600 less the umask; fails where it exists. */
+  /** Opens a new file for writing, mode 0600 less the umask. Fails if it exists. */
   create(path: string): Promise<number>;
   /** Opens a file or directory for reading, to be synced. */
   open(path: string): number;
-  /** Opens a file that is there, to be overwritten in place. */
+  /** Opens an existing file, to be overwritten in place. */
   openRecord(path: string): number;
   /** Writes the whole of `bytes` at the end. */
   write(fd: number, bytes: Uint8Array): void;
@@ -29,19 +29,19 @@ export interface Disk {
   fsync(fd: number): Promise<void>;
   close(fd: number): void;
   rename(from: string, to: string): Promise<void>;
-  /** Gives a file a second name; fails where that exists. */
+  /** Gives a file a second name. Fails if that exists. */
   link(from: string, to: string): void;
-  /** Removes a file; one that is not there is no failure. */
+  /** Removes a file, if it exists. */
   unlink(path: string): Promise<void>;
-  /** Creates a directory and its parents, mode 0700 less the umask; one that is there stays. */
+  /** Creates a directory and its parents, mode 0700 less the umask, if they do not exist. */
   mkdir(path: string): void;
-  /** Removes an empty directory; one that is not there is no failure. */
+  /** Removes an empty directory, if it exists. */
   rmdir(path: string): void;
-  /** Names in a directory; empty where there is none. */
+  /** Names in a directory; empty if there is no directory. */
   list(path: string): string[];
-  /** The length of a file in bytes, or null if there is none. */
+  /** The length of a file in bytes; null if there is none. */
   size(path: string): number | null;
-  /** The bytes of a file, or null where there is none. */
+  /** The bytes of a file; null if there is none. */
   read(path: string): Buffer | null;
 }
 
@@ -53,9 +53,9 @@ const fsync = promisify(fs.fsync);
 const writer = new WriterThread();
 
 /**
- * The machine's own disk. What waits for the device never blocks the event loop: the syncs, and
- * whatever changes a directory, since that waits for the file system's journal while another sync
- * is writing it. A write of bytes reaches the page cache only and is called directly.
+ * The disk of the machine. Operations that wait for the device do not block the event loop: syncs,
+ * and changes of directories, which wait for the journal of the file system while a sync writes it.
+ * A write of bytes only reaches the page cache, and is called directly.
  */
 export const machineDisk: Disk = {
   publish: (job) => writer.publish(job),
@@ -82,7 +82,7 @@ export const machineDisk: Disk = {
   read: (path) => absentAs(null, () => fs.readFileSync(path)),
 };
 
-/** Runs `action`; a file that is not there gives `absent` instead of a failure. */
+/** Runs `action`. If the file does not exist, returns `absent`. */
 function absentAs<T>(absent: T, action: () => T): T {
   try {
     return action();

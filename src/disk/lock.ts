@@ -1,13 +1,13 @@
 /**
  * Exclusive locks between processes, by flock(2).
  *
- * Invariant: of all processes on all containers that see the same kernel and the same file, at
- * most one holds the lock; the kernel drops it when the holder ends, however it ends. The content
- * of the file only says who holds it and is never trusted. A lock file is never removed: removing
- * it while another process waits on it would let two hold "the" lock.
+ * Invariant: of all processes in all containers that share a kernel and the file, at most one holds
+ * the lock. The kernel releases it when the holder ends, however it ends. The content of the file
+ * only names the holder, for messages. A lock file is never removed: if it were removed while
+ * another process waits for it, two processes could hold the lock.
  *
- * Two machines that share a network file system are outside the promise: whether flock reaches
- * over the network is the file system's to say.
+ * There is no promise for two machines that share a network file system: whether flock works over
+ * the network depends on the file system.
  */
 import { dlopen } from 'bun:ffi';
 import fs from 'node:fs';
@@ -19,7 +19,7 @@ const LOCK_EX = 2;
 const LOCK_NB = 4;
 const LOCK_UN = 8;
 
-/** Names under which the C library is found: glibc, musl, macOS. */
+/** Names of the C library: glibc, musl, macOS. */
 const LIBRARIES =
   process.platform === 'darwin'
     ? ['libSystem.B.dylib']
@@ -42,25 +42,25 @@ function loadFlock(): (fd: number, operation: number) => number {
       failure = error;
     }
   }
-  throw new Error(`flock is not to be had from ${LIBRARIES.join(' or ')}`, { cause: failure });
+  throw new Error(`flock is not available in ${LIBRARIES.join(' or ')}`, { cause: failure });
 }
 
-/** A lock that is taken and given back many times. */
+/** A lock that can be taken and released many times. */
 export class FileLock {
   readonly #fd: number;
 
-  /** @param path of the lock file; made where there is none, its directory too. */
+  /** @param path of the lock file, which is created if needed, as is its directory. */
   constructor(path: string) {
     fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     this.#fd = fs.openSync(path, 'a+', 0o600);
   }
 
-  /** @returns false where another process holds it. */
+  /** @returns false if another process holds it. */
   tryLock(): boolean {
     return flock(this.#fd, LOCK_EX | LOCK_NB);
   }
 
-  /** Waits for it, blocking the whole process: for commands, not for the server. */
+  /** Waits for it and blocks the whole process: for commands, not for the server. */
   lock(): void {
     // A signal may end the wait without the lock.
     while (!flock(this.#fd, LOCK_EX));
@@ -76,11 +76,11 @@ export class FileLock {
       fs.ftruncateSync(this.#fd, 0);
       fs.writeSync(this.#fd, text);
     } catch {
-      // A full disk cannot take the note; the lock itself holds.
+      // The disk may be full. The lock holds without the note.
     }
   }
 
-  /** Gives the lock back for good. */
+  /** Releases the lock and closes its file. */
   close(): void {
     fs.closeSync(this.#fd);
   }

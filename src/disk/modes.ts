@@ -1,19 +1,20 @@
-/** Who may enter the data directory: nobody but the user that runs the program. */
+/** Access to the data directory: only for the user that runs the program. */
 import fs from 'node:fs';
 import { CatalogError, messageOf } from '../errors.ts';
 
-/** What group and others may do. */
+/** The permission bits of group and others. */
 const OTHERS = 0o077;
 
-/** What was found, and what became of it. */
+/** What was found, and whether it was changed. */
 export type Privacy = 'private' | 'made private' | 'open';
 
 /**
- * Takes the directory from group and others. What is in it was made for its owner alone; the
- * directory itself may have been made by somebody else.
+ * Removes the access of group and others. The program creates its files for the owner alone, but
+ * the directory may have been created by another program.
  *
- * @returns `open` where the directory belongs to another user, who alone can change its mode.
- * @throws CatalogError `write_refused` where the system does not let its owner change it.
+ * @returns `open` if the directory belongs to another user, because only its owner can change
+ *   its mode.
+ * @throws CatalogError `write_refused` if the system does not let the owner change it.
  */
 export function makePrivate(directory: string): Privacy {
   const { mode, uid } = fs.statSync(directory);

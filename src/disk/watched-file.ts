@@ -1,9 +1,9 @@
 /**
- * A file that other processes replace while this one runs, and whose newest content counts.
+ * A file that other processes may replace while this one runs.
  *
- * Invariant: where {@link WatchedFile.changed} says no, the file is the one that was read last. It
- * is compared by its inode, which stays open: a freed inode's number goes to the next file, and
- * one that is open is not freed.
+ * Invariant: if {@link WatchedFile.changed} returns false, the file is the one that was read last.
+ * It is compared by its inode number. The file stays open meanwhile, because the number of a freed
+ * inode may be given to another file.
  */
 import fs from 'node:fs';
 
@@ -16,14 +16,14 @@ export interface FileContent {
 export class WatchedFile {
   readonly path: string;
   #fd: number | null = null;
-  /** What was read; null for no file; undefined where reading failed or never happened. */
+  /** The file that was read; null for no file; undefined if no read has succeeded. */
   #seen: fs.Stats | null | undefined;
 
   constructor(path: string) {
     this.path = path;
   }
 
-  /** One system call, of a microsecond or two. */
+  /** Costs one system call, a microsecond or two. */
   changed(): boolean {
     const there = fs.statSync(this.path, { throwIfNoEntry: false });
     const seen = this.#seen;
@@ -34,12 +34,12 @@ export class WatchedFile {
       there.dev !== seen.dev ||
       there.size !== seen.size ||
       there.mode !== seen.mode ||
-      // It moves with the content, in steps of the kernel's clock.
+      // It changes with the content, in steps of the kernel's clock.
       there.ctimeMs !== seen.ctimeMs
     );
   }
 
-  /** @returns null where there is no file. @throws what the file system throws. */
+  /** @returns null if there is no file. @throws what the file system throws. */
   read(): FileContent | null {
     this.close();
     const fd = openExisting(this.path);
@@ -48,14 +48,14 @@ export class WatchedFile {
       return null;
     }
     this.#fd = fd;
-    // Before the bytes: what changes in between is seen as a change later.
+    // Before the bytes, so that a change in between is found by the next comparison.
     const stats = fs.fstatSync(fd);
     const bytes = fs.readFileSync(fd);
     this.#seen = stats;
     return { bytes, mode: stats.mode & 0o777 };
   }
 
-  /** Lets go of the file; the next look says that it has changed. */
+  /** Closes the file. After that {@link changed} returns true. */
   close(): void {
     this.#seen = undefined;
     const fd = this.#fd;
@@ -65,7 +65,7 @@ export class WatchedFile {
   }
 }
 
-/** Reads a file once. @returns null where there is none. */
+/** Reads a file once. @returns null if there is none. */
 export function readWithMode(path: string): FileContent | null {
   const file = new WatchedFile(path);
   try {

@@ -2,15 +2,15 @@
  * The log of a server: one line for each event, on standard error.
  *
  * Invariants:
- * 1. Writing a line never throws, and never waits for whoever reads standard error.
- * 2. What waits to be written is bounded; what does not fit is lost, and counted.
- * 3. No control character leaves unescaped, whatever a client has put into a path or a header.
+ * 1. Writing a line never throws, and never waits for the reader of standard error.
+ * 2. The buffer is bounded. Lines that do not fit are dropped and counted.
+ * 3. Control characters are escaped, whatever a client has put into a path or a header.
  */
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
 import { SonicBoom } from 'sonic-boom';
 import { asText, escaped } from './text.ts';
 
-/** From the quietest to the most talkative. */
+/** From the fewest lines to the most. */
 export const LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 
 export type Level = (typeof LEVELS)[number];
@@ -22,20 +22,20 @@ export type Format = (typeof FORMATS)[number];
 
 const STANDARD_ERROR = 2;
 
-/** Bytes that may wait for a reader that does not keep up. */
+/** Bytes that may wait for a slow reader. */
 const MAX_BUFFER_BYTES = 1024 * 1024;
 
 /**
- * Bytes that are written at once, and milliseconds after which fewer are: a write costs as much as
- * several lines.
+ * Bytes that are gathered for one write, and milliseconds after which fewer are written. A write
+ * costs as much as several lines.
  */
 const MIN_WRITE_BYTES = 4096;
 const FLUSH_INTERVAL_MS = 50;
 
-/** How a line begins whose level is `error` or `warn`. */
+/** The beginning of a line of the level `error` or `warn`. */
 const URGENT = /^\{"level":"(?:error|warn)"/;
 
-/** Milliseconds that the last lines have to leave at the end. */
+/** Milliseconds for which the end waits for the last lines to be written. */
 const CLOSE_TIMEOUT_MS = 1000;
 
 export interface LogOptions {
@@ -43,7 +43,7 @@ export interface LogOptions {
   readonly format: Format;
   /** Whether standard error is a terminal. */
   readonly terminal: boolean;
-  /** Whether the stack of an error goes with its message. */
+  /** Whether the stack of an error is logged with its message. */
   readonly stacks: boolean;
 }
 
@@ -52,30 +52,30 @@ export class Log {
   readonly #stacks: boolean;
   readonly #flush: () => Promise<void>;
   readonly #direct: { now: boolean };
-  /** Lines lost so far: nobody read standard error in time, or at all. */
+  /** Lines dropped so far, because standard error was not read in time, or at all. */
   lost = 0;
 
   constructor({ level, format, terminal, stacks }: LogOptions) {
     const text = format === 'text' || (format === 'auto' && terminal);
-    // Not `pino.destination`: at the exit it would wait for a reader, for ever.
+    // Not `pino.destination`, which would wait at the exit for a reader without a limit.
     const out = new SonicBoom({
       fd: STANDARD_ERROR,
       sync: false,
       minLength: MIN_WRITE_BYTES,
       maxLength: MAX_BUFFER_BYTES,
     });
-    let untold = 0;
-    const lose = () => {
+    let unreported = 0;
+    const drop = () => {
       this.lost += 1;
-      untold += 1;
+      unreported += 1;
     };
-    out.on('drop', lose);
-    // A reader that has gone: there is nobody to tell, but for the count.
-    out.on('error', lose);
+    out.on('drop', drop);
+    // The reader has gone: the lines can only be counted.
+    out.on('error', drop);
     out.on('drain', () => {
-      if (untold === 0) return;
-      const lines = untold;
-      untold = 0;
+      if (unreported === 0) return;
+      const lines = unreported;
+      unreported = 0;
       this.warn(`${lines} lines of the log are lost: standard error was not read in time`);
     });
     this.#direct = { now: false };
@@ -92,7 +92,7 @@ export class Log {
     this.#flush = () => new Promise((resolve) => out.flush(() => resolve()));
   }
 
-  /** Whether lines of the level are written; where they are not, nothing need be gathered. */
+  /** Whether lines of the level are written. If not, the caller need not gather their fields. */
   writes(level: Exclude<Level, 'silent'>): boolean {
     return this.#pino.isLevelEnabled(level);
   }
@@ -113,7 +113,7 @@ export class Log {
     this.#pino.debug(fields, message);
   }
 
-  /** What went wrong, with its stack where stacks are wanted. */
+  /** Logs an error, with its stack if stacks are wanted. */
   failure(message: string, error: unknown, fields: object = {}): void {
     const stack = this.#stacks && error instanceof Error ? { stack: error.stack } : {};
     this.#pino.error({ ...fields, ...stack }, message);
@@ -126,7 +126,7 @@ export class Log {
     this.failure(message, error);
   }
 
-  /** Waits, within bounds, until what was logged has left. */
+  /** Waits, within bounds, until all lines are written. */
   async close(): Promise<void> {
     const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS).unref());
     await Promise.race([this.#flush(), late]);
@@ -143,7 +143,7 @@ export class Log {
         const shown = text ? asText(line, colours) : `${escaped(line.trimEnd())}\n`;
         if (this.#direct.now) process.stderr.write(shown);
         else out.write(shown);
-        // What went wrong leaves at once, the rest in company.
+        // Errors and warnings are written at once, other lines together.
         if (URGENT.test(line)) out.flush();
         else timer ??= setTimeout(flush, FLUSH_INTERVAL_MS).unref();
       },

@@ -1,8 +1,8 @@
-/** What Prometheus reads: counters, gauges and histograms in seconds and bytes, its base units. */
+/** The metrics for Prometheus: counters, gauges and histograms, in seconds and bytes. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { AccessRecord } from './requests.ts';
 
-/** Seconds: from an answer out of memory to a write on a slow disk. */
+/** Seconds: from a response out of memory to a write on a slow disk. */
 const LATENCIES = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
 /** Seconds: a checkpoint writes the whole base. */
@@ -10,7 +10,7 @@ const CHECKPOINTS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60];
 
 const GROUP_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
-/** Methods that have a label of their own: a client may make up any other. */
+/** Methods with a label of their own. A client may send any other word. */
 const METHODS: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -21,7 +21,7 @@ const METHODS: ReadonlySet<string> = new Set([
   'OPTIONS',
 ]);
 
-/** What is asked for when Prometheus comes, and not before. */
+/** Values that are read when Prometheus requests the metrics. */
 export interface Sources {
   /** Rows by the plural of their kind. */
   readonly rows: () => Iterable<readonly [kind: string, count: number]>;
@@ -178,7 +178,7 @@ export class Metrics {
     });
   }
 
-  /** A count that somebody else keeps. */
+  /** A counter whose count is kept elsewhere. */
   #total(name: string, help: string, read: () => number): void {
     const counter: Counter = new Counter({
       name,

@@ -1,4 +1,4 @@
-/** One line of the log for every answer. */
+/** One line of the log for every response. */
 import type { Log } from './log.ts';
 
 /** What is known of an answer when it has been handed over. */
@@ -6,16 +6,16 @@ export interface AccessRecord {
   /** Names the exchange in the log and in the body of a 5xx. */
   readonly id: string;
   readonly method: string;
-  /** As sent, without the query, which may hold what is nobody's business. */
+  /** As sent, without the query, which may contain secrets. */
   readonly path: string;
-  /** The shape of the path, such as `/books/{id}/`; null where it leads nowhere. */
+  /** The shape of the path, such as `/books/{id}/`; null if there is no such path. */
   readonly route: string | null;
   readonly status: number;
   /** From the request's headers to the answer's, in milliseconds. */
   readonly milliseconds: number;
   /** Of the answer's body. */
   readonly bytes: number;
-  /** Whom the token is for; null where none was asked. */
+  /** The subject of the token; null if no token was required. */
   readonly subject: string | null;
   /** Of the client, as far as proxies are trusted. */
   readonly address: string;
@@ -23,18 +23,18 @@ export interface AccessRecord {
   readonly aborted: boolean;
 }
 
-/** Longer paths are cut: the log is no place to store things. */
+/** Characters. Longer paths are cut, so that a line has a bounded size. */
 const MAX_PATH_LENGTH = 1024;
 
-/** Routes that monitors ask every few seconds. */
+/** Routes that monitors request every few seconds. */
 const PROBES: ReadonlySet<string | null> = new Set(['/healthz', '/readyz', '/metrics']);
 
-/** A fault is an error; that there is too much to do, or that the server goes, is none. */
+/** A fault is an error. A 503, which an overloaded or closing server sends, is not. */
 export function levelOf(status: number): 'error' | 'info' {
   return status >= 500 && status !== 503 ? 'error' : 'info';
 }
 
-/** Logs an answer: what monitors ask for at `debug`, the rest as its status has it. */
+/** Logs a response: at `debug` for monitors, otherwise at the level of its status. */
 export function logAnswer(log: Log, answered: AccessRecord): void {
   const { route, status } = answered;
   const level = PROBES.has(route) ? 'debug' : levelOf(status);

@@ -1,8 +1,8 @@
-/** Lines of the log for people: the same facts as the JSON, easier on the eye. */
+/** Lines of the log for people, with the same facts as the JSON. */
 
 const COLOURS: Readonly<Record<string, string>> = { error: '31', warn: '33', debug: '2' };
 
-/** Members that have a place of their own in the line. */
+/** Members that have a fixed place in the line. */
 const PLACED = new Set(['level', 'time', 'msg', 'stack']);
 
 /**
@@ -26,14 +26,14 @@ export function asText(line: string, colours: boolean): string {
   return `${[first, ...lines.map(escaped)].join('\n')}\n`;
 }
 
-/** A value with a space in it gets quotes: it would look like two. */
+/** Quotes a value with a space in it, which would look like two values. */
 function plain(value: unknown): string {
   return typeof value === 'string' && !/[\s"=]/.test(value) ? value : JSON.stringify(value);
 }
 
 /**
- * Control characters would move a terminal's cursor, turn what follows around, or forge a line
- * (CWE-117). What they become is the same character within a string of JSON.
+ * Escapes control characters as JSON does. They could move the cursor of a terminal, reverse the
+ * text after them, or forge a line (CWE-117).
  */
 export function escaped(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (found) =>

@@ -11,7 +11,7 @@ import { missing } from '../../store/store.ts';
 import type { Context } from '../../app/context.ts';
 import { describeState } from './describe.ts';
 
-/** Standard input or output in the place of a file. */
+/** Standard input or output instead of a file. */
 const STREAM = '-';
 
 export interface BackupOptions {
@@ -35,7 +35,7 @@ export async function backup({ data, file }: BackupOptions, context: Context): P
   context.print(`backed up ${data} to ${path}: ${describeState(state)}`);
 }
 
-/** @throws CatalogError `backup_failed` where the disk or a pipe does not take the backup. */
+/** @throws CatalogError `backup_failed` if the disk or a pipe does not take the backup. */
 async function refusing(target: string, write: () => Promise<void>): Promise<void> {
   try {
     await write();
@@ -73,12 +73,12 @@ async function readBackup(file: string, context: Context): Promise<State> {
   return verifyBackup(file, bytes);
 }
 
-/** `20261121T142737Z`: sorts by time, and every file system takes it. */
+/** `20261121T142737Z`: it sorts by time, and is a valid name in every file system. */
 function timestamp(time: Date): string {
   return time.toISOString().replace(/[-:]|\.\d+/g, '');
 }
 
-/** @returns where the file goes, without symbolic links. @throws CatalogError `backup_failed`. */
+/** @returns the path to write, without symbolic links. @throws CatalogError `backup_failed`. */
 function targetOf(file: string, data: string): string {
   const refuse = (why: string, cause?: unknown) =>
     new CatalogError('backup_failed', `${file} ${why}`, { cause });

@@ -11,7 +11,11 @@ export interface CheckOptions {
   readonly data: string;
 }
 
-/** @throws CatalogError `check_failed` where something was found, which is then printed; `store_missing`. */
+/**
+ * Prints every finding.
+ *
+ * @throws CatalogError `check_failed` if there are findings; `store_missing`.
+ */
 export function check({ data }: CheckOptions, context: Context): void {
   const { findings, state, changeSets } = checkStore(context.disk, data);
   const found = [
@@ -24,7 +28,7 @@ export function check({ data }: CheckOptions, context: Context): void {
     const count = found.length === 1 ? 'one finding' : `${found.length} findings`;
     throw new CatalogError(
       'check_failed',
-      `${data} is not in order: ${count}, told on standard output`,
+      `${data} is not in order: ${count}, listed on standard output`,
     );
   }
   if (state === null) throw missing(data);

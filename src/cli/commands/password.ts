@@ -9,7 +9,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * @param name whose password it is.
- * @throws CatalogError `account` where none is given, or the two differ.
+ * @throws CatalogError `account` if no password is given, or the two differ.
  */
 export async function askPassword(name: string, { input, terminal }: Context): Promise<string> {
   const stream: NodeJS.ReadableStream & { isTTY?: boolean } = input();
@@ -25,7 +25,7 @@ export async function askPassword(name: string, { input, terminal }: Context): P
   throw new CatalogError('account', 'the two passwords differ; nothing was changed');
 }
 
-/** @returns what was typed at each prompt, unseen; fewer where Ctrl-C or Ctrl-D ended it. */
+/** @returns the line typed at each prompt, without echo; fewer if Ctrl-C or Ctrl-D ended it. */
 async function typeLines(
   input: NodeJS.ReadableStream,
   output: NodeJS.WritableStream,
@@ -41,7 +41,7 @@ async function typeLines(
     for (const prompt of prompts) {
       output.write(prompt);
       const line = await each.next();
-      // The line end was typed, and not shown either.
+      // The line end was not echoed either.
       output.write('\n');
       if (line.done === true) break;
       typed.push(line.value);

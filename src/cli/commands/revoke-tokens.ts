@@ -10,7 +10,7 @@ export interface RevokeOptions {
   readonly subject: string | null;
 }
 
-/** @throws CatalogError `usage` where neither or both are named; `access_file`. */
+/** @throws CatalogError `usage` if neither or both are given; `access_file`. */
 export async function revokeTokens(
   { data, jti, subject }: RevokeOptions,
   { disk, print }: Context,

@@ -29,9 +29,9 @@ interface Named {
   readonly name: string;
 }
 
-/** @throws CatalogError `account` where there is one already, or the password is none. */
+/** @throws CatalogError `account` if there is one already, or the password is not acceptable. */
 export async function usersAdd({ data, name }: Named, role: Role, context: Context): Promise<void> {
-  // Before anybody types a password in vain.
+  // Checked before the password is asked for.
   requireUnused(currentAccess(data), name);
   const password = await hashPassword(await askPassword(name, context));
   await changeAccess(context.disk, data, (draft, now) =>
@@ -102,7 +102,7 @@ export async function usersRemove({ data, name }: Named, context: Context): Prom
   context.print(`removed ${name} and ended its tokens`);
 }
 
-/** Changes an account that is there; where there is none, no file and no directory is made. */
+/** Changes an existing account. If there is none, no file and no directory is created. */
 function changeAccount<T>(
   { data, name }: Named,
   { disk }: Context,

@@ -68,7 +68,7 @@ function assertFound(data: string, { status, stdout, stderr }: Finished): string
   assert.not.match(stdout + stderr, /\n\s+at |\.ts:\d/);
   const findings = stdout.split('\n').slice(0, -1);
   const count = findings.length === 1 ? 'one finding' : `${findings.length} findings`;
-  const told = `catalog-server: ${data} is not in order: ${count}, told on standard output\n`;
+  const told = `catalog-server: ${data} is not in order: ${count}, listed on standard output\n`;
   assert.is(stderr, told);
   return findings;
 }
