@@ -6,6 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { callProgram } from '../../support/program.ts';
 import { exchangeRaw } from '../../support/raw.ts';
 import {
   killServers,
@@ -224,6 +225,7 @@ test('a log without a reader delays neither requests nor the shutdown', async ()
 
 test('a data directory that others may enter is taken from them, and the log says so', async () => {
   const data = temporaryDirectory();
+  assert.is((await callProgram(['migrate', '--data', data])).status, 0);
   chmodSync(data, 0o755);
   const { events } = await logged({ data, args: INFO }, async () => {});
   assert.ok(events.some(({ msg }) => String(msg).includes(`${data} was open to other users`)));
@@ -241,10 +243,11 @@ const isRoot = process.geteuid?.() === 0;
   assert.match((await logged({ args: INFO }, async () => {})).text, told);
 });
 
-test('while it serves, the source prints only through the log', () => {
+test('serve prints one plain line, that it created a store, and the rest through the log', () => {
   const text = readFileSync(join(ROOT, 'src', 'app', 'serve.ts'), 'utf8');
   assert.match(text, 'new Operation(');
-  assert.not.match(text, /context\.warn|process\.stderr\.write/);
+  assert.equal(text.match(/context\.warn|process\.stderr\.write/g), ['context.warn']);
+  assert.match(text, 'created an empty store');
 });
 
 test.run();
