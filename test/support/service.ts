@@ -98,7 +98,7 @@ export function contextOf(disk = quickDisk, env: Context['env'] = {}): Context {
   };
 }
 
-function optionsOf(options: ServiceOptions, data: string): CatalogOptions {
+export function optionsOf(options: ServiceOptions, data: string): CatalogOptions {
   return {
     basePath: '',
     corsOrigins: [],
@@ -113,7 +113,7 @@ function optionsOf(options: ServiceOptions, data: string): CatalogOptions {
 }
 
 /** Keeps what is logged, as `Operation` words it. */
-function monitor(log: string[]): Parameters<typeof openCatalog>[2] {
+export function monitor(log: string[]): Parameters<typeof openCatalog>[2] {
   const readiness = new Readiness();
   const add = (message: string) => void log.push(message);
   const failed = (what: string) => (error: unknown) => add(`${what}: ${messageOf(error)}`);
