@@ -1,5 +1,6 @@
 /** A plain HTTP client: a request in, status, headers and body out. */
 import { SignJWT } from 'jose';
+import * as assert from 'uvu/assert';
 import { requireDescribed } from './contract.ts';
 import { SECRET } from './secret.ts';
 
@@ -91,8 +92,21 @@ export async function send(
     json = undefined;
   }
   const received = { status: response.status, headers: response.headers, text, json };
+  requireShortHeaders(response.headers, `${method} ${path}`);
   if (undescribed === undefined) await requireDescribed(server, method, path, received);
   return received;
+}
+
+/** Bytes. Common proxies answer 502 to more. */
+const MAX_RESPONSE_HEADERS = 8 * 1024;
+
+/** No response has more than 8 KiB of headers, whatever the request. */
+function requireShortHeaders(headers: Headers, what: string): void {
+  const bytes = [...headers].reduce(
+    (sum, [name, value]) => sum + name.length + value.length + 4,
+    0,
+  );
+  assert.ok(bytes < MAX_RESPONSE_HEADERS, `${what} has ${bytes} bytes of headers`);
 }
 
 /** A body that is made piece by piece, each when the one before it was read. */

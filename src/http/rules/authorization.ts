@@ -1,4 +1,4 @@
-/** Who may do what (spec 6.5). */
+/** Which role an operation needs, and whether a caller has it (spec 6.5). */
 import { mayActAs, type Role } from '../../auth/roles.ts';
 import type { TokenVerifier, Verified } from '../../auth/tokens.ts';
 import { CatalogError } from '../../errors.ts';
@@ -6,9 +6,9 @@ import type { Kind } from '../../model/kind.ts';
 import { header, type HttpRequest, whenReady } from '../message.ts';
 
 /**
- * The role that a method on rows of a kind asks for; null where it asks for no token.
+ * The role that a method on rows of a kind needs; null if it needs no token.
  *
- * @param protectsOpen whether writing what anybody may read takes a token (spec 6.1 asks for none).
+ * @param protectsOpen whether writing to public collections needs a token (spec 6.1: it does not).
  */
 export function accessTo(
   { public: isPublic, adminOnly }: Pick<Kind, 'public' | 'adminOnly'>,
@@ -21,8 +21,8 @@ export function accessTo(
 }
 
 /**
- * @param needed the least role that the operation asks for.
- * @returns whose token it is.
+ * @param needed the least role for the operation.
+ * @returns the caller, by the token.
  * @throws CatalogError `unauthorized`, `forbidden`.
  */
 export function authorize(

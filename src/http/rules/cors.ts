@@ -1,13 +1,13 @@
 /**
- * Pages of other origins (Fetch standard, section 3.3): off unless origins are named. Credentials
- * stay off: a token is sent in a header, which a page does itself.
+ * Pages of other origins (Fetch standard, section 3.3) may read responses if their origins are
+ * configured. Credentials are not allowed: a page sends its token in a header itself.
  */
 import { type HttpResponse, header, type HttpRequest } from '../message.ts';
 
 /** Any origin. */
 export const ANY_ORIGIN = '*';
 
-/** Request headers that a page may send; all of them have a meaning here. */
+/** Request headers that a page may send: those that the service reads. */
 const REQUEST_HEADERS = [
   'Accept',
   'Authorization',
@@ -17,7 +17,7 @@ const REQUEST_HEADERS = [
   'If-None-Match',
 ].join(', ');
 
-/** Response headers that a page may read, beyond those that it always may. */
+/** Response headers that a page may read, in addition to the safelisted ones. */
 const RESPONSE_HEADERS = [
   'Allow',
   'ETag',
@@ -29,21 +29,21 @@ const RESPONSE_HEADERS = [
   'X-Total-Count',
 ].join(', ');
 
-/** Seconds for which a browser may remember the answer to a preflight; Chromium's longest. */
+/** Seconds for which a browser may cache the response to a preflight; the maximum of Chromium. */
 const PREFLIGHT_MAX_AGE_S = '7200';
 
 /** @param origins such as `https://shop.example`, or {@link ANY_ORIGIN}. */
 export function crossOrigin(
   origins: readonly string[],
-): (request: HttpRequest, answer: HttpResponse) => HttpResponse {
+): (request: HttpRequest, response: HttpResponse) => HttpResponse {
   const any = origins.includes(ANY_ORIGIN);
   const named = new Set(origins);
-  return (request, answer) => {
-    const { headers } = answer;
-    // Without it a cache would give one origin what was said to another.
+  return (request, response) => {
+    const { headers } = response;
+    // Without it a cache would serve the response for one origin to another.
     if (!any) headers['Vary'] = `${headers['Vary']}, Origin`;
     const origin = header(request, 'origin');
-    if (origin === undefined || !(any || named.has(origin))) return answer;
+    if (origin === undefined || !(any || named.has(origin))) return response;
     headers['Access-Control-Allow-Origin'] = any ? ANY_ORIGIN : origin;
     const asked = header(request, 'access-control-request-method');
     if (request.method === 'OPTIONS' && asked !== undefined) {
@@ -53,6 +53,6 @@ export function crossOrigin(
     } else {
       headers['Access-Control-Expose-Headers'] = RESPONSE_HEADERS;
     }
-    return answer;
+    return response;
   };
 }

@@ -6,7 +6,7 @@ import { header, type HttpRequest } from '../message.ts';
 const KEY = /^(?:"((?:[ !#-[\]-~]|\\["\\]){1,255})"|([!#-[\]-~]{1,255}))$/;
 
 /**
- * @returns the key; null where none was sent.
+ * @returns the key; null if none was sent.
  * @throws CatalogError `malformed_request`.
  */
 export function idempotencyKey(request: HttpRequest): string | null {

@@ -1,4 +1,4 @@
-/** Paging facts as headers: `X-Total-Count`, and `Link` (RFC 8288) to the other pages. */
+/** Links to the other pages of a list (RFC 8288). */
 import type { CollectionQuery } from '../../resources/query.ts';
 
 /**
@@ -8,11 +8,11 @@ import type { CollectionQuery } from '../../resources/query.ts';
 const MAX_LINKS = 4096;
 
 /**
- * Link values for the `first`, `prev`, `next` and `last` pages that there are; none if the
+ * Link values for the pages `first`, `prev`, `next` and `last`, as far as they exist; none if the
  * links would be longer than {@link MAX_LINKS}.
  *
- * @param path of the collection as the client called it.
- * @param total rows of all pages together.
+ * @param path of the collection, as in the request.
+ * @param total rows in all pages.
  */
 export function pageLinks(path: string, query: CollectionQuery, total: number): string[] {
   const { form, selection } = query;

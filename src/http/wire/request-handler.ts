@@ -85,15 +85,13 @@ async function serve(context: ServerContext, exchange: Exchange, turn: Turn): Pr
     const received = finishing instanceof Promise ? await finishing : finishing;
     body?.release();
     if (!received || pipeline.closing) response.headers['Connection'] = 'close';
-    if (request.headers[REQUEST_ID] !== undefined || response.status >= 500) {
-      response.headers['X-Request-Id'] = request.trace.id;
-    }
+    addRequestId(request, response);
     const milliseconds = performance.now() - started;
     const sending = sendResponse(exchange, response, request.method === 'HEAD');
     const bytes = sending instanceof Promise ? await sending : sending;
     if (listener?.wants(response.status) === true) {
-      const aborted = connection.destroyed;
-      listener.onResponse(accessRecord(request, response, bytes, milliseconds, aborted));
+      const gone = connection.destroyed;
+      listener.onResponse(accessRecord(request, response, bytes, milliseconds, gone));
     }
     // Until the client has taken the response, no other request of its connection is carried out:
     // the responses to a client that does not read would be kept here.
@@ -105,6 +103,12 @@ async function serve(context: ServerContext, exchange: Exchange, turn: Turn): Pr
     body?.release();
     pipeline.complete(connection);
   }
+}
+
+/** A client that sends ids gets them back, and every fault has one that the log can be searched for. */
+function addRequestId({ headers, trace }: HttpRequest, response: HttpResponse): void {
+  if (headers[REQUEST_ID] === undefined && response.status < 500) return;
+  response.headers['X-Request-Id'] = trace.id;
 }
 
 /** Requests of a client that has gone, or whose body cannot arrive, are not carried out. */
