@@ -39,7 +39,16 @@ export interface Disk {
   rmdir(path: string): void;
   /** Names in a directory; empty if there is no directory. */
   list(path: string): string[];
+<<<<<<< HEAD
   /** The length of a file in bytes; null if there is none. */
+=======
+  /**
+   * The bytes of a file in pieces, or null if there is none. Each piece is valid until the next.
+   * It is read while the pieces are taken; the descriptor is closed after the last one.
+   */
+  pieces(path: string): Iterable<Uint8Array> | null;
+  /** The length of a file in bytes, or null if there is none. */
+>>>>>>> 4bdc931 (Read the base in pieces, and cut its slices by bytes and by time)
   size(path: string): number | null;
   /** The bytes of a file; null if there is none. */
   read(path: string): Buffer | null;
@@ -78,6 +87,10 @@ export const machineDisk: Disk = {
   mkdir: (path) => void fs.mkdirSync(path, { recursive: true, mode: 0o700 }),
   rmdir: (path) => absentAs(undefined, () => fs.rmdirSync(path)),
   list: (path) => absentAs([], () => fs.readdirSync(path)),
+  pieces(path) {
+    const fd = absentAs(null, () => fs.openSync(path, 'r'));
+    return fd === null ? null : piecesOf(fd);
+  },
   size: (path) => fs.statSync(path, { throwIfNoEntry: false })?.size ?? null,
   read: (path) => absentAs(null, () => fs.readFileSync(path)),
 };
@@ -89,5 +102,21 @@ function absentAs<T>(absent: T, action: () => T): T {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return absent;
     throw error;
+  }
+}
+
+/** Bytes read at once. */
+const PIECE_BYTES = 1024 * 1024;
+
+function* piecesOf(fd: number): Generator<Uint8Array> {
+  try {
+    const buffer = Buffer.allocUnsafe(PIECE_BYTES);
+    for (;;) {
+      const length = fs.readSync(fd, buffer, 0, buffer.length, null);
+      if (length === 0) return;
+      yield buffer.subarray(0, length);
+    }
+  } finally {
+    fs.closeSync(fd);
   }
 }

@@ -7,11 +7,12 @@ import type { Disk } from '../disk/disk.ts';
 import { withOpen } from '../disk/durable-file.ts';
 import { acquireOwnership } from '../disk/lock.ts';
 import { CatalogError } from '../errors.ts';
-import { baseSlices, decodeBase } from './files/base.ts';
+import { baseSlices } from './files/base.ts';
+import { BaseReader, decodeBase } from './files/base-reader.ts';
 import { stateFaults } from './check.ts';
 import { createStore } from './files/create.ts';
 import type { State } from './state.ts';
-import { CHANGES, damaged, HEAD, listChanges, LOCK, readFile, unwritable } from './files/files.ts';
+import { CHANGES, damaged, HEAD, listChanges, LOCK, unwritable } from './files/files.ts';
 import { writeBase } from './files/write-base.ts';
 
 /** Files that may be in a directory into which a backup is restored. */
@@ -36,25 +37,43 @@ const NO_STORE = new Set([
 export async function writeBackup(disk: Disk, state: State, path: string): Promise<void> {
   await withOpen(disk, dirname(path), (fd) =>
     writeBase(disk, path, fd, state.snapshot(), (temporary) => {
-      verifyBackup(path, readFile(disk, temporary) ?? Buffer.alloc(0));
+      verifyBackup(path, disk.pieces(temporary) ?? []);
     }),
   );
 }
 
-/** @returns the bytes of a backup, verified as {@link writeBackup} does. */
-export function encodeBackup(state: State): Buffer {
-  const bytes = Buffer.concat([...baseSlices(state.snapshot())]);
-  verifyBackup('the backup', bytes);
-  return bytes;
+/**
+ * @returns the bytes of a backup in slices, to be read once or again.
+ * @throws CatalogError `store_damaged` if the state itself does not pass.
+ */
+export function encodeBackup(state: State): Iterable<Uint8Array> {
+  const snapshot = state.snapshot();
+  const slices = { [Symbol.iterator]: () => baseSlices(snapshot) };
+  verifyBackup('the backup', slices);
+  return slices;
 }
 
 /**
  * @param name of the file, for messages.
+ * @param content the file's bytes, or pieces of them in order.
  * @returns the state in the backup, after every row was judged.
  * @throws CatalogError `store_damaged`, `schema_version`.
  */
-export function verifyBackup(name: string, bytes: Buffer): State {
-  const { state } = decodeBase(name, bytes);
+export function verifyBackup(name: string, content: Uint8Array | Iterable<Uint8Array>): State {
+  return requireWhole(name, decodeBase(name, content).state);
+}
+
+/** As {@link verifyBackup}, from a stream. @throws also what the stream throws. */
+export async function receiveBackup(
+  name: string,
+  stream: AsyncIterable<Uint8Array>,
+): Promise<State> {
+  const reader = new BaseReader(name);
+  for await (const piece of stream) reader.write(piece);
+  return requireWhole(name, reader.end().state);
+}
+
+function requireWhole(name: string, state: State): State {
   const [first, ...more] = stateFaults(state);
   if (first === undefined) return state;
   throw damaged(name, more.length === 0 ? first : `${first}; and ${more.length} more`);

@@ -25,6 +25,10 @@ export function memoryDisk(): { readonly disk: Disk; readonly files: Map<string,
       const below = [...files.keys()].filter((each) => each.startsWith(`${path}/`));
       return [...new Set(below.map((each) => each.slice(path.length + 1).split('/')[0] ?? ''))];
     },
+    pieces(path) {
+      const text = files.get(path);
+      return text === undefined ? null : [Buffer.from(text)];
+    },
     size: (path) => files.get(path)?.length ?? null,
     read(path) {
       const text = files.get(path);

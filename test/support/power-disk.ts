@@ -398,6 +398,11 @@ export class PowerDisk implements Disk {
     return found === undefined ? [] : [...this.volume.directory(found).current.keys()];
   }
 
+  pieces(path: string): Iterable<Uint8Array> | null {
+    const bytes = this.read(path);
+    return bytes === null ? null : [bytes];
+  }
+
   size(path: string): number | null {
     return this.read(path)?.length ?? null;
   }

@@ -144,6 +144,11 @@ export class RefusingDisk implements Disk {
     return machineDisk.list(path);
   }
 
+  pieces(path: string): Iterable<Uint8Array> | null {
+    this.#judge('read', path);
+    return machineDisk.pieces(path);
+  }
+
   size(path: string): number | null {
     this.#judge('size', path);
     return machineDisk.size(path);

@@ -1,11 +1,16 @@
 /** `backup` and `restore`: the whole catalog as one file, beside a running server too. */
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import { CatalogError, messageOf } from '../../errors.ts';
-import { encodeBackup, restoreBackup, verifyBackup, writeBackup } from '../../store/backup.ts';
+import {
+  encodeBackup,
+  receiveBackup,
+  restoreBackup,
+  verifyBackup,
+  writeBackup,
+} from '../../store/backup.ts';
 import type { State } from '../../store/state.ts';
-import { readFile } from '../../store/files/files.ts';
+import { readable } from '../../store/files/files.ts';
 import { recover } from '../../store/files/recovery.ts';
 import { missing } from '../../store/store.ts';
 import type { Context } from '../../app/context.ts';
@@ -26,7 +31,9 @@ export async function backup({ data, file }: BackupOptions, context: Context): P
   if (recovered === null) throw missing(data);
   const { state } = recovered;
   if (file === STREAM) {
-    await refusing('standard output', () => context.write(encodeBackup(state)));
+    await refusing('standard output', async () => {
+      for (const slice of encodeBackup(state)) await context.write(slice);
+    });
     return;
   }
   const path = file ?? `catalog-${timestamp(new Date())}.json`;
@@ -65,12 +72,12 @@ export async function restore({ data, file }: RestoreOptions, context: Context):
 }
 
 async function readBackup(file: string, context: Context): Promise<State> {
-  if (file === STREAM) return verifyBackup('standard input', await buffer(context.input()));
-  const bytes = readFile(context.disk, file);
-  if (bytes === null) {
+  if (file === STREAM) return receiveBackup('standard input', context.input());
+  const pieces = readable(file, () => context.disk.pieces(file));
+  if (pieces === null) {
     throw new CatalogError('backup_failed', `there is no file ${file}; name a backup`);
   }
-  return verifyBackup(file, bytes);
+  return readable(file, () => verifyBackup(file, pieces));
 }
 
 /** `20261121T142737Z`: it sorts by time, and is a valid name in every file system. */

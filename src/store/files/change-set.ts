@@ -7,14 +7,13 @@ import { damaged, parseShape, withChecksum, verifyChecksum } from './files.ts';
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const id = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
-const row = v.custom<Row>(
-  (input) =>
-    typeof input === 'object' &&
-    input !== null &&
-    !Array.isArray(input) &&
-    v.is(id, (input as Row).id),
-  'must be a row with an id',
-);
+/** Whether a value has the form of a stored row. */
+export function isRow(input: unknown): input is Row {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return false;
+  return v.is(id, (input as Partial<Row>).id);
+}
+
+const row = v.custom<Row>(isRow, 'must be a row with an id');
 /** A record by table. valibot would take a list for a record without members. */
 const byKind = <const S extends v.GenericSchema>(shape: S) =>
   v.pipe(

@@ -62,10 +62,12 @@ export function readFile(disk: Disk, path: string): Buffer | null {
   return readable(path, () => disk.read(path));
 }
 
-function readable<T>(path: string, read: () => T): T {
+/** Runs `read`; what the disk throws becomes `store_unreadable`. */
+export function readable<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
+    if (cause instanceof CatalogError) throw cause;
     throw new CatalogError(
       'store_unreadable',
       `${path} cannot be read (${messageOf(cause)}); make it readable for the user that runs catalog-server`,
@@ -95,6 +97,11 @@ export function withChecksum(value: object, length = 0): Checksummed {
   return { bytes: Buffer.from(text + checksumMember(digest)), digest };
 }
 
+/** @returns the digest that the last bytes of a file state; undefined if they are no checksum. */
+export function checksumIn(ending: Buffer): string | undefined {
+  return CHECKSUM_MEMBER.exec(ending.toString('latin1'))?.[1];
+}
+
 /**
  * Verifies the digest of a file of the store and parses it.
  *
@@ -102,7 +109,7 @@ export function withChecksum(value: object, length = 0): Checksummed {
  */
 export function verifyChecksum(path: string, bytes: Buffer): { value: unknown; digest: string } {
   const end = Math.max(bytes.length - CHECKSUM_LENGTH, 0);
-  const stated = CHECKSUM_MEMBER.exec(bytes.toString('latin1', end))?.[1];
+  const stated = checksumIn(bytes.subarray(end));
   if (stated === undefined) throw damaged(path, 'it is cut off, or not a file of the store');
   const digest = createHash('sha256').update(bytes.subarray(0, end)).digest('hex');
   if (digest !== stated) throw damaged(path, 'its checksum does not match its content');

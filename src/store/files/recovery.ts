@@ -13,7 +13,8 @@ import type { Disk } from '../../disk/disk.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { ChangeSet } from '../change-set.ts';
 import type { State } from '../state.ts';
-import { type Base, decodeBase, earlierSchema } from './base.ts';
+import { earlierSchema } from './base.ts';
+import { type Base, type BaseReader, readBase } from './base-reader.ts';
 import { decodeNext } from './change-set.ts';
 import {
   BASE,
@@ -97,14 +98,15 @@ class Recovery {
   readonly #directory: string;
   readonly #problems: CatalogError[] = [];
   readonly #head: Head | null | undefined;
-  readonly #base: Buffer | null | undefined;
+  /** Null if there is no base; undefined if it cannot be read. */
+  readonly #base: BaseReader | null | undefined;
 
   constructor(disk: Disk, directory: string) {
     this.#disk = disk;
     this.#directory = directory;
     // In this order: what the head names is there when base and change sets are read.
     this.#head = this.#attempt(() => readHead(disk, join(directory, HEAD)));
-    this.#base = this.#attempt(() => readFile(disk, join(directory, BASE)));
+    this.#base = this.#attempt(() => readBase(disk, join(directory, BASE)));
   }
 
   run(scrutiny: Scrutiny | undefined): Inspection {
@@ -125,8 +127,8 @@ class Recovery {
     if (base === null) return { recovered: null, problems: this.#problems };
     const { schema, state } = base;
     if (schema >= HEAD_SINCE) this.#judgeHead(state.sequence);
-    const baseBytes = this.#base?.length ?? 0;
-    return { recovered: { schema, state, baseBytes, files, ...history }, problems: this.#problems };
+    const recovered = { schema, state, baseBytes: base.size, files, ...history };
+    return { recovered, problems: this.#problems };
   }
 
   #list(): Listing {
@@ -135,9 +137,9 @@ class Recovery {
   }
 
   #decodeBase(): Base | null {
-    const bytes = this.#base ?? null;
-    if (bytes === null) return null;
-    return this.#attempt(() => decodeBase(join(this.#directory, BASE), bytes)) ?? null;
+    const base = this.#base ?? null;
+    if (base === null) return null;
+    return this.#attempt(() => base.end()) ?? null;
   }
 
   /**
@@ -146,10 +148,10 @@ class Recovery {
    */
   baseReplaced(): boolean {
     try {
-      const base = readFile(this.#disk, join(this.#directory, BASE));
+      const base = readBase(this.#disk, join(this.#directory, BASE));
       const head = this.#head === null ? readFile(this.#disk, join(this.#directory, HEAD)) : null;
       if (head !== null || base === null) return head !== null || this.#base !== null;
-      return this.#base?.equals(base) !== true;
+      return this.#base?.ending !== base.ending;
     } catch {
       // A file that cannot be read is among the problems already.
       return false;

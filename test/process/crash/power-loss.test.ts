@@ -13,7 +13,7 @@ import {
   verifyBackup,
   writeBackup,
 } from '../../../src/store/backup.ts';
-import { decodeBase } from '../../../src/store/files/base.ts';
+import { decodeBase } from '../../../src/store/files/base-reader.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import type { State } from '../../../src/store/state.ts';
 import { BASE, CHANGES, changeSetName, HEAD } from '../../../src/store/files/files.ts';
@@ -572,7 +572,7 @@ for (const before of ['an older backup', 'nothing']) {
     const path = join(into, 'b.json');
     const disk = new PowerDisk(root, origin);
     await writeBackup(disk, document, path);
-    const whole = encodeBackup(document);
+    const whole = Buffer.concat([...encodeBackup(document)]);
     assert.equal(disk.read(path), whole);
     for (const { at, left } of losses(disk, 0, randomFrom(1), DRAWS)) {
       const found = new PowerDisk(root, left).read(path);

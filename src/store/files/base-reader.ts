@@ -1,0 +1,259 @@
+/**
+ * Reading a base document piece by piece, row by row. Memory grows with the rows alone: a string or
+ * a buffer of the whole has a limit, and a store has none.
+ *
+ * Invariants:
+ * 1. Nothing of the document is used before its checksum was verified.
+ * 2. A document that is not divided into lines as we write it is read as a whole, if it is small
+ *    enough: a person may have formatted it and put a new checksum.
+ */
+import { createHash } from 'node:crypto';
+import * as v from 'valibot';
+import type { Disk } from '../../disk/disk.ts';
+import { messageOf } from '../../errors.ts';
+import { KIND_NAMES, type KindName, type Row } from '../../model/kind.ts';
+import { ALL_KINDS } from '../../model/kinds.ts';
+import { perKind } from '../../model/per-kind.ts';
+import { RowTable } from '../memory/row-table.ts';
+import { State } from '../state.ts';
+import { laterSchema } from './base.ts';
+import { isRow, shapes } from './change-set.ts';
+import { CHECKSUM_LENGTH, checksumIn, damaged, parseShape, readable } from './files.ts';
+import { type BaseDocument, migrated, SCHEMA_VERSION, shapeOf } from './schema.ts';
+
+/** Bytes up to which a document of another layout is read as a whole. */
+const MAX_WHOLE_BYTES = 64 * 1024 * 1024;
+
+const LINE_FEED = 0x0a;
+
+/** The last characters of the first line. */
+const TABLES = '"tables":{';
+
+/** The line that begins a table. An empty table ends on it. */
+const TABLE = /^"(\w+)":\[(?:(\],)|(\]))?$/;
+
+export interface Base {
+  /** The version of the file. The state has the form of the current version. */
+  readonly schema: number;
+  readonly state: State;
+  /** Bytes of the file. */
+  readonly size: number;
+}
+
+type Tables = Partial<Record<KindName, Row[]>>;
+
+/** What the next line has to be. */
+type Expected = 'head' | 'table' | 'row' | 'end';
+
+export class BaseReader {
+  readonly #path: string;
+  readonly #hash = createHash('sha256');
+  /** The last bytes so far: the checksum, if no more come. */
+  #held: Buffer = Buffer.alloc(0);
+  #size = 0;
+  /** The pieces, as long as they are few enough to be read as a whole. */
+  #whole: Buffer[] | null = [];
+  /** The pieces of a line that has not ended. */
+  #line: Buffer[] = [];
+  #lineBytes = 0;
+  #expected: Expected = 'head';
+  #head: unknown;
+  #tables: Tables = {};
+  #rows: Row[] = [];
+  /** Why the lines are not those that we write; null as long as they are. */
+  #irregular: string | null = null;
+
+  /** @param path of the file, for messages. */
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** The last bytes: two files that end alike have the same content. */
+  get ending(): string {
+    return this.#held.toString('latin1');
+  }
+
+  /** Takes the next piece, of any length. The caller may use its memory again. */
+  write(piece: Uint8Array): void {
+    this.#size += piece.length;
+    const bytes = Buffer.concat([this.#held, piece]);
+    const end = Math.max(bytes.length - CHECKSUM_LENGTH, 0);
+    this.#held = bytes.subarray(end);
+    this.#take(bytes.subarray(0, end));
+  }
+
+  /**
+   * @returns what the file holds, after all of it was written.
+   * @throws CatalogError `store_damaged`; `schema_version` if a later program has written it.
+   */
+  end(): Base {
+    const stated = checksumIn(this.#held);
+    if (stated === undefined) {
+      throw damaged(this.#path, 'it is cut off, or not a file of the store');
+    }
+    if (this.#hash.digest('hex') !== stated) {
+      throw damaged(this.#path, 'its checksum does not match its content');
+    }
+    this.#endLines();
+    const lines = this.#irregular === null;
+    const { schema, document } = parseDocument(this.#path, lines ? this.#head : this.#wholeText());
+    // The rows of lines were judged one by one.
+    const complete = lines ? { ...document, tables: this.#tables } : document;
+    return { schema, state: stateOf(this.#path, migrated(schema, complete)), size: this.#size };
+  }
+
+  #take(bytes: Buffer): void {
+    this.#hash.update(bytes);
+    this.#keepWhole(bytes);
+    let start = 0;
+    while (this.#irregular === null) {
+      const end = bytes.indexOf(LINE_FEED, start);
+      if (end < 0) break;
+      this.#continueLine(bytes.subarray(start, end));
+      this.#endLine();
+      start = end + 1;
+    }
+    if (this.#irregular === null) this.#continueLine(bytes.subarray(start));
+  }
+
+  #keepWhole(bytes: Buffer): void {
+    if (this.#size > MAX_WHOLE_BYTES) this.#whole = null;
+    this.#whole?.push(bytes);
+  }
+
+  #continueLine(bytes: Buffer): void {
+    this.#lineBytes += bytes.length;
+    if (bytes.length > 0) this.#line.push(bytes);
+    if (this.#lineBytes > MAX_WHOLE_BYTES) this.#reject('a line of it is too long');
+  }
+
+  #endLine(): void {
+    const [only, ...more] = this.#line;
+    const line = more.length === 0 ? only : Buffer.concat(this.#line);
+    this.#line = [];
+    this.#lineBytes = 0;
+    try {
+      this.#readLine(line?.toString('utf8') ?? '');
+    } catch (error) {
+      this.#reject(messageOf(error));
+    }
+  }
+
+  /** The last line has no line feed: the checksum follows it. */
+  #endLines(): void {
+    if (this.#irregular !== null) return;
+    const last = Buffer.concat(this.#line).toString('utf8');
+    if (this.#expected !== 'end' || last !== '}') this.#reject('it does not end as a base');
+  }
+
+  #readLine(line: string): void {
+    if (this.#expected === 'head') this.#readHead(line);
+    else if (this.#expected === 'table') this.#readTable(line);
+    else if (this.#expected === 'row') this.#readRow(line);
+    else this.#reject('it has lines after its tables');
+  }
+
+  #readHead(line: string): void {
+    if (!line.endsWith(TABLES)) {
+      this.#reject('its first line does not end with its tables');
+      return;
+    }
+    this.#head = JSON.parse(`${line}}}`);
+    this.#expected = 'table';
+  }
+
+  #readTable(line: string): void {
+    const [, name = '', more, last] = TABLE.exec(line) ?? [];
+    if (!isKindName(name) || this.#tables[name] !== undefined) {
+      this.#reject(`it has no table ${name}, or two`);
+      return;
+    }
+    this.#rows = [];
+    this.#tables[name] = this.#rows;
+    if (last !== undefined) this.#expected = 'end';
+    else if (more === undefined) this.#expected = 'row';
+  }
+
+  #readRow(line: string): void {
+    const end = line.lastIndexOf('}') + 1;
+    const row: unknown = JSON.parse(line.slice(0, end));
+    if (!isRow(row)) {
+      this.#reject('it has a row without an id');
+      return;
+    }
+    this.#rows.push(row);
+    const rest = line.slice(end);
+    if (rest === ',') return;
+    if (rest === '],') this.#expected = 'table';
+    else if (rest === ']') this.#expected = 'end';
+    else this.#reject('a row of it does not end as a row');
+  }
+
+  #reject(why: string): void {
+    this.#irregular = why;
+    this.#line = [];
+    this.#tables = {};
+    this.#rows = [];
+  }
+
+  #wholeText(): unknown {
+    if (this.#whole === null) throw damaged(this.#path, this.#irregular ?? '');
+    try {
+      return JSON.parse(`${Buffer.concat(this.#whole).toString('utf8')}}`);
+    } catch (error) {
+      throw damaged(this.#path, messageOf(error));
+    }
+  }
+}
+
+function parseDocument(path: string, value: unknown): { schema: number; document: object } {
+  const { schema } = parseShape(path, v.looseObject({ schema: shapes.count }), value);
+  if (schema > SCHEMA_VERSION) throw laterSchema(path, schema);
+  const shape = shapeOf(schema);
+  if (shape === undefined) throw damaged(path, `there has never been a schema version ${schema}`);
+  return { schema, document: parseShape(path, shape, value) as object };
+}
+
+const KINDS: ReadonlySet<string> = new Set(KIND_NAMES);
+
+function isKindName(name: string): name is KindName {
+  return KINDS.has(name);
+}
+
+/**
+ * Reads a base of this version or an earlier one.
+ *
+ * @param content the file's bytes, or pieces of them in order.
+ * @throws CatalogError `store_damaged`; `schema_version` if a later program has written it.
+ */
+export function decodeBase(path: string, content: Uint8Array | Iterable<Uint8Array>): Base {
+  const reader = new BaseReader(path);
+  for (const piece of content instanceof Uint8Array ? [content] : content) reader.write(piece);
+  return reader.end();
+}
+
+/**
+ * @returns a reader that has taken the whole file, or null if there is none.
+ * @throws CatalogError `store_unreadable`.
+ */
+export function readBase(disk: Disk, path: string): BaseReader | null {
+  return readable(path, () => {
+    const pieces = disk.pieces(path);
+    if (pieces === null) return null;
+    const reader = new BaseReader(path);
+    for (const piece of pieces) reader.write(piece);
+    return reader;
+  });
+}
+
+function stateOf(path: string, base: BaseDocument): State {
+  const { sequence, previous, time, last_ids, tables } = base;
+  const rows = perKind(({ name }) => new RowTable(tables[name]));
+  for (const { name } of ALL_KINDS) {
+    if (rows[name].size !== (tables[name]?.length ?? 0)) {
+      throw damaged(path, `${name} has two rows with one id`);
+    }
+  }
+  const lastIds = perKind(({ name }) => last_ids[name] ?? 0);
+  return new State({ sequence, digest: previous, time, lastIds, rows });
+}

@@ -1,0 +1,173 @@
+/** The base is read as it is written: in pieces, row by row, whatever its size. */
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../../src/errors.ts';
+import { KIND_NAMES, type Row } from '../../../../src/model/kind.ts';
+import { perKind } from '../../../../src/model/per-kind.ts';
+import { baseSlices } from '../../../../src/store/files/base.ts';
+import { decodeBase } from '../../../../src/store/files/base-reader.ts';
+import { CHECKSUM_LENGTH, checksumMember } from '../../../../src/store/files/files.ts';
+import type { Snapshot, State } from '../../../../src/store/state.ts';
+
+const scalar = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.integer(),
+  fc.boolean(),
+  fc.constant(null),
+);
+/** Texts that look like the lines of a base. */
+const tricky = fc.constantFrom(
+  '\n',
+  '}',
+  '},',
+  '}]',
+  '],\n"books":[',
+  '"tables":{',
+  '\u2028',
+  '😀',
+);
+const table = fc.uniqueArray(
+  fc
+    .tuple(fc.integer({ min: 1, max: 5000 }), scalar, tricky)
+    .map(([id, name, text]): Row => ({ id, name, text })),
+  { selector: ({ id }) => id, maxLength: 5 },
+);
+const aSnapshot: fc.Arbitrary<Snapshot> = fc
+  .tuple(fc.array(table, { minLength: 10, maxLength: 10 }), fc.maxSafeNat())
+  .map(([tables, sequence]) => ({
+    sequence,
+    digest: 'a'.repeat(64),
+    time: null,
+    lastIds: perKind(() => 5000),
+    rows: perKind(({ name }) =>
+      (tables[KIND_NAMES.indexOf(name)] ?? []).toSorted((a, b) => a.id - b.id),
+    ),
+  }));
+
+const bytesOf = (snapshot: Snapshot) => Buffer.concat([...baseSlices(snapshot)]);
+
+const readable = (state: State | Snapshot) => ({
+  sequence: state.sequence,
+  digest: state.digest,
+  time: state.time,
+  lastIds: state.lastIds,
+  rows: perKind(({ name }) => {
+    const rows = state.rows[name];
+    return [...(Symbol.iterator in rows ? rows : rows.values())];
+  }),
+});
+
+function* cut(bytes: Buffer, lengths: readonly number[]): Generator<Buffer> {
+  // One memory for all pieces, as a disk may have it.
+  const memory = Buffer.alloc(Math.max(...lengths));
+  let start = 0;
+  for (let nth = 0; start < bytes.length; nth += 1) {
+    const length = lengths[nth % lengths.length] ?? 1;
+    const copied = bytes.copy(memory, 0, start, start + length);
+    yield memory.subarray(0, copied);
+    start += copied;
+  }
+}
+
+function failureOf(read: () => unknown): string {
+  try {
+    read();
+    return 'none';
+  } catch (error) {
+    if (!(error instanceof CatalogError)) throw error;
+    assert.is(error.code, 'store_damaged');
+    return error.message;
+  }
+}
+
+/** The same values in another layout, with the checksum that belongs to it. */
+function formatted(bytes: Buffer, indent: number): Buffer {
+  const { sha256: _, ...document } = JSON.parse(bytes.toString('utf8'));
+  const text = JSON.stringify(document, null, indent).slice(0, -1);
+  const digest = createHash('sha256').update(text).digest('hex');
+  return Buffer.from(text + checksumMember(digest));
+}
+
+const lengths = fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 5 });
+
+test('pieces of any length give what was written', () => {
+  fc.assert(
+    fc.property(aSnapshot, lengths, (snapshot, some) => {
+      const bytes = bytesOf(snapshot);
+      const { state, size } = decodeBase('base', cut(bytes, some));
+      assert.equal(readable(state), readable(snapshot));
+      assert.is(size, bytes.length);
+    }),
+  );
+});
+
+test('every boundary between two pieces is one at which nothing is lost', () => {
+  const [snapshot] = fc.sample(aSnapshot, { numRuns: 1, seed: 7 });
+  assert.ok(snapshot);
+  const bytes = bytesOf(snapshot);
+  for (let at = 1; at < bytes.length; at += 1) {
+    const { state } = decodeBase('base', [bytes.subarray(0, at), bytes.subarray(at)]);
+    assert.equal(readable(state), readable(snapshot), `cut at ${at}`);
+  }
+});
+
+test('another layout with a right checksum is read as well', () => {
+  fc.assert(
+    fc.property(aSnapshot, fc.integer({ min: 0, max: 3 }), lengths, (snapshot, indent, some) => {
+      const bytes = formatted(bytesOf(snapshot), indent);
+      const { state } = decodeBase('base', cut(bytes, some));
+      assert.equal(readable(state), readable(snapshot));
+    }),
+  );
+});
+
+test('any changed byte is found by the checksum, whatever it does to the lines', () => {
+  fc.assert(
+    fc.property(aSnapshot, fc.nat(), fc.integer({ min: 1, max: 255 }), (snapshot, at, by) => {
+      const bytes = bytesOf(snapshot);
+      const place = at % (bytes.length - CHECKSUM_LENGTH);
+      bytes[place] = (bytes[place] ?? 0) ^ by;
+      assert.match(
+        failureOf(() => decodeBase('base', cut(bytes, [37]))),
+        'its checksum',
+      );
+    }),
+  );
+});
+
+test('a file that was cut off anywhere is refused', () => {
+  const [snapshot] = fc.sample(aSnapshot, { numRuns: 1, seed: 7 });
+  assert.ok(snapshot);
+  const bytes = bytesOf(snapshot);
+  for (let length = 0; length < bytes.length; length += 1) {
+    assert.match(
+      failureOf(() => decodeBase('base', [bytes.subarray(0, length)])),
+      'it is cut off',
+    );
+  }
+});
+
+for (const [what, from, to] of [
+  ['a row twice', '{"id":1}', '{"id":1},\n{"id":1}'],
+  ['a row without an id', '{"id":1}', '{"name":"x"}'],
+  ['a table that there is not', '"books"', '"bookz"'],
+  ['a comma too many', '{"id":1}', '{"id":1},'],
+  ['text after its tables', '\n}', '\n"more":1}'],
+] as const) {
+  test(`a base with a right checksum and ${what} is refused`, () => {
+    const rows = perKind(({ name }): Row[] => (name === 'books' ? [{ id: 1 }] : []));
+    const lastIds = perKind(() => 1);
+    const whole = bytesOf({ sequence: 1, digest: 'a'.repeat(64), time: null, lastIds, rows });
+    const text = whole.toString('utf8', 0, whole.length - CHECKSUM_LENGTH).replace(from, to);
+    const digest = createHash('sha256').update(text).digest('hex');
+    const bytes = Buffer.from(text + checksumMember(digest));
+    assert.match(
+      failureOf(() => decodeBase('base', cut(bytes, [11]))),
+      'base is damaged: ',
+    );
+  });
+}
+
+test.run();
