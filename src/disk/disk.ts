@@ -39,16 +39,12 @@ export interface Disk {
   rmdir(path: string): void;
   /** Names in a directory; empty if there is no directory. */
   list(path: string): string[];
-<<<<<<< HEAD
-  /** The length of a file in bytes; null if there is none. */
-=======
   /**
-   * The bytes of a file in pieces, or null if there is none. Each piece is valid until the next.
-   * It is read while the pieces are taken; the descriptor is closed after the last one.
+   * The bytes of a file in pieces; null if there is none. A piece is valid until the next one is
+   * taken. The file is open from the call until the last piece.
    */
   pieces(path: string): Iterable<Uint8Array> | null;
-  /** The length of a file in bytes, or null if there is none. */
->>>>>>> 4bdc931 (Read the base in pieces, and cut its slices by bytes and by time)
+  /** The length of a file in bytes; null if there is none. */
   size(path: string): number | null;
   /** The bytes of a file; null if there is none. */
   read(path: string): Buffer | null;
