@@ -11,7 +11,7 @@
  * 4. A transaction has no effects beyond its draft, so that a group could be run again.
  */
 import type { Low } from 'lowdb';
-import { CatalogError } from '../errors.ts';
+import { CatalogError, messageOf } from '../errors.ts';
 import type { Change } from '../model/change.ts';
 import type { ChangeSet, ChangeSetContent } from './change-set.ts';
 import { Draft, type Transaction } from './draft.ts';
@@ -21,8 +21,11 @@ import type { Log } from './log.ts';
 import type { StoreObserver } from './observer.ts';
 import type { State } from './state.ts';
 
-/** The most transactions in one group. The rest waits for the next one. */
-const MAX_GROUP_SIZE = 1024;
+/**
+ * A group is closed when it has so many transactions, when its change set has about so many
+ * characters, or when its transactions have run for so long. The rest waits for the next group.
+ */
+const MAX_GROUP = { transactions: 1024, characters: 1024 * 1024, milliseconds: 5 };
 
 /** One commit, as listeners see it. */
 export interface Commit {
@@ -41,6 +44,7 @@ interface Job {
 
 /** A group that has run on a draft, and waits for the log. */
 interface Group {
+  readonly jobs: readonly Job[];
   readonly content: ChangeSetContent | null;
   /** Answers every transaction as its run ended. */
   readonly settle: readonly (() => void)[];
@@ -108,19 +112,33 @@ export class Committer {
     await this.#checkpoint;
   }
 
+  /** Never rejects: nobody would see it, and later transactions would wait for ever. */
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
-      const jobs = this.#queue.slice(0, MAX_GROUP_SIZE);
-      this.#queue = this.#queue.slice(MAX_GROUP_SIZE);
-      await this.#commitGroup(jobs);
+      const begun = performance.now();
+      try {
+        const group = runGroup(this.#low.data, this.#queue);
+        this.#queue = this.#queue.slice(group.jobs.length);
+        await this.#commitGroup(group, begun);
+      } catch (error) {
+        this.#fail(error);
+      }
     }
     this.#running = null;
   }
 
-  async #commitGroup(jobs: readonly Job[]): Promise<void> {
-    const begun = performance.now();
+  /** A defect: what has become of a group is not known, so that nothing more may be committed. */
+  #fail(cause: unknown): void {
+    const error = new Error(`a commit could not be completed: ${messageOf(cause)}`, { cause });
+    this.#closed = true;
+    for (const job of this.#queue) job.reject(error);
+    this.#queue = [];
+    this.#callbacks.onFatal(error);
+  }
+
+  async #commitGroup(group: Group, begun: number): Promise<void> {
+    const { jobs, content, settle, dependent } = group;
     let refused = false;
-    const { content, settle, dependent } = runGroup(this.#low.data, jobs);
     if (content !== null) {
       try {
         await this.#commit(content);
@@ -182,12 +200,15 @@ export class Committer {
   }
 }
 
-/** Runs transactions one after the other on one draft of the state. */
-function runGroup(state: State, jobs: readonly Job[]): Group {
+/** Runs transactions one after the other on one draft of the state, until the group is full. */
+function runGroup(state: State, queue: readonly Job[]): Group {
   const draft = new Draft(state);
+  const end = performance.now() + MAX_GROUP.milliseconds;
+  const jobs: Job[] = [];
   const settle: (() => void)[] = [];
   const dependent: Job[] = [];
-  for (const job of jobs) {
+  for (const job of queue) {
+    jobs.push(job);
     const sawDraft = draft.dirty;
     try {
       const value = draft.run(job.run);
@@ -197,8 +218,10 @@ function runGroup(state: State, jobs: readonly Job[]): Group {
       settle.push(() => job.reject(error));
       if (sawDraft) dependent.push(job);
     }
+    if (jobs.length === MAX_GROUP.transactions || draft.characters >= MAX_GROUP.characters) break;
+    if (performance.now() >= end) break;
   }
-  return { content: draft.changeSet(new Date().toISOString()), settle, dependent };
+  return { jobs, content: draft.changeSet(new Date().toISOString()), settle, dependent };
 }
 
 function rowsIn({ put, delete: deleted }: ChangeSetContent): number {

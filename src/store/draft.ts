@@ -57,11 +57,17 @@ export class Draft implements Transaction {
   /** What the transaction under way has to undo: the draft's own entry as it was. */
   #undoLog: Written[] = [];
   #element: number | undefined;
+  #characters = 0;
   readonly #lookup: Lookup = (kind, id) => this.get(kind, id);
 
   /** @param state the committed state. It must not move while the draft is in use. */
   constructor(state: State) {
     this.#state = state;
+  }
+
+  /** About how long the change set is: the characters of every row that was put, each time. */
+  get characters(): number {
+    return this.#characters;
   }
 
   /** Whether a transaction that ran here has written something. */
@@ -144,6 +150,7 @@ export class Draft implements Transaction {
   put<K extends KindName>(kind: K, row: RowOf<K>): void;
   put(kind: KindName, row: Row): void {
     this.#set(kind, row.id, row);
+    this.#characters += charactersOf(row);
     this.#candidates.add(kind, row, indexedAttributes(KINDS[kind]));
   }
 
@@ -280,4 +287,14 @@ function first<T>(count: number, values: Iterable<T>): T[] {
     if (found.length === count) break;
   }
   return found;
+}
+
+/** About the length of a row as JSON. */
+function charactersOf(row: Row): number {
+  let sum = 0;
+  for (const name in row) {
+    const value = row[name];
+    sum += name.length + (typeof value === 'string' ? value.length : 0) + 8;
+  }
+  return sum;
 }

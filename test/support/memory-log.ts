@@ -1,0 +1,30 @@
+/** A log that is a list: it takes change sets at once, unless a test makes it refuse or wait. */
+import { CatalogError } from '../../src/errors.ts';
+import type { ChangeSet, EncodedChangeSet } from '../../src/store/change-set.ts';
+import type { Log } from '../../src/store/log.ts';
+import { State } from '../../src/store/state.ts';
+
+export class MemoryLog implements Log {
+  readonly changeSets: ChangeSet[] = [];
+  readonly checkpointDue = false;
+  /** Called with every change set before it is taken; what it throws is what `append` throws. */
+  onAppend: (encoded: EncodedChangeSet) => Promise<void> = async () => {};
+
+  async open(): Promise<State> {
+    return State.empty();
+  }
+
+  async append(encoded: EncodedChangeSet): Promise<void> {
+    await this.onAppend(encoded);
+    this.changeSets.push(encoded.changeSet);
+  }
+
+  async *since(sequence: number): AsyncGenerator<ChangeSet> {
+    if (sequence > this.changeSets.length) throw new CatalogError('history_gone', 'not yet');
+    yield* this.changeSets.slice(sequence);
+  }
+
+  async checkpoint(): Promise<void> {}
+
+  async close(): Promise<void> {}
+}

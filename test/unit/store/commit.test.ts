@@ -1,0 +1,124 @@
+/** The one writer: groups, their bounds, their order, and what a failure does. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { messageOf } from '../../../src/errors.ts';
+import { type Commit, Committer } from '../../../src/store/commit.ts';
+import type { Transaction } from '../../../src/store/draft.ts';
+import { databaseOver } from '../../../src/store/lowdb.ts';
+import type { StoreObserver } from '../../../src/store/observer.ts';
+import { turn } from '../../support/disk.ts';
+import { MemoryLog } from '../../support/memory-log.ts';
+
+const addBook =
+  (name = 'Book') =>
+  (transaction: Transaction): number => {
+    const id = transaction.nextId('books');
+    const rest = { pub_date: '2024-02-29', commentcount: 0, readcount: 0, image: '' };
+    transaction.put('books', { id, name, ...rest });
+    return id;
+  };
+
+async function open(observer?: StoreObserver) {
+  const log = new MemoryLog();
+  const low = databaseOver(log);
+  await low.read();
+  const fatalities: string[] = [];
+  const unwanted = (error: unknown) => {
+    throw error;
+  };
+  const onFatal = (error: unknown) => void fatalities.push(messageOf(error));
+  const committer = new Committer(low, log, { onError: unwanted, onFatal, observer });
+  return { log, low, committer, fatalities };
+}
+
+test('listeners get each change set with its number and digest, and its rows, in order', async () => {
+  const { log, committer } = await open();
+  const heard: Commit[] = [];
+  committer.listen((commit) => heard.push(commit));
+  for (let nth = 0; nth < 3; nth += 1) await committer.submit(addBook(`${nth}`));
+  await turn();
+  assert.equal(
+    heard.map(({ changeSet }) => changeSet),
+    log.changeSets,
+  );
+  assert.equal(
+    heard.map(({ changeSet }) => changeSet.sequence),
+    [1, 2, 3],
+  );
+  assert.is(heard[1]?.changeSet.previous, heard[0]?.changeSet.digest);
+  assert.equal(
+    heard.flatMap(({ changes }) => changes.map(({ id }) => id)),
+    [1, 2, 3],
+  );
+});
+
+test('a group ends at 1 MiB of changes, and the rest shares the next', async () => {
+  const { log, committer } = await open();
+  const large = 'x'.repeat(300 * 1024);
+  const ids = await Promise.all(Array.from({ length: 10 }, () => committer.submit(addBook(large))));
+  assert.equal(
+    ids,
+    Array.from({ length: 10 }, (_, index) => index + 1),
+  );
+  const sizes = log.changeSets.map(({ put }) => put.books?.length ?? 0);
+  assert.is(
+    sizes.reduce((sum, size) => sum + size, 0),
+    10,
+  );
+  // The first one begins when it is submitted, alone or with others; four of these are over 1 MiB.
+  assert.ok(Math.max(...sizes) <= 4, sizes.join());
+});
+
+test('a group ends after 5 ms of work, and the rest shares the next', async () => {
+  const { log, committer } = await open();
+  const slow = (transaction: Transaction) => {
+    const end = performance.now() + 2;
+    while (performance.now() < end);
+    return addBook()(transaction);
+  };
+  await Promise.all(Array.from({ length: 12 }, () => committer.submit(slow)));
+  const sizes = log.changeSets.map(({ put }) => put.books?.length ?? 0);
+  assert.ok(Math.max(...sizes) <= 3, sizes.join());
+});
+
+test('an observer that throws is fatal with a message, and leaves nobody waiting', async () => {
+  let failing = false;
+  const { committer, fatalities } = await open({
+    committed() {
+      if (failing) throw new Error('no metrics');
+    },
+    checkpointed() {},
+  });
+  await committer.submit(addBook());
+  failing = true;
+  // The change set is durable: its transaction is answered in any case.
+  assert.is(await committer.submit(addBook()), 2);
+  await turn();
+  assert.equal(fatalities, ['a commit could not be completed: no metrics']);
+  const late = await committer.submit(addBook()).catch(messageOf);
+  assert.is(late, 'the server is shutting down');
+  await committer.close();
+});
+
+test('transactions that wait behind a defect are rejected', async () => {
+  const { log, committer, fatalities } = await open({
+    committed() {
+      throw new Error('no metrics');
+    },
+    checkpointed() {},
+  });
+  let release: () => void = () => {};
+  log.onAppend = () =>
+    new Promise((resolve) => {
+      release = resolve;
+    });
+  const first = committer.submit(addBook());
+  const waiting = committer.submit(addBook()).catch(messageOf);
+  await turn();
+  release();
+  assert.is(await first, 1);
+  assert.is(await waiting, 'a commit could not be completed: no metrics');
+  assert.is(fatalities.length, 1);
+});
+
+test.run();
