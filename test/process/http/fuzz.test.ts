@@ -316,7 +316,7 @@ let probes = 0;
 
 /** A request whose answer cannot be mistaken for another. */
 function probe(): { readonly text: string; readonly mark: string } {
-  const mark = `probe=${(probes += 1)}`;
+  const mark = `q=probe${(probes += 1)}`;
   return { text: request(`GET /books/?limit=1&${mark}`, ['Connection: close']), mark };
 }
 
