@@ -4,15 +4,13 @@ import { LiveCredentials } from '../auth/credentials.ts';
 import { Login } from '../auth/login.ts';
 import type { PasswordCheck } from '../auth/passwords.ts';
 import { TokenVerifier } from '../auth/tokens.ts';
-import { FileLock } from '../disk/lock.ts';
 import { messageOf } from '../errors.ts';
 import { type Application, createApplication } from '../http/router.ts';
-import { PageFiles } from '../pages/refresh/files.ts';
 import { PageBuilds } from '../pages/refresh/page-builds.ts';
-import { PageQueue, pagesLockPath } from '../pages/refresh/queue.ts';
+import type { PageQueue } from '../pages/refresh/queue.ts';
+import { openPages } from './open-pages.ts';
 import { keepSettings } from '../pages/shop/settings.ts';
-import { Site } from '../pages/shop/site.ts';
-import { Templates } from '../pages/shop/templates.ts';
+import { TemplateSources } from '../pages/render/template-sources.ts';
 import { Records } from '../resources/records.ts';
 import type { StoreObserver } from '../store/observer.ts';
 import { Store } from '../store/store.ts';
@@ -33,6 +31,7 @@ export type CatalogOptions = Pick<
   | 'protectBooks'
   | 'maxJsonDepth'
   | 'maxJsonElements'
+  | 'pageDelay'
 >;
 
 /** Where a catalog reports its work and its failures. */
@@ -77,7 +76,8 @@ export async function openCatalog(
   { clock, verifyPassword, requireRoom }: Seams = {},
 ): Promise<Catalog> {
   const { data } = options;
-  const site = new Site(new Templates(disk, options.pages.templates), options.pages);
+  // A mistake in the settings is better reported before anything is opened.
+  void new TemplateSources(disk, options.pages.templates);
   const store = await Store.open({
     directory: data,
     command: 'serve',
@@ -90,16 +90,13 @@ export async function openCatalog(
   });
   try {
     const credentials = await LiveCredentials.open(data, env['CATALOG_JWT_SECRET']);
-    const files = new PageFiles(disk, data);
-    files.prepare();
     await keepSettings(disk, data, options.pages).catch(
       monitor.failed('rebuild-pages will not know the settings of pages'),
     );
-    const pages = new PageQueue(
+    const pages = openPages(
+      options,
       store,
-      site,
-      files,
-      new FileLock(pagesLockPath(data)),
+      disk,
       monitor.failed('a page could not be written and is tried again'),
     );
     const attempts = new FailedAttempts(undefined, clock);
@@ -108,8 +105,8 @@ export async function openCatalog(
       records: new Records(store, clock?.now, options.auditSize, requireRoom),
       tokens: new TokenVerifier(credentials, clock?.now),
       tokenService: createTokenService(login, data, disk),
-      page: (name) => files.read(name),
-      pageBuilds: new PageBuilds(pages, (id) => store.get('skus', id) !== undefined),
+      page: (name) => pages.served.read(name),
+      pageBuilds: new PageBuilds(pages.queue, (id) => store.get('skus', id) !== undefined),
       basePath: options.basePath,
       corsOrigins: options.corsOrigins,
       version,
@@ -122,9 +119,10 @@ export async function openCatalog(
     return {
       application,
       store,
-      pages,
+      pages: pages.queue,
       async close(grace) {
-        await pages.drain(grace);
+        await pages.queue.drain(grace);
+        pages.close();
         await store.close();
       },
     };

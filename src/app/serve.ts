@@ -35,7 +35,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     isMemoryScarce: operation.memory.isScarce,
   });
   await operation.open({ store, pages, server });
-  pages.build({ stale: true, skus: null });
+  pages.compare();
   // Only now: a start that fails has one line, its error.
   if (store.created) {
     context.warn(

@@ -42,6 +42,8 @@ export interface ServeOptions extends OperationOptions {
   readonly maxBody: number;
   readonly corsOrigins: readonly string[];
   readonly pages: PageSettings;
+  /** Milliseconds for which pages may wait while writes keep coming. */
+  readonly pageDelay?: number;
   /** Whether stacks are logged. */
   readonly verbose?: boolean;
   /** Bytes of the audit trail. */

@@ -48,6 +48,17 @@ export interface Disk {
   size(path: string): number | null;
   /** The bytes of a file; null if there is none. */
   read(path: string): Buffer | null;
+  /** What tells a file from an earlier one of the same name; null if there is none. */
+  stat(path: string): FileStat | null;
+}
+
+/** Two equal ones mean that the file was not written between them. */
+export interface FileStat {
+  /** Bytes. */
+  readonly size: number;
+  readonly inode: number;
+  /** When content, name or mode changed last (ctime), in milliseconds since the epoch. */
+  readonly changedMs: number;
 }
 
 const open = promisify(fs.open);
@@ -89,6 +100,24 @@ export const machineDisk: Disk = {
   },
   size: (path) => fs.statSync(path, { throwIfNoEntry: false })?.size ?? null,
   read: (path) => absentAs(null, () => fs.readFileSync(path)),
+  stat: (path) =>
+    absentAs(null, () => {
+      const { size, ino, ctimeMs } = fs.statSync(path);
+      return { size, inode: ino, changedMs: ctimeMs };
+    }),
+};
+
+/**
+ * The machine's disk for a thread without requests: it waits for the kernel itself. That is cheaper
+ * than asking another thread to wait, and keeps the work at the priority of the thread.
+ */
+export const blockingDisk: Disk = {
+  ...machineDisk,
+  writeNew: async (path, bytes, synced) =>
+    fs.writeFileSync(path, bytes, { flag: 'wx', mode: 0o600, flush: synced }),
+  create: async (path) => fs.openSync(path, 'wx', 0o600),
+  rename: async (from, to) => fs.renameSync(from, to),
+  unlink: async (path) => fs.rmSync(path, { force: true }),
 };
 
 /** Runs `action`. If the file does not exist, returns `absent`. */

@@ -64,6 +64,27 @@ export async function writeVolatile(disk: Disk, path: string, bytes: Uint8Array)
   }
 }
 
+/** As {@link writeVolatile}, for a file that comes in pieces. */
+export async function writePieces(
+  disk: Disk,
+  path: string,
+  pieces: Iterable<Uint8Array>,
+): Promise<void> {
+  const temporary = temporaryPath(dirname(path));
+  try {
+    const fd = await disk.create(temporary);
+    try {
+      for (const piece of pieces) disk.write(fd, piece);
+    } finally {
+      disk.close(fd);
+    }
+    await disk.rename(temporary, path);
+  } catch (error) {
+    await discard(disk, temporary);
+    throw error;
+  }
+}
+
 /** A large file that is written piece by piece under a temporary name beside its final one. */
 export class DurableFile {
   readonly #disk: Disk;

@@ -22,6 +22,7 @@ const NO_STORE = new Set([
   'keys.json',
   'access.json',
   'pages.json',
+  'pages.manifest',
   'access.lock',
   'lost+found',
   CHANGES,

@@ -50,6 +50,8 @@ export interface ReadableStore extends View {
   lastId(kind: KindName): number;
   /** The number of the last change set. Two reads with the same sequence see the same rows. */
   readonly sequence: number;
+  /** The digest of that change set. With the number it names the state, in other histories too. */
+  readonly digest: string;
 }
 
 export interface RowsOf<K extends KindName> {

@@ -144,6 +144,10 @@ export class Store implements ReadableStore {
     return this.#low.data.sequence;
   }
 
+  get digest(): string {
+    return this.#low.data.digest;
+  }
+
   get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
     return this.#low.data.get(kind, id);
   }

@@ -52,14 +52,14 @@ const READERS: Readonly<Record<string, { reason: string; names: RegExp }>> = {
     reason: 'asks where a backup really goes, and what is there',
     names: /^import \{ existsSync, realpathSync, statSync \} from 'node:fs';$/m,
   },
-  'pages/refresh/files.ts': {
-    reason: 'serves a page from one open file, and reads long folders beside the requests',
+  'pages/writer/files.ts': {
+    reason: 'serves a page from one open file',
     names: /^import fsp from 'node:fs\/promises';$/m,
   },
 };
 
 /** What those readers may call of a file system module that they import whole. */
-const READING = new Set(['open', 'FileHandle', 'readdir']);
+const READING = new Set(['open', 'FileHandle']);
 
 const LONGEST_FILE = 300;
 

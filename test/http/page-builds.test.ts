@@ -14,7 +14,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import demo from '../../data/demo.json' with { type: 'json' };
 import { FileLock } from '../../src/disk/lock.ts';
-import { pagesLockPath } from '../../src/pages/refresh/queue.ts';
+import { pagesLockPath } from '../../src/pages/refresh/pages-lock.ts';
 import { make, pageWith, read, skuFields } from '../support/catalog.ts';
 import { type Received, type Sent, send, tokenFor } from '../support/client.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';

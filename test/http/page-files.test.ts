@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import { type Catalog, createCatalog, make, pageWith, skuFields } from '../support/catalog.ts';
 import { send } from '../support/client.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
+import { faultsOf } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 import { folderOf } from '../support/shop.ts';
 
@@ -16,7 +17,7 @@ test.before(async () => {
   server = await openService({ pages: { publicUrl: 'https://shop.example/pages' } });
   catalog = await createCatalog(server);
   await pageWith(server, catalog.sku, 'Phone, silver');
-  await until('there is a sitemap', async () => (await get('/pages/sitemap.xml')).status === 200);
+  await until('every page is written', () => faultsOf(server.data).length === 0);
 });
 
 test.after(async () => {

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { machineDisk } from '../../src/disk/disk.ts';
 import { FileLock } from '../../src/disk/lock.ts';
 import {
   type Catalog,
@@ -35,6 +36,13 @@ test.after(async () => {
 
 function pageFile(data: string, sku: number): string {
   return join(data, 'pages', 'skus', `${sku}.html`);
+}
+
+/** Waits until the file of a page contains a text. */
+async function fileWith({ data }: Service, sku: number, text: string): Promise<void> {
+  await until(`the file of SKU ${sku} says ${text}`, () =>
+    (machineDisk.read(pageFile(data, sku))?.toString() ?? '').includes(text),
+  );
 }
 
 function getPage(of: Pick<Service, 'url'>, sku: number) {
@@ -347,20 +355,27 @@ test('the purchase price is never on a page, on sale or off', async () => {
   }
 });
 
-test('the request does not wait for the page, and the page follows', async () => {
+test('the request does not wait for the file; readers do not get an old page meanwhile', async () => {
   const { id } = await make(server, '/admin/skus/', skuFields(catalog));
-  await pageWith(server, id, 'Phone, silver');
+  await fileWith(server, id, 'Phone, silver');
   const lock = new FileLock(join(server.data, 'pages.lock'));
   try {
     // While this test holds the pages' lock, no page can be written.
     await until('no page is being written', () => lock.tryLock());
     await patch(server, `/admin/skus/${id}/`, { name: 'Written meanwhile' });
     assert.is((await read(server, `/admin/skus/${id}/`)).name, 'Written meanwhile');
-    assert.ok((await getPage(server, id)).text.includes('Phone, silver'));
+    assert.match((await getPage(server, id)).text, '<h1>Written meanwhile</h1>');
+    const list = await send(server, 'GET', `/pages/goods/${catalog.spu}.html`, { token: null });
+    assert.match(list.text, '>Written meanwhile</a>');
+    assert.match(String(machineDisk.read(pageFile(server.data, id))), '<h1>Phone, silver</h1>');
+    const { id: created } = await make(server, '/admin/skus/', skuFields(catalog));
+    assert.match((await getPage(server, created)).text, '<h1>Phone, silver</h1>');
+    await send(server, 'DELETE', `/admin/skus/${created}/`);
+    assert.is((await getPage(server, created)).status, 404);
   } finally {
     lock.close();
   }
-  await pageWith(server, id, 'Written meanwhile');
+  await fileWith(server, id, 'Written meanwhile');
 });
 
 test('after a burst of changes to one SKU its page shows the last', async () => {
@@ -373,7 +388,7 @@ test('after a burst of changes to one SKU its page shows the last', async () => 
 test('a page that cannot be written is reported in one line, and written as soon as it can be', async () => {
   const own = await openService();
   const of = await createCatalog(own);
-  await pageWith(own, of.sku, 'Phone, silver');
+  await fileWith(own, of.sku, 'Phone, silver');
   const path = pageFile(own.data, of.sku);
   const lock = new FileLock(join(own.data, 'pages.lock'));
   await until('no page is being written', () => lock.tryLock());
@@ -387,7 +402,7 @@ test('a page that cannot be written is reported in one line, and written as soon
   const { id } = await make(own, '/admin/skus/', skuFields(of, { name: 'Beside it' }));
   await pageWith(own, id, 'Beside it');
   rmdirSync(path);
-  await pageWith(own, of.sku, 'In the way');
+  await fileWith(own, of.sku, 'In the way');
   await own.stop();
 });
 

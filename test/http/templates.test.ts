@@ -48,6 +48,7 @@ test('a template takes the place of the one of its name, and may build on the ot
   const server = await serverWith(directory);
   const of = await createCatalog(server);
   await pageWith(server, of.sku, '<h1>Ours: Phone, silver</h1>');
+  await until('every page is written', () => faultsOf(server.data).length === 0);
   const page = pageOf(server, `skus/${of.sku}.html`);
   assert.match(page, '<title>Phone, silver · Catalog</title>');
   assert.not.match(page, 'class="price"');

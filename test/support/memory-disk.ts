@@ -5,6 +5,8 @@ import { machineDisk } from '../../src/disk/disk.ts';
 /** @returns the disk, and its files by their paths. */
 export function memoryDisk(): { readonly disk: Disk; readonly files: Map<string, string> } {
   const files = new Map<string, string>();
+  /** How often a file has got its name. */
+  const versions = new Map<string, number>();
   const disk: Disk = {
     ...machineDisk,
     async writeNew(path, bytes) {
@@ -16,6 +18,7 @@ export function memoryDisk(): { readonly disk: Disk; readonly files: Map<string,
       if (text === undefined) throw new Error(`${from} is not there`);
       files.delete(from);
       files.set(to, text);
+      versions.set(to, (versions.get(to) ?? 0) + 1);
     },
     async unlink(path) {
       files.delete(path);
@@ -33,6 +36,11 @@ export function memoryDisk(): { readonly disk: Disk; readonly files: Map<string,
     read(path) {
       const text = files.get(path);
       return text === undefined ? null : Buffer.from(text);
+    },
+    stat(path) {
+      const text = files.get(path);
+      if (text === undefined) return null;
+      return { size: Buffer.byteLength(text), inode: 1, changedMs: versions.get(path) ?? 0 };
     },
   };
   return { disk, files };

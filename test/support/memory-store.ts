@@ -81,6 +81,10 @@ export class MemoryStore implements ReadableStore {
   get sequence(): number {
     return this.#state.sequence;
   }
+
+  get digest(): string {
+    return this.#state.digest;
+  }
 }
 
 /** Puts a row under the next id of its kind. @returns the id. */

@@ -5,7 +5,7 @@
  *     REFUSE=FILE bun test/support/refusing-disk.ts serve --data DIRECTORY
  */
 import fs, { renameSync, rmSync, writeFileSync } from 'node:fs';
-import { type Disk, machineDisk } from '../../src/disk/disk.ts';
+import { type Disk, type FileStat, machineDisk } from '../../src/disk/disk.ts';
 import { publishWith, turn } from './disk.ts';
 
 /** The steps of a disk, those of the durable write among them; `record` overwrites in place. */
@@ -127,6 +127,10 @@ export class RefusingDisk implements Disk {
   async unlink(path: string): Promise<void> {
     this.#judge('unlink', path);
     await machineDisk.unlink(path);
+  }
+
+  stat(path: string): FileStat | null {
+    return machineDisk.stat(path);
   }
 
   mkdir(path: string): void {

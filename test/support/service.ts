@@ -62,7 +62,7 @@ export async function openService(options: ServiceOptions = {}): Promise<Service
   if (options.demo === true) await migrate({ data, demo: true, dryRun: false }, context);
   const log: string[] = [];
   const catalog = await openCatalog(optionsOf(options, data), context, monitor(log), options);
-  catalog.pages.build({ stale: true, skus: null });
+  catalog.pages.compare();
   opened += 1;
   const url = `http://service-${opened}`;
   const limit = options.maxBody ?? LIMITS.body;

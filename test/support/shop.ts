@@ -2,17 +2,21 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { machineDisk } from '../../src/disk/disk.ts';
-import { refresh } from '../../src/pages/refresh/builds.ts';
-import { affectedBy, type FanOut, pagesOf } from '../../src/pages/refresh/dependents.ts';
-import { PageFiles } from '../../src/pages/refresh/files.ts';
+import { dependentsOf, expand, type FanOut } from '../../src/pages/refresh/dependents.ts';
+import { RowSummaries, type RowSummary } from '../../src/pages/refresh/row-summaries.ts';
+import type { Catalog } from '../../src/pages/shop/catalog.ts';
+import { allSteps, Gatherer } from '../../src/pages/shop/gather.ts';
 import type { PageName } from '../../src/pages/shop/names.ts';
 import {
   DEFAULT_SETTINGS,
   keptSettings,
   type PageSettings,
 } from '../../src/pages/shop/settings.ts';
-import { Site } from '../../src/pages/shop/site.ts';
-import { Templates } from '../../src/pages/shop/templates.ts';
+import { PageList } from '../../src/pages/shop/page-list.ts';
+import { Renderer } from '../../src/pages/render/renderer.ts';
+import { TemplateSources } from '../../src/pages/render/template-sources.ts';
+import { Templates } from '../../src/pages/render/templates.ts';
+import { createWriter } from '../../src/pages/writer/create-writer.ts';
 import type { Transaction } from '../../src/store/draft.ts';
 import type { Change } from '../../src/model/change.ts';
 import type { ReadableStore } from '../../src/store/state.ts';
@@ -20,43 +24,65 @@ import { readSnapshot } from '../../src/store/store.ts';
 import { memoryDisk } from './memory-disk.ts';
 import { add, MemoryStore } from './memory-store.ts';
 
-const SETTINGS: PageSettings = {
+export const SETTINGS: PageSettings = {
   ...DEFAULT_SETTINGS,
   publicUrl: 'https://shop.example/pages',
 };
 
+/** Makes pages without files, as they are now. */
+export class Site {
+  readonly list: PageList;
+  readonly #renderer: Renderer;
+
+  constructor(settings: Partial<PageSettings> = {}) {
+    const all = { ...SETTINGS, ...settings };
+    const sources = new TemplateSources(machineDisk, all.templates);
+    this.list = new PageList(all.publicUrl !== null);
+    this.#renderer = new Renderer(new Templates(sources), all);
+  }
+
+  /** @returns null if there is no such page. */
+  render(catalog: Catalog, name: PageName): string | null {
+    const gatherer = new Gatherer(catalog, this.list.hasSitemap);
+    const prepared = this.#renderer.prepare(allSteps(gatherer.facts(name)));
+    return prepared && this.#renderer.render(prepared);
+  }
+}
+
 export function siteOf(settings: Partial<PageSettings> = {}): Site {
-  const all = { ...SETTINGS, ...settings };
-  return new Site(new Templates(machineDisk, all.templates), all);
+  return new Site(settings);
 }
 
 /** Every page that there should be, by name, from nothing but the store. */
 export function freshPages(store: ReadableStore, site = siteOf()): Map<PageName, string> {
   const pages = new Map<PageName, string>();
-  for (const name of site.all(store)) {
+  for (const name of site.list.all(store)) {
     const text = site.render(store, name);
     if (text === null) throw new Error(`${name} is one of all pages, and is none`);
     if (pages.has(name)) throw new Error(`${name} is named twice`);
-    if (!site.has(store, name)) throw new Error(`${name} is one of all pages that there is not`);
+    if (!site.list.has(store, name)) throw new Error(`the list names ${name} and denies it`);
     pages.set(name, text);
   }
-  if (pages.size !== site.count(store)) throw new Error('the count is another');
+  if (pages.size !== site.list.count(store)) throw new Error('the count is another');
   return pages;
 }
 
 /** A folder of pages that follows a store. */
 export class Shop {
   readonly store: MemoryStore;
-  readonly #site = siteOf();
+  readonly #gatherer: Gatherer;
   readonly #disk = memoryDisk();
-  readonly #files = new PageFiles(this.#disk.disk, '');
+  readonly #writer = createWriter(this.#disk.disk, '', SETTINGS);
+  readonly #changed = new RowSummaries();
+  readonly #taken: RowSummary[] = [];
   readonly #waiting = new Set<PageName>();
-  readonly #fans = new Set<FanOut>();
-  #spreading: Iterator<PageName> | null = null;
+  readonly #fanOuts = new Set<FanOut>();
+  #expanding: Iterator<PageName> | null = null;
 
   /** With the pages of the current state of the store. */
   constructor(store: MemoryStore) {
     this.store = store;
+    this.#gatherer = new Gatherer(store, true);
     for (const [name, text] of freshPages(store)) this.#disk.files.set(`pages/${name}`, text);
   }
 
@@ -66,17 +92,13 @@ export class Shop {
   }
 
   follow(changes: readonly Change[]): void {
-    for (const change of changes) {
-      const { pages, fans } = affectedBy(this.store, change);
-      for (const name of pages) this.#waiting.add(name);
-      for (const fan of fans) this.#fans.add(fan);
-    }
+    for (const change of changes) this.#changed.add(change);
   }
 
   /** Does some of what waits, of the newest first: no order is promised. */
   async work(steps: number): Promise<void> {
     for (let step = 0; step < steps; step += 1) {
-      if (!(await this.#step(step % 2 === 0))) return;
+      if (!(await this.#step(step))) return;
     }
   }
 
@@ -92,26 +114,36 @@ export class Shop {
     );
   }
 
-  async #step(naming: boolean): Promise<boolean> {
-    this.#spreading ??= this.#nextFan();
-    if (this.#spreading !== null && (naming || this.#waiting.size === 0)) {
-      const next = this.#spreading.next();
-      if (next.done === true) this.#spreading = null;
+  /** Changes wait for a while before their pages are named, and pages are made meanwhile. */
+  async #step(number: number): Promise<boolean> {
+    if (number % 5 === 4 || this.#waiting.size === 0) this.#taken.push(...this.#changed.take());
+    this.#expanding ??= this.#nextNames();
+    if (this.#expanding !== null && (number % 2 === 0 || this.#waiting.size === 0)) {
+      const next = this.#expanding.next();
+      if (next.done === true) this.#expanding = null;
       else this.#waiting.add(next.value);
       return true;
     }
     const name = [...this.#waiting].at(-1);
     if (name === undefined) return false;
     this.#waiting.delete(name);
-    await refresh(this.#site, this.store, this.#files, name, false);
+    const { shared, own } = allSteps(this.#gatherer.facts(name));
+    const results = await this.#writer.make([{ shared, pages: [{ name, own }] }], false);
+    if (typeof results[0] !== 'string') throw new Error(`${name}: ${results[0]?.message}`);
     return true;
   }
 
-  #nextFan(): Iterator<PageName> | null {
-    const fan = [...this.#fans].at(-1);
-    if (fan === undefined) return null;
-    this.#fans.delete(fan);
-    return pagesOf(this.store, fan);
+  #nextNames(): Iterator<PageName> | null {
+    const summary = this.#taken.pop();
+    if (summary !== undefined) {
+      const { pages, fanOuts } = dependentsOf(this.store, summary);
+      for (const fanOut of fanOuts) this.#fanOuts.add(fanOut);
+      return pages[Symbol.iterator]();
+    }
+    const fanOut = [...this.#fanOuts].at(-1);
+    if (fanOut === undefined) return null;
+    this.#fanOuts.delete(fanOut);
+    return expand(this.store, fanOut);
   }
 }
 

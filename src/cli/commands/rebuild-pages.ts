@@ -1,13 +1,13 @@
 /** `rebuild-pages`: makes pages, beside a running server too. */
 import { FileLock } from '../../disk/lock.ts';
-import { CatalogError, messageOf } from '../../errors.ts';
+import { CatalogError } from '../../errors.ts';
 import type { Build } from '../../pages/refresh/builds.ts';
-import { PageFiles } from '../../pages/refresh/files.ts';
-import { pagesLockPath } from '../../pages/refresh/queue.ts';
+import { pagesLockPath } from '../../pages/refresh/pages-lock.ts';
 import { rebuildPages } from '../../pages/refresh/rebuild.ts';
 import { keptSettings, type PageSettings } from '../../pages/shop/settings.ts';
-import { Site } from '../../pages/shop/site.ts';
-import { Templates } from '../../pages/shop/templates.ts';
+import { PageList } from '../../pages/shop/page-list.ts';
+import { TemplateSources } from '../../pages/render/template-sources.ts';
+import { createWriter } from '../../pages/writer/create-writer.ts';
 import { readSnapshot, requireStore } from '../../store/store.ts';
 import type { Context } from '../../app/context.ts';
 import { ProgressBar } from '../progress-bar.ts';
@@ -31,7 +31,8 @@ export async function rebuildPagesCommand(
   // Before a lock file is made in what is no data directory.
   requireStore(data, context.disk);
   const settings = { ...keptSettings(context.disk, data), ...pages };
-  const site = new Site(new Templates(context.disk, settings.templates), settings);
+  // A mistake in the settings is better reported before the wait for the lock.
+  void new TemplateSources(context.disk, settings.templates);
   const lock = new FileLock(pagesLockPath(data));
   const bar = context.terminal === null ? null : new ProgressBar(context.terminal);
   const started = performance.now();
@@ -40,8 +41,8 @@ export async function rebuildPagesCommand(
     build = await rebuildPages(
       lock,
       () => readSnapshot(data, context.disk),
-      site,
-      new PageFiles(context.disk, data),
+      new PageList(settings.publicUrl !== null),
+      () => createWriter(context.disk, data, settings),
       { stale, skus: ids },
       (done, total) => bar?.show(done, total),
     );
@@ -61,7 +62,7 @@ function failure({ counts, failures }: Build): CatalogError {
   const named = [...failures]
     .toSorted(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
     .slice(0, MAX_NAMED)
-    .map(([page, why]) => `${page}: ${messageOf(why)}`);
+    .map(([page, why]) => `${page}: ${why.message}`);
   const more = counts.failed > named.length ? `; and ${counts.failed - named.length} more` : '';
   return new CatalogError('page_failed', `${named.join('; ')}${more}`);
 }

@@ -1,8 +1,13 @@
 /** The flags for the look of the pages, of every command that makes pages. */
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, type Option } from 'commander';
-import { DEFAULT_SETTINGS, type PageSettings } from '../../pages/shop/settings.ts';
+import {
+  DEFAULT_DELAY_MS,
+  DEFAULT_SETTINGS,
+  type PageSettings,
+} from '../../pages/shop/settings.ts';
 import { flag } from './flag.ts';
+import { parseTimeout } from './limits.ts';
 
 /** The page settings that a command line names. */
 export type PageFlags = {
@@ -13,6 +18,17 @@ export type PageFlags = {
 export function addPageFlags(serve: Command): void {
   serve.optionsGroup('Pages:');
   for (const option of pageFlags((value) => ({ value, shown: value }))) serve.addOption(option);
+  serve.addOption(
+    flag(
+      '--page-delay <duration>',
+      'longest wait of pages while writes keep coming',
+      parseTimeout,
+      {
+        value: DEFAULT_DELAY_MS,
+        shown: `${DEFAULT_DELAY_MS / 1000}s`,
+      },
+    ),
+  );
 }
 
 /** For a command beside a server: a setting that is left out is as the last server had it. */

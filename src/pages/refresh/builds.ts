@@ -1,20 +1,19 @@
 /** Page builds: all pages, those that differ, or those of named SKUs, and how far each one is. */
-import { CatalogError } from '../../errors.ts';
-import type { Catalog } from '../shop/contents.ts';
-import type { PageFiles } from './files.ts';
+import type { Catalog } from '../shop/catalog.ts';
 import { type PageName, skuPage } from '../shop/names.ts';
-import type { Site } from '../shop/site.ts';
+import type { PageList } from '../shop/page-list.ts';
+import { failureOf, type PageFailure } from '../writer/page-failure.ts';
+import type { Chunk, Outcome, PageMaker, PageResult, StateMark } from '../writer/page-writer.ts';
 
 /** What a build is to make. */
 export interface BuildScope {
-  /** Only pages that differ from what they would be now. */
+  /** Only pages that differ from what they should be now. */
   readonly stale: boolean;
-  /** Ids of SKUs; null for all pages, which also removes those that there is nothing for. */
+  /** Ids of SKUs; null for all pages, which also removes those that the shop does not have. */
   readonly skus: readonly number[] | null;
+  /** If all pages of this state are known to be made, only damaged files are looked for. */
+  readonly since?: StateMark;
 }
-
-/** What became of a page. */
-export type Outcome = 'written' | 'unchanged' | 'removed';
 
 export interface BuildCounts {
   written: number;
@@ -23,36 +22,42 @@ export interface BuildCounts {
   failed: number;
 }
 
-/** Stands among the failures for the folder itself, where it cannot be listed. */
+/** Stands among the failures for the folder itself, if it cannot be listed. */
 export const FOLDER: PageName = './';
 
 /** Failures that a build remembers; the rest is counted. */
 const MAX_LISTED_FAILURES = 100;
 
+const NO_SUCH_SKU: PageFailure = {
+  message: 'there is no such SKU',
+  systemCode: null,
+  isPublic: true,
+};
+
 export class Build {
   readonly scope: BuildScope;
   readonly counts: BuildCounts = { written: 0, unchanged: 0, removed: 0, failed: 0 };
   /** Why, by page. */
-  readonly failures = new Map<PageName, unknown>();
-  readonly #site: Site;
+  readonly failures = new Map<PageName, PageFailure>();
+  readonly #list: PageList;
   readonly #catalog: Catalog;
   #total: number | null = null;
   readonly #names: AsyncGenerator<PageName>;
 
-  constructor(scope: BuildScope, site: Site, catalog: Catalog, files: PageFiles) {
+  constructor(scope: BuildScope, list: PageList, catalog: Catalog, maker: PageMaker) {
     this.scope = scope;
-    this.#site = site;
+    this.#list = list;
     this.#catalog = catalog;
-    this.#names = namesOf(this, site, catalog, files);
+    this.#names = namesOf(this, list, catalog, maker);
   }
 
-  /** Pages to be made, without those that are to be removed, as of when it is asked first. */
+  /** Pages to be made, without those that are to be removed, as of the first call. */
   get total(): number {
-    this.#total ??= this.scope.skus?.length ?? this.#site.count(this.#catalog);
+    this.#total ??= this.scope.skus?.length ?? this.#list.count(this.#catalog);
     return this.#total;
   }
 
-  /** Pages that are done with. */
+  /** Pages that were looked at. */
   get done(): number {
     const { written, unchanged, removed, failed } = this.counts;
     return written + unchanged + removed + failed;
@@ -69,79 +74,57 @@ export class Build {
     return names;
   }
 
-  succeeded(outcome: Outcome): void {
-    this.counts[outcome] += 1;
-  }
-
-  failed(name: PageName, error: unknown): void {
-    this.counts.failed += 1;
-    if (this.failures.size < MAX_LISTED_FAILURES) this.failures.set(name, error);
-  }
-}
-
-/**
- * Brings one page to what the store has now.
- *
- * @param always whether a page that is as it should be is written again.
- * @throws CatalogError `page_failed`; what the disk throws.
- */
-export async function refresh(
-  site: Site,
-  catalog: Catalog,
-  files: PageFiles,
-  name: PageName,
-  always: boolean,
-): Promise<Outcome> {
-  const text = site.render(catalog, name);
-  if (text === null) {
-    await files.remove(name);
-    return 'removed';
-  }
-  if (!always && files.holds(name, text)) return 'unchanged';
-  await files.write(name, text);
-  return 'written';
-}
-
-/** Refreshes a page for a build, and keeps what became of it. */
-export async function refreshFor(
-  build: Build,
-  site: Site,
-  catalog: Catalog,
-  files: PageFiles,
-  name: PageName,
-): Promise<void> {
-  try {
-    const outcome = await refresh(site, catalog, files, name, !build.scope.stale);
-    // A named SKU that is not there is a mistake of whoever named it.
-    if (build.scope.skus !== null && outcome === 'removed') {
-      throw new CatalogError('page_failed', 'there is no such SKU');
+  /** Counts a page. @returns whether it is as it should be. */
+  add(name: PageName, result: PageResult): boolean {
+    // The client named a SKU that is not there.
+    const isMistake = this.scope.skus !== null && result === 'removed';
+    const outcome = isMistake ? NO_SUCH_SKU : result;
+    if (isOutcome(outcome)) {
+      this.counts[outcome] += 1;
+      return true;
     }
-    build.succeeded(outcome);
-  } catch (error) {
-    build.failed(name, error);
+    this.fail(name, outcome);
+    return false;
   }
+
+  fail(name: PageName, failure: PageFailure): void {
+    this.counts.failed += 1;
+    if (this.failures.size < MAX_LISTED_FAILURES) this.failures.set(name, failure);
+  }
+}
+
+export function isOutcome(result: PageResult): result is Outcome {
+  return typeof result === 'string';
 }
 
 async function* namesOf(
   build: Build,
-  site: Site,
+  list: PageList,
   catalog: Catalog,
-  files: PageFiles,
+  maker: PageMaker,
 ): AsyncGenerator<PageName> {
-  const { skus } = build.scope;
+  const { skus, since } = build.scope;
   if (skus !== null) {
     for (const id of skus) yield skuPage(id);
     return;
   }
-  yield* site.all(catalog);
-  let there: readonly PageName[];
   try {
-    there = await files.names();
+    const areMade = since !== undefined && (await maker.knows(since));
+    if (areMade) yield* chunks((fromStart) => maker.damaged(fromStart));
+    else yield* list.all(catalog);
+    for await (const name of chunks((fromStart) => maker.present(fromStart, areMade))) {
+      if (!list.has(catalog, name)) yield name;
+    }
   } catch (error) {
-    build.failed(FOLDER, error);
-    return;
+    build.fail(FOLDER, failureOf(error));
   }
-  for (const name of there) {
-    if (!site.has(catalog, name)) yield name;
+}
+
+async function* chunks(next: (fromStart: boolean) => Promise<Chunk>): AsyncGenerator<PageName> {
+  let chunk = await next(true);
+  for (;;) {
+    yield* chunk.names;
+    if (chunk.isLast) return;
+    chunk = await next(false);
   }
 }

@@ -1,15 +1,14 @@
 /**
- * Which pages show a changed row: the references that pages follow, backwards.
+ * Which pages show a row that has changed: the references that pages follow, backwards.
  *
  * Invariant: when every page that is named for a change has been made from a state that contains
- * the change, no page shows what was before it. The state may be a later one: what else has changed
- * until then names its own pages. Pages that turn out the same may be among those named, but only
- * where the row is within reach of them.
+ * the change, no page shows what was before it. The state may be a later one: later changes name
+ * pages of their own. A page that is named may come out the same, but only a page that can reach
+ * the row by references is named.
  */
-import type { KindName, Row, Scalar } from '../../model/kind.ts';
-import type { RowOf } from '../../model/rows.ts';
-import type { Change } from '../../model/change.ts';
-import { type Catalog, MAX_CHOICE_SKUS } from '../shop/contents.ts';
+import type { KindName, Scalar } from '../../model/kind.ts';
+import type { Catalog } from '../shop/catalog.ts';
+import { MAX_CHOICE_SKUS } from '../shop/gather.ts';
 import {
   frontPage,
   listPage,
@@ -20,33 +19,26 @@ import {
   sitemapOf,
   skuPage,
 } from '../shop/names.ts';
+import { RECORDS, type RowSummary } from './row-summaries.ts';
 
-/** What pages show of the rows of a kind; rows of other kinds are on no page. */
-const SHOWN: Readonly<Partial<Record<KindName, readonly string[]>>> = {
-  skus: 'name goods_id caption category_id price market_price stock sales is_launched'.split(' '),
-  goods: ['name', 'brand_id', 'category3_id', 'desc_detail', 'desc_pack', 'desc_service'],
-  brands: ['name', 'logo'],
-  categories: ['name', 'parent_id'],
-  specs: ['name', 'goods_id'],
-  options: ['value', 'spec_id'],
-  sku_specs: ['sku_id', 'spec_id', 'option_id'],
-};
+/** What lists show of a SKU or a category. */
+const LISTED = ['name', 'caption', 'price', 'stock', 'is_launched', RECORDS];
 
-/** What lists show of a SKU. */
-const LISTED = ['name', 'caption', 'price', 'stock', 'is_launched'];
+/** What the pages of an SPU's SKUs show of each other. */
+const CHOSEN = ['goods_id', 'is_launched', RECORDS];
 
 /**
- * Rows through which many pages show a change, such as `brands/3`; `choices/7` stands for what the
- * pages of SPU 7 offer to choose from.
+ * A row that many pages show, such as `brands/3`; `choices/7` stands for what the pages of SPU 7
+ * offer to choose from.
  */
 export type FanOut =
   `${'brands' | 'goods' | 'categories' | 'specs' | 'options' | 'choices'}/${number}`;
 
-export interface Affected {
+export interface Dependents {
   /** Names of pages, some of them more than once. */
   readonly pages: Iterable<PageName>;
-  /** To be followed by {@link pagesOf}, at leisure. */
-  readonly fans: readonly FanOut[];
+  /** To be expanded by {@link expand}, step by step. */
+  readonly fanOuts: readonly FanOut[];
 }
 
 /**
@@ -54,156 +46,122 @@ export interface Affected {
  *
  * @param catalog the state after the change, or a later one; `pages` is read from it as well.
  */
-export function affectedBy(catalog: Catalog, { kind, id, before, after }: Change): Affected {
-  const shown = SHOWN[kind];
-  if (shown === undefined || !differ(before, after, shown)) return { pages: [], fans: [] };
+export function dependentsOf(catalog: Catalog, summary: RowSummary): Dependents {
+  const { kind, id } = summary;
   switch (kind) {
     case 'skus':
-      return { pages: ofSku(catalog, id, before, after), fans: choicesOf(catalog, before, after) };
-    case 'sku_specs': {
-      const sku = (after ?? before)?.sku_id ?? null;
-      const row = catalog.get('skus', sku) ?? null;
-      return {
-        pages: row === null ? [] : withOptions(catalog, row),
-        fans: row === null ? [] : choicesOf(catalog, null, row),
-      };
-    }
+      return { pages: pagesOfSku(catalog, summary), fanOuts: choicesWith(catalog, summary) };
     case 'goods':
-      return { pages: mapped(kind, id, before, after), fans: [`goods/${id}`] };
+      return { pages: sitemapFilesOf(kind, summary), fanOuts: [`goods/${id}`] };
     case 'categories':
-      return { pages: ofCategory(catalog, id, before, after), fans: [`categories/${id}`] };
+      return { pages: pagesOfCategory(catalog, summary), fanOuts: [`categories/${id}`] };
     case 'brands':
     case 'specs':
     case 'options':
-      return { pages: [], fans: [`${kind}/${id}`] };
-    case 'books':
-    case 'audits':
-    case 'idempotency_keys':
-      return { pages: [], fans: [] };
+      return { pages: [], fanOuts: [`${kind}/${id}`] };
+    case 'sku_specs':
+      throw new Error('a specification record is summarised with its SKU');
   }
 }
 
-/** Names of the pages behind a row, some of them more than once. */
-export function* pagesOf(catalog: Catalog, fan: FanOut): Generator<PageName> {
-  const [kind, digits] = fan.split('/') as [
+/** Names of the pages that show a row, some of them more than once. */
+export function* expand(catalog: Catalog, fanOut: FanOut): Generator<PageName> {
+  const [kind, digits] = fanOut.split('/') as [
     FanOut extends `${infer Kind}/${number}` ? Kind : never,
     string,
   ];
   const id = Number(digits);
   switch (kind) {
     case 'brands':
-      for (const spu of idsOf(catalog, 'goods', 'brand_id', id)) yield* ofSpu(catalog, spu);
+      for (const spu of idsOf(catalog, 'goods', 'brand_id', id)) yield* pagesOfSpu(catalog, spu);
       break;
     case 'goods':
-      yield* ofSpu(catalog, id);
+      yield* pagesOfSpu(catalog, id);
       break;
     case 'choices':
       for (const sku of idsOf(catalog, 'skus', 'goods_id', id)) yield skuPage(sku);
       break;
     case 'categories':
-      yield* belowCategory(catalog, id);
+      yield* pagesBelow(catalog, id);
       break;
     case 'specs':
-      yield* ofRecords(catalog, idsOf(catalog, 'sku_specs', 'spec_id', id));
+      yield* pagesWithRecords(catalog, idsOf(catalog, 'sku_specs', 'spec_id', id));
       break;
     case 'options':
-      yield* ofRecords(catalog, idsOf(catalog, 'sku_specs', 'option_id', id));
+      yield* pagesWithRecords(catalog, idsOf(catalog, 'sku_specs', 'option_id', id));
       break;
   }
 }
 
-function* ofSku(
-  catalog: Catalog,
-  id: number,
-  before: RowOf<'skus'> | null,
-  after: RowOf<'skus'> | null,
-): Generator<PageName> {
-  yield skuPage(id);
-  for (const spu of valuesOf('goods_id', before, after)) {
-    yield* inList(catalog, spuList(spu), id, before, after);
+function* pagesOfSku(catalog: Catalog, summary: RowSummary): Generator<PageName> {
+  yield skuPage(summary.id);
+  const row = catalog.get('skus', summary.id);
+  for (const spu of summary.valuesOf('goods_id', row)) {
+    yield* partsShowing(catalog, skusOfSpu(spu), summary);
   }
-  for (const category of valuesOf('category_id', before, after)) {
-    yield* inList(catalog, skuList(category), id, before, after);
+  for (const category of summary.valuesOf('category_id', row)) {
+    yield* partsShowing(catalog, skusOfCategory(category), summary);
   }
-  yield* mapped('skus', id, before, after);
+  yield* sitemapFilesOf('skus', summary);
 }
 
-/** The SPUs whose pages offer a SKU, where it comes, goes, or is put on sale or off. */
-function choicesOf(
-  catalog: Catalog,
-  before: RowOf<'skus'> | null,
-  after: RowOf<'skus'> | null,
-): FanOut[] {
-  const id = (after ?? before)?.id ?? 0;
-  if (!differ(before, after, ['goods_id', 'is_launched'])) return [];
-  return [...valuesOf('goods_id', before, after)]
-    .filter((spu) => catalog.rank('skus', 'goods_id', spu, id) < MAX_CHOICE_SKUS)
-    .map((spu) => `choices/${spu}` as const);
+/** The SPUs whose pages offer a SKU, if it enters or leaves, is put on or off sale, or differs. */
+function choicesWith(catalog: Catalog, summary: RowSummary): FanOut[] {
+  if (!summary.hasAny(CHOSEN)) return [];
+  return [...summary.valuesOf('goods_id', catalog.get('skus', summary.id))]
+    .filter((spu) => catalog.rank('skus', 'goods_id', spu, summary.id) < MAX_CHOICE_SKUS)
+    .map((spu) => `choices/${Number(spu)}` as const);
 }
 
-/** The pages, but for the other SKUs' own, that show the options of a SKU. */
-function* withOptions(catalog: Catalog, sku: RowOf<'skus'>): Generator<PageName> {
-  yield skuPage(sku.id);
-  yield placed(catalog, spuList(sku.goods_id), sku.id);
-  yield placed(catalog, skuList(sku.category_id), sku.id);
-}
-
-function* ofRecords(catalog: Catalog, records: Iterable<number>): Generator<PageName> {
+function* pagesWithRecords(catalog: Catalog, records: Iterable<number>): Generator<PageName> {
   const spus = new Set<number>();
   for (const id of records) {
-    const record = catalog.get('sku_specs', id);
-    const sku = catalog.get('skus', record?.sku_id ?? null);
+    const sku = catalog.get('skus', catalog.get('sku_specs', id)?.sku_id ?? null);
     if (sku === undefined) continue;
-    yield* withOptions(catalog, sku);
-    spus.add(sku.goods_id);
+    const { goods_id: spu, category_id: category } = sku;
+    yield skuPage(sku.id);
+    yield partWith(catalog, skusOfSpu(spu), sku.id);
+    yield partWith(catalog, skusOfCategory(category), sku.id);
+    spus.add(spu);
   }
-  for (const spu of spus) yield* pagesOf(catalog, `choices/${spu}`);
+  for (const spu of spus) yield* expand(catalog, `choices/${spu}`);
 }
 
-/** Everything that shows an SPU, its brand or its texts. */
-function* ofSpu(catalog: Catalog, id: number): Generator<PageName> {
-  yield* allParts(catalog, spuList(id));
-  yield* pagesOf(catalog, `choices/${id}`);
+/** Everything that shows an SPU, its brand or its descriptions. */
+function* pagesOfSpu(catalog: Catalog, id: number): Generator<PageName> {
+  yield* allParts(catalog, skusOfSpu(id));
+  yield* expand(catalog, `choices/${id}`);
 }
 
-function* ofCategory(
-  catalog: Catalog,
-  id: number,
-  before: RowOf<'categories'> | null,
-  after: RowOf<'categories'> | null,
-): Generator<PageName> {
-  for (const parent of valuesOf('parent_id', before, after)) {
-    yield* inList(catalog, categoryList(parent), id, before, after);
+function* pagesOfCategory(catalog: Catalog, summary: RowSummary): Generator<PageName> {
+  const row = catalog.get('categories', summary.id);
+  for (const parent of summary.valuesOf('parent_id', row)) {
+    yield* partsShowing(catalog, categoriesBelow(parent), summary);
     // The entry of the parent names what is below it.
     const above = catalog.get('categories', parent);
     if (above !== undefined) {
-      yield placed(catalog, categoryList(above.parent_id), above.id);
+      yield partWith(catalog, categoriesBelow(above.parent_id), above.id);
     }
   }
-  yield* mapped('categories', id, before, after);
+  yield* sitemapFilesOf('categories', summary);
 }
 
-/** Everything on the way to which a category is. */
-function* belowCategory(catalog: Catalog, id: number): Generator<PageName> {
-  yield* allParts(catalog, categoryList(id));
-  yield* allParts(catalog, skuList(id));
+/** Every page whose breadcrumbs contain a category. */
+function* pagesBelow(catalog: Catalog, id: number): Generator<PageName> {
+  yield* allParts(catalog, categoriesBelow(id));
+  yield* allParts(catalog, skusOfCategory(id));
   for (const sku of idsOf(catalog, 'skus', 'category_id', id)) yield skuPage(sku);
   for (const spu of idsOf(catalog, 'goods', 'category3_id', id)) {
-    yield* allParts(catalog, spuList(spu));
+    yield* allParts(catalog, skusOfSpu(spu));
   }
   for (const below of idsOf(catalog, 'categories', 'parent_id', id)) {
-    yield* belowCategory(catalog, below);
+    yield* pagesBelow(catalog, below);
   }
 }
 
-/** What the sitemap tells of a row that comes or goes. */
-function mapped(
-  kind: ShownKind,
-  id: number,
-  before: Row | null,
-  after: Row | null,
-): readonly PageName[] {
-  return before !== null && after !== null ? [] : [SITEMAP, sitemapOf(kind, id)];
+/** The files of the sitemap that name a row, if it is new or gone. */
+function sitemapFilesOf(kind: ShownKind, { isNewOrGone, id }: RowSummary): readonly PageName[] {
+  return isNewOrGone ? [SITEMAP, sitemapOf(kind, id)] : [];
 }
 
 /** A list that pages show in parts. */
@@ -215,44 +173,38 @@ interface List {
   readonly page: (part: number) => PageName;
 }
 
-function spuList(spu: number): List {
-  const page = (part: number) => listPage('goods', spu, part);
+function skusOfSpu(spu: Scalar): List {
+  const page = (part: number) => listPage('goods', Number(spu), part);
   return { kind: 'skus', attribute: 'goods_id', value: spu, page };
 }
 
-function skuList(category: number): List {
-  const page = (part: number) => listPage('categories', category, part);
+function skusOfCategory(category: Scalar): List {
+  const page = (part: number) => listPage('categories', Number(category), part);
   return { kind: 'skus', attribute: 'category_id', value: category, page };
 }
 
-function categoryList(parent: number | null): List {
+function categoriesBelow(parent: Scalar): List {
   const page = (part: number) =>
-    parent === null ? frontPage(part) : listPage('categories', parent, part);
+    parent === null ? frontPage(part) : listPage('categories', Number(parent), part);
   return { kind: 'categories', attribute: 'parent_id', value: parent, page };
 }
 
-/** The parts that change when a row of a list does, or comes, or goes. */
-function* inList(
-  catalog: Catalog,
-  list: List,
-  id: number,
-  before: Row | null,
-  after: Row | null,
-): Generator<PageName> {
-  if (differ(before, after, [list.attribute])) yield* shifted(catalog, list, id);
-  else if (differ(before, after, LISTED)) yield placed(catalog, list, id);
+/** The parts of a list that change when a row of it changes, enters or leaves. */
+function* partsShowing(catalog: Catalog, list: List, summary: RowSummary): Generator<PageName> {
+  if (summary.hasAny([list.attribute])) yield* partsAfter(catalog, list, summary.id);
+  else if (summary.hasAny(LISTED)) yield partWith(catalog, list, summary.id);
 }
 
-/** The part that a row of the list is on. */
-function placed(catalog: Catalog, { kind, attribute, value, page }: List, id: number): PageName {
+/** The part that shows a row of the list. */
+function partWith(catalog: Catalog, { kind, attribute, value, page }: List, id: number): PageName {
   return page(partOf(catalog.rank(kind, attribute, value, id)));
 }
 
 /**
  * The parts that change when a row enters or leaves: from the one before its own, which may get or
- * lose the way to the next, to one behind the last, which may have to go.
+ * lose its link to the next part, to one after the last part, which may have to be removed.
  */
-function* shifted(catalog: Catalog, list: List, id: number): Generator<PageName> {
+function* partsAfter(catalog: Catalog, list: List, id: number): Generator<PageName> {
   const { kind, attribute, value, page } = list;
   const first = Math.max(partOf(catalog.rank(kind, attribute, value, id)) - 1, 1);
   const last = lastPart(catalog, list) + 1;
@@ -274,20 +226,7 @@ function partOf(rank: number): number {
   return Math.floor(rank / PART_SIZE) + 1;
 }
 
-/** A copy: what it is read from may change before the last one is taken. */
+/** A copy: the index may change before the last id is taken. */
 function idsOf(catalog: Catalog, kind: KindName, attribute: string, value: Scalar): number[] {
   return [...catalog.matching(kind, attribute, value)];
-}
-
-/** The values that a row had and has. */
-function valuesOf<R extends Row, A extends keyof R>(
-  attribute: A,
-  ...rows: readonly (R | null)[]
-): Set<R[A]> {
-  return new Set(rows.flatMap((row) => (row === null ? [] : [row[attribute]])));
-}
-
-function differ(before: Row | null, after: Row | null, attributes: readonly string[]): boolean {
-  if (before === null || after === null) return before !== after;
-  return attributes.some((attribute) => before[attribute] !== after[attribute]);
 }

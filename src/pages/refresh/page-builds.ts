@@ -1,5 +1,6 @@
-/** The page builds that were asked for over HTTP, and how far they are. */
+/** The page builds that were requested over HTTP, and how far each one is. */
 import { CatalogError } from '../../errors.ts';
+import type { PageFailure } from '../writer/page-failure.ts';
 import type { Build, BuildScope } from './builds.ts';
 import type { PageQueue } from './queue.ts';
 
@@ -16,7 +17,7 @@ export interface PageBuild {
   readonly stale: boolean;
   /** Ids of the SKUs whose pages are made; null for all pages. */
   readonly skus: readonly number[] | null;
-  /** Pages to be made; those that are removed are not among them. */
+  /** Pages to be made; pages to be removed are not counted. */
   readonly total: number;
   readonly written: number;
   readonly unchanged: number;
@@ -49,7 +50,7 @@ export class PageBuilds {
     this.#now = now;
   }
 
-  /** @throws CatalogError `invalid` where a SKU is not there, `too_many_builds`. */
+  /** @throws CatalogError `invalid` if there is no such SKU, `too_many_builds`. */
   start(scope: BuildScope): PageBuild {
     const unknown = scope.skus?.find((id) => !this.#isSku(id));
     if (unknown !== undefined) {
@@ -65,7 +66,7 @@ export class PageBuilds {
       );
     }
     const now = this.#now();
-    // By time, so that an id of before a restart does not name another build after it.
+    // By time, so that an id from before a restart does not name another build after it.
     this.#lastId = Math.max(this.#lastId + 1, now);
     const { build, ended } = this.#queue.build(scope);
     const entry: Entry = { id: this.#lastId, build, createdAt: new Date(now), finishedAt: null };
@@ -75,7 +76,7 @@ export class PageBuilds {
     return shown(entry);
   }
 
-  /** Null for one that never was, is forgotten, or was before the last start. */
+  /** @returns null for an unknown id: never given, forgotten, or from before the last start. */
   find(id: number): PageBuild | null {
     const entry = this.#entries.get(id);
     return entry === undefined ? null : shown(entry);
@@ -103,17 +104,16 @@ function shown({ id, build, createdAt, finishedAt }: Entry): PageBuild {
     skus: scope.skus,
     total,
     ...counts,
-    failures: [...failures].map(([page, error]) => ({ page, error: reasonOf(error) })),
+    failures: [...failures].map(([page, failure]) => ({ page, error: reasonOf(failure) })),
     created_at: createdAt.toISOString(),
     finished_at: finishedAt?.toISOString() ?? null,
   };
 }
 
-/** Clients need not know the paths of this machine, which the log tells. */
-function reasonOf(error: unknown): string {
-  if (error instanceof CatalogError && error.cause === undefined) return error.message;
-  const { code = null } = error as NodeJS.ErrnoException;
-  return error instanceof CatalogError || code === null
+/** Clients need not know the paths of this machine; the log has them. */
+function reasonOf({ message, systemCode, isPublic }: PageFailure): string {
+  if (isPublic) return message;
+  return systemCode === null
     ? 'the page could not be rendered'
-    : `the page could not be written: ${code}`;
+    : `the page could not be written: ${systemCode}`;
 }

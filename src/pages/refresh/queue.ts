@@ -2,129 +2,153 @@
  * Pages in the background.
  *
  * Invariants:
- * 1. At rest no page is older than the store: every commit queues the pages that show what it
- *    changed, and every start compares all pages with the store, so that a crash between a commit
- *    and its pages, a failed write, or power loss, which may leave a page old, torn or empty,
- *    leaves nothing behind. Temporary files of a killed run go with the comparison.
+ * 1. At rest no page is older than the store. Every commit notes the rows that it changed, and the
+ *    pages that show them are made from a later state. Every start looks at all pages: if the
+ *    manifest knows its state, at their stats alone, otherwise at what they are made from. So a
+ *    crash between a commit and its pages, a failed write, and power loss, which may leave a page
+ *    old, torn or empty, are all repaired.
  * 2. A page is made from committed rows as they are when its turn comes: however often a row
- *    changes meanwhile, its pages are queued once. A page that could not be made stays queued.
- * 3. Pages are written only under the pages' lock. Whoever else writes them (rebuild-pages) takes
- *    its snapshot under the lock as well, and so cannot put back an older page.
- * 4. Memory is bounded by the pages and rows that there are, not by the changes: what waits are
- *    names of pages, each once, and rows whose pages are yet to be named, each once.
+ *    changes before that, its pages wait once. A page that could not be made stays queued.
+ * 3. Pages are gathered and written only under the pages' lock. Every other process that writes
+ *    them (rebuild-pages) takes its snapshot under the lock as well. So nobody puts back an older
+ *    page.
+ * 4. Memory is bounded by the pages and rows that there are, not by the changes: a summary for each
+ *    changed row, and names of pages, each once.
+ * 5. The event loop is never held for long: pages are named and gathered in slices of
+ *    {@link SLICE_MS}, and rendered and written in another thread.
  */
-import { join } from 'node:path';
-import type { FileLock } from '../../disk/lock.ts';
-import { messageOf } from '../../errors.ts';
 import type { Store } from '../../store/store.ts';
-import type { Change } from '../../model/change.ts';
-import { Build, type BuildScope, FOLDER, refresh, refreshFor } from './builds.ts';
-import { affectedBy, type FanOut, pagesOf } from './dependents.ts';
-import type { PageFiles } from './files.ts';
 import type { PageName } from '../shop/names.ts';
+import type { PageList } from '../shop/page-list.ts';
+import type { PageMaker, PageResult, StateMark } from '../writer/page-writer.ts';
+import { failureOf, type PageFailure } from '../writer/page-failure.ts';
+import { type PageBatches, SLICE_MS } from './batches.ts';
+import { Build, type BuildScope, FOLDER, isOutcome } from './builds.ts';
+import { PageNaming } from './naming.ts';
+import type { PagesLock } from './pages-lock.ts';
 import { Retry } from './retry.ts';
-import type { Site } from '../shop/site.ts';
+import type { PageState } from './served-pages.ts';
+import { turn, within } from './turns.ts';
 import { UniqueQueue } from './unique-queue.ts';
 
-/** Pages that are written at the same time, between two turns of the event loop. */
-const MAX_CONCURRENT_PAGES = 8;
+/** Pages that are sent to the thread together. */
+const BATCH_SIZE = 32;
 
-/** Names of pages that are found between two turns of the event loop. */
-const MAX_NAMES_PER_TURN = 500;
+/** Changes are collected until no commit has come for this time, in milliseconds. */
+const QUIET_MS = 30;
 
-/** A turn that takes others longer than this, in milliseconds, means that there are requests. */
-const BUSY_TURN_MS = 0.3;
+/** Milliseconds at least between two writes of the manifest. */
+const SAVE_INTERVAL_MS = 60_000;
 
-/** How long the queue then leaves the event loop to them, in milliseconds. */
-const YIELD_MS = 20;
+/** The share of a drain's time that is left for writing the manifest. */
+const SAVE_SHARE = 0.1;
 
-/** Milliseconds until a lock that another process holds is asked for again. */
-const LOCK_RETRY_MS = 25;
-
-/** Path of the lock file below a data directory. */
-export function pagesLockPath(dataDirectory: string): string {
-  return join(dataDirectory, 'pages.lock');
+export interface QueueOptions {
+  readonly store: Store;
+  readonly list: PageList;
+  readonly batches: PageBatches;
+  readonly maker: PageMaker;
+  readonly lock: PagesLock;
+  /** Milliseconds for which changes are collected while commits keep coming. */
+  readonly delay: number;
+  /** Gets pages that could not be made; they are tried again. */
+  readonly onError: (error: unknown) => void;
 }
 
 export class PageQueue {
-  readonly #store: Store;
-  readonly #site: Site;
-  readonly #files: PageFiles;
-  readonly #lock: FileLock;
+  readonly #options: QueueOptions;
+  readonly #naming: PageNaming;
   readonly #waiting = new UniqueQueue<PageName>();
-  /** Rows that many pages show, and what is left to be named of the one that was begun. */
-  readonly #fans = new UniqueQueue<FanOut>();
-  #expanding: Iterator<PageName> | null = null;
   readonly #builds: { readonly build: Build; readonly finish: () => void }[] = [];
   readonly #retry: Retry<PageName>;
   /** Pages that are being made. */
   #inHand = 0;
-  readonly #failed: (error: unknown) => void;
+  /** The number of the last commit that has reached the queue, and when, by performance.now(). */
+  #noted: number;
+  #notedAt = 0;
+  /** Whether all pages were looked at since the start. */
+  #isCompared = false;
   /** Whether half-written files of a killed run are still to be cleared away. */
-  #sweeping = true;
+  #mustSweep = true;
+  #savedAt = Number.NEGATIVE_INFINITY;
+  #savedSequence: number | null = null;
   /** When what is left is left to the next start; by performance.now(). */
   #deadline = Number.POSITIVE_INFINITY;
-  #abandoned = false;
+  #isDraining = false;
+  #isAbandoned = false;
   #running: Promise<void> | null = null;
+  /** Ends a wait for more commits. */
+  #wake: () => void = () => {};
 
-  /** @param failed is told of pages that could not be made; they are tried again. */
-  constructor(
-    store: Store,
-    site: Site,
-    files: PageFiles,
-    lock: FileLock,
-    failed: (error: unknown) => void,
-  ) {
-    this.#store = store;
-    this.#site = site;
-    this.#files = files;
-    this.#lock = lock;
-    this.#failed = failed;
-    this.#retry = new Retry((names) => this.#add(names), failed);
-    store.onCommit(({ changes }) => this.#follow(changes));
+  constructor(options: QueueOptions) {
+    const { store, onError } = options;
+    this.#options = options;
+    this.#naming = new PageNaming(store);
+    this.#noted = store.sequence;
+    this.#retry = new Retry((names) => this.#add(names), onError);
+    store.onCommit(({ changeSet, changes }) => {
+      this.#noted = changeSet.sequence;
+      this.#notedAt = performance.now();
+      this.#naming.note(changes);
+      this.#start();
+    });
   }
 
   /** Pages that wait or are being made, and rows whose pages are yet to be named; 0 at rest. */
   get length(): number {
-    const naming = this.#fans.size + (this.#expanding === null ? 0 : 1);
-    return this.#waiting.size + this.#inHand + naming + this.#retry.size;
+    return this.#naming.size + this.#waiting.size + this.#inHand + this.#retry.size;
   }
 
-  /** Milliseconds that the oldest of them has waited; 0 where none waits. */
+  /** Milliseconds that the oldest of them has waited; 0 if none waits. */
   get oldest(): number {
-    return Math.max(this.#waiting.age, this.#fans.age, this.#retry.age);
+    return Math.max(this.#naming.age, this.#waiting.age, this.#retry.age);
   }
 
-  /** Queues a build behind whatever commits queue. @returns the build, and its end. */
+  /** Where the files stand, for readers of pages. */
+  get state(): PageState {
+    const { sequence } = this.#options.store;
+    const isBehind = !this.#isCompared || this.#noted !== sequence || this.length > 0;
+    return { isBehind, sequence };
+  }
+
+  /** Looks at all pages, as every start has to. */
+  compare(): void {
+    const { sequence, digest } = this.#options.store;
+    const { build, ended } = this.build({ stale: true, skus: null, since: { sequence, digest } });
+    void ended.then(() => {
+      this.#isCompared = build.counts.failed === 0 && !this.#isAbandoned;
+    });
+  }
+
+  /** Queues a build after everything that commits queue. @returns the build, and its end. */
   build(scope: BuildScope): { readonly build: Build; readonly ended: Promise<void> } {
-    const build = new Build(scope, this.#site, this.#store, this.#files);
+    const { list, store, maker } = this.#options;
+    const build = new Build(scope, list, store, maker);
     const ended = new Promise<void>((finish) => this.#builds.push({ build, finish }));
     this.#start();
     return { build, ended };
   }
 
   /**
-   * Makes what is queued, and tries again what has failed, once. Builds go on for at most `grace`
-   * milliseconds, and as long is waited for a lock that another process holds: the next start
-   * compares all pages in any case.
+   * Makes what is queued, tries again once what has failed, and keeps the manifest; all of it for
+   * at most `grace` milliseconds. The next start makes the rest.
    */
   async drain(grace: number): Promise<void> {
-    this.#deadline = performance.now() + grace;
-    const cut = setTimeout(() => this.#builds.splice(0).forEach(({ finish }) => finish()), grace);
+    const { lock } = this.#options;
+    this.#isDraining = true;
+    this.#deadline = performance.now() + grace * (1 - SAVE_SHARE);
     this.#add(this.#retry.end());
-    while (this.#running !== null) await this.#running;
-    clearTimeout(cut);
+    this.#wake();
+    await within(this.#rest(), grace);
+    this.#isAbandoned ||= this.#running !== null;
+    for (const { finish } of this.#builds.splice(0)) finish();
     this.#retry.end();
-    this.#lock.close();
+    if (!this.#isAbandoned) await within(this.#save(), Math.max(grace * SAVE_SHARE, 100));
+    lock.close();
   }
 
-  #follow(changes: readonly Change[]): void {
-    for (const change of changes) {
-      const { pages, fans } = affectedBy(this.#store, change);
-      for (const name of pages) this.#waiting.add(name);
-      for (const fan of fans) this.#fans.add(fan);
-    }
-    this.#start();
+  async #rest(): Promise<void> {
+    while (this.#running !== null) await this.#running;
   }
 
   #add(names: Iterable<PageName>): void {
@@ -132,126 +156,140 @@ export class PageQueue {
     this.#start();
   }
 
-  get #idle(): boolean {
-    const { size } = this.#waiting;
-    const naming = this.#fans.size > 0 || this.#expanding !== null;
-    return size === 0 && !naming && this.#builds.length === 0;
+  get #isIdle(): boolean {
+    return this.#waiting.size + this.#naming.size + this.#builds.length === 0;
   }
 
   #start(): void {
-    if (this.#running !== null || this.#idle || this.#abandoned) return;
+    if (this.#running !== null || this.#isIdle || this.#isAbandoned) return;
     this.#running = Promise.resolve()
       .then(() => this.#run())
       .finally(() => {
         this.#running = null;
-        // A commit may have queued between the last look and here.
+        // A commit may have come between the last look and here.
         this.#start();
       });
   }
 
   async #run(): Promise<void> {
-    while (!this.#idle) {
-      this.#name();
-      const names = this.#waiting.take(MAX_CONCURRENT_PAGES);
-      const [current] = names.length > 0 ? [] : this.#builds;
-      const built = current === undefined ? [] : await this.#takeFor(current.build);
-      if (current !== undefined && built.length === 0) this.#finishBuild();
-      this.#inHand = names.length + built.length;
-      if (this.#inHand > 0) {
-        const made = await this.#locked(async () => {
-          await Promise.all(names.map((name) => this.#make(name)));
-          await Promise.all(built.map((name) => this.#makeFor(current?.build as Build, name)));
-        });
-        if (!made) {
-          this.#abandoned = true;
-          return;
-        }
-        this.#inHand = 0;
+    while (!this.#isIdle) {
+      if (performance.now() > this.#deadline || !(await this.#step())) {
+        this.#isAbandoned = true;
+        return;
       }
-      await yieldToRequests();
+      await turn();
+    }
+    if (!this.#isDraining && performance.now() - this.#savedAt > SAVE_INTERVAL_MS) {
+      await this.#save();
     }
   }
 
-  /** Finds the names of some of the pages that show a row. */
+  /** Does some of what waits. @returns false if there is no time left. */
+  async #step(): Promise<boolean> {
+    if (this.#mustSweep) return this.#locked(0, () => this.#sweep());
+    const isDue = this.#isDraining || this.#dueIn() <= 0;
+    if (isDue) this.#naming.begin();
+    this.#name();
+    const names = this.#waiting.take(BATCH_SIZE);
+    if (names.length > 0) return this.#locked(names.length, () => this.#make(names));
+    if (this.#naming.isUnderWay) return true;
+    const [current] = this.#builds;
+    if (current !== undefined) return this.#buildSome(current.build, current.finish);
+    if (this.#naming.size > 0) await this.#moreCommits();
+    return true;
+  }
+
+  /** Milliseconds until the pages of the rows that have changed are named. */
+  #dueIn(): number {
+    const quietIn = this.#notedAt + QUIET_MS - performance.now();
+    return Math.min(quietIn, this.#options.delay - this.#naming.changesAge);
+  }
+
+  async #moreCommits(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, Math.max(this.#dueIn(), 1));
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#wake = () => {};
+  }
+
+  /** Finds names of pages that show what has changed, for the time of a slice. */
   #name(): void {
-    for (let named = 0; named < MAX_NAMES_PER_TURN; ) {
-      this.#expanding ??= this.#nextFan();
-      if (this.#expanding === null) return;
-      const step = this.#expanding.next();
-      if (step.done === true) {
-        this.#expanding = null;
-        continue;
-      }
-      this.#waiting.add(step.value);
-      named += 1;
+    const begunAt = performance.now();
+    while (performance.now() - begunAt < SLICE_MS) {
+      const found = this.#naming.next();
+      if (found === null) return;
+      this.#waiting.add(found.name, found.age);
     }
   }
 
-  #nextFan(): Iterator<PageName> | null {
-    const [fan] = this.#fans.take(1);
-    return fan === undefined ? null : pagesOf(this.#store, fan);
+  async #make(names: readonly PageName[]): Promise<void> {
+    const results = await this.#results(names, false);
+    names.forEach((name, index) => this.#conclude(name, results[index]));
   }
 
-  #finishBuild(): void {
-    this.#builds.shift()?.finish();
+  #conclude(name: PageName, result: PageResult | undefined): void {
+    if (result === undefined || isOutcome(result)) this.#retry.succeeded(name);
+    else this.#retry.failed(name, errorOf(name, result));
   }
 
-  /** @returns false where the lock was not to be had in time. */
-  async #locked(work: () => Promise<void>): Promise<boolean> {
-    while (!this.#lock.tryLock()) {
-      if (performance.now() > this.#deadline) return false;
-      await sleep(LOCK_RETRY_MS);
-    }
-    try {
-      if (this.#sweeping) await this.#sweep();
-      await work();
+  async #buildSome(build: Build, finish: () => void): Promise<boolean> {
+    const names = await build.take(BATCH_SIZE);
+    if (names.length === 0) {
+      const unlisted = build.failures.get(FOLDER);
+      if (unlisted !== undefined) this.#options.onError(errorOf(FOLDER, unlisted));
+      this.#builds.shift();
+      finish();
       return true;
-    } finally {
-      this.#lock.unlock();
+    }
+    return this.#locked(names.length, async () => {
+      const results = await this.#results(names, !build.scope.stale);
+      const failed = names.filter((name, index) => !build.add(name, results[index] ?? 'unchanged'));
+      // Such a page may be older than the store: it is tried again and reported as any other.
+      if (failed.length > 0) await this.#make(failed);
+    });
+  }
+
+  /** If the thread dies, all pages of the batch have failed. */
+  async #results(names: readonly PageName[], always: boolean): Promise<PageResult[]> {
+    try {
+      return await this.#options.batches.make(names, always);
+    } catch (error) {
+      const failure = failureOf(error);
+      return names.map(() => failure);
     }
   }
 
-  /** What cannot be cleared away does no harm to pages: it is told, and left to the next start. */
+  /** @returns false if the lock could not be taken in time. */
+  async #locked(pages: number, work: () => Promise<void>): Promise<boolean> {
+    this.#inHand = pages;
+    const isDone = await this.#options.lock.run(work, () => this.#deadline);
+    if (isDone) this.#inHand = 0;
+    return isDone;
+  }
+
+  /** What cannot be cleared away does no harm to pages: it is reported, and left to the next start. */
   async #sweep(): Promise<void> {
-    this.#sweeping = false;
-    try {
-      await this.#files.sweep();
-    } catch (error) {
-      this.#failed(error);
-    }
+    this.#mustSweep = false;
+    await this.#options.maker.sweep().catch(this.#options.onError);
   }
 
-  async #make(name: PageName): Promise<void> {
-    try {
-      await refresh(this.#site, this.#store, this.#files, name, false);
-      this.#retry.succeeded(name);
-    } catch (error) {
-      this.#retry.failed(name, new Error(`${name}: ${messageOf(error)}`, { cause: error }));
-    }
-  }
-
-  async #takeFor(build: Build): Promise<PageName[]> {
-    const names = await build.take(MAX_CONCURRENT_PAGES);
-    const unlisted = names.length === 0 ? build.failures.get(FOLDER) : undefined;
-    if (unlisted !== undefined) this.#failed(new Error(`${FOLDER}: ${messageOf(unlisted)}`));
-    return names;
-  }
-
-  /** A page that a build could not make may be older than the store: it is tried again, and told. */
-  async #makeFor(build: Build, name: PageName): Promise<void> {
-    const before = build.counts.failed;
-    await refreshFor(build, this.#site, this.#store, this.#files, name);
-    if (build.counts.failed > before) await this.#make(name);
+  /** Keeps the manifest, with the state of the store if every page of it is made. */
+  async #save(): Promise<void> {
+    const { store, maker, onError } = this.#options;
+    const { isBehind, sequence } = this.state;
+    if (!isBehind && this.#savedSequence === sequence) return;
+    const mark: StateMark | null = isBehind ? null : { sequence, digest: store.digest };
+    this.#savedAt = performance.now();
+    await maker.save(mark).then(() => {
+      this.#savedSequence = mark?.sequence ?? null;
+    }, onError);
   }
 }
 
-/** Lets the event loop turn; while it is busy, pages wait for most of the time. */
-async function yieldToRequests(): Promise<void> {
-  const before = performance.now();
-  await new Promise((resolve) => setImmediate(resolve));
-  if (performance.now() - before > BUSY_TURN_MS) await sleep(YIELD_MS);
-}
-
-function sleep(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+function errorOf(name: PageName, { message }: PageFailure): Error {
+  return new Error(`${name}: ${message}`);
 }

@@ -1,8 +1,7 @@
 /**
- * What has failed is tried again: soon at first, then less and less often, but for as long as the
- * process runs, since nobody else would do it before the next start. An outage is reported at its
- * first round of tries and at every one that doubles their number, so that a full disk of a week
- * gives a dozen lines and not a hundred thousand.
+ * Tries again what has failed: soon at first, then less and less often, for as long as the process
+ * runs. An outage is reported at its first round of tries, and each time that the number of rounds
+ * has doubled: a full disk for a week gives a dozen lines in the log.
  */
 
 /** Milliseconds until the next try: the first time, and at most. */
@@ -10,9 +9,9 @@ const DELAY = { first: 500, longest: 60_000 };
 
 /** Time, for tests to stop. */
 export interface Clock {
-  /** Milliseconds of any clock that only goes forward. */
+  /** Milliseconds of a clock that never goes back. */
   now(): number;
-  /** @returns what takes it back. */
+  /** @returns a function that cancels it. */
   after(milliseconds: number, run: () => void): () => void;
 }
 
@@ -26,13 +25,13 @@ const machineClock: Clock = {
 
 export class Retry<T> {
   readonly #again: (values: readonly T[]) => void;
-  readonly #report: (error: unknown) => void;
+  readonly #onOutage: (error: unknown) => void;
   readonly #clock: Clock;
   #broken = new Set<T>();
-  /** What was broken and has its turn again. */
+  /** What has failed and is being tried again. */
   readonly #tried = new Set<T>();
   #since = 0;
-  /** Takes the next round back; null where none is set. */
+  /** Cancels the next round; null if none is set. */
   #cancel: (() => void) | null = null;
   #delay = DELAY.first;
   /** Rounds since the outage began. */
@@ -40,20 +39,20 @@ export class Retry<T> {
   #ended = false;
 
   /**
-   * @param again is given what is to be tried again.
-   * @param report is told of an outage, by one of its failures.
+   * @param again gets what is to be tried again.
+   * @param onOutage gets one failure of an outage.
    */
   constructor(
     again: (values: readonly T[]) => void,
-    report: (error: unknown) => void,
+    onOutage: (error: unknown) => void,
     clock = machineClock,
   ) {
     this.#again = again;
-    this.#report = report;
+    this.#onOutage = onOutage;
     this.#clock = clock;
   }
 
-  /** How many wait to be tried again, without those that have their turn. */
+  /** How many wait to be tried again, without those that are being tried. */
   get size(): number {
     return this.#broken.size;
   }
@@ -70,7 +69,7 @@ export class Retry<T> {
     if (this.#cancel !== null || (this.#ended && this.#broken.size > 1)) return;
     this.#rounds += 1;
     const isPowerOfTwo = (this.#rounds & (this.#rounds - 1)) === 0;
-    if (isPowerOfTwo || this.#ended) this.#report(error);
+    if (isPowerOfTwo || this.#ended) this.#onOutage(error);
     if (this.#ended) return;
     this.#cancel = this.#clock.after(this.#delay, () => this.#next());
     this.#delay = Math.min(this.#delay * 2, DELAY.longest);
@@ -86,7 +85,7 @@ export class Retry<T> {
     this.#delay = DELAY.first;
   }
 
-  /** No more tries of its own. @returns what is still broken. */
+  /** Starts no more rounds. @returns what has failed and not succeeded since. */
   end(): readonly T[] {
     this.#ended = true;
     this.#cancel?.();

@@ -1,7 +1,7 @@
-/** What waits for its turn, each once, in the order of coming. */
+/** Values that wait for their turn, each once, in the order of their arrival. */
 
 export class UniqueQueue<T> {
-  /** What has come since {@link UniqueQueue.#batch} was begun, and when the first of it came. */
+  /** What has come since {@link UniqueQueue.#batch} was begun, and since when the first waits. */
   #coming = new Set<T>();
   #comingSince = 0;
   /** Taken as a whole: a set emptied one by one from its front is searched again each time. */
@@ -10,24 +10,26 @@ export class UniqueQueue<T> {
   #batchSince = 0;
   readonly #now: () => number;
 
-  /** @param now milliseconds of any clock that only goes forward. */
+  /** @param now milliseconds of a clock that never goes back. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** Those of which a turn has come again meanwhile are counted twice. */
+  /** A value that came again while its batch is under way counts twice. */
   get size(): number {
     return this.#coming.size + this.#batchLeft;
   }
 
-  /** Milliseconds since the oldest, or one that came at about the same time; 0 where none waits. */
+  /** Milliseconds since the oldest, or one that came at about the same time; 0 if none waits. */
   get age(): number {
     if (this.#batchLeft > 0) return this.#now() - this.#batchSince;
     return this.#coming.size > 0 ? this.#now() - this.#comingSince : 0;
   }
 
-  add(value: T): void {
-    if (this.#coming.size === 0) this.#comingSince = this.#now();
+  /** @param age milliseconds that the value has waited already, elsewhere. */
+  add(value: T, age = 0): void {
+    const since = this.#now() - age;
+    if (this.#coming.size === 0 || since < this.#comingSince) this.#comingSince = since;
     this.#coming.add(value);
   }
 
@@ -41,7 +43,9 @@ export class UniqueQueue<T> {
     }
     const taken: T[] = [];
     while (taken.length < count && this.#batchLeft > 0) {
-      taken.push(this.#batch.next().value as T);
+      const step = this.#batch.next();
+      if (step.done === true) break;
+      taken.push(step.value);
       this.#batchLeft -= 1;
     }
     return taken;

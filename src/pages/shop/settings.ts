@@ -1,6 +1,6 @@
 /**
- * What the operator decides about pages. `serve` writes it down beside them, so that
- * `rebuild-pages`, which cron starts without any flag, makes the same pages.
+ * What the operator decides about pages. `serve` stores it beside them, so that `rebuild-pages`,
+ * which cron starts without flags, makes the same pages.
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -9,7 +9,7 @@ import { writeVolatile } from '../../disk/durable-file.ts';
 import { CatalogError } from '../../errors.ts';
 
 const settings = v.object({
-  /** Where the folder of pages is found by the world, without a slash at its end. */
+  /** The public address of the folder of pages, without a slash at its end. */
   publicUrl: v.nullable(v.string()),
   /** ISO 4217. */
   currency: v.string(),
@@ -30,6 +30,9 @@ export const DEFAULT_SETTINGS: PageSettings = {
   templates: null,
 };
 
+/** Milliseconds for which pages wait while writes keep coming, unless set otherwise. */
+export const DEFAULT_DELAY_MS = 5000;
+
 const FILE = 'pages.json';
 
 /** Keeps the settings of a server for the commands beside it. */
@@ -46,12 +49,12 @@ export async function keepSettings(
 /**
  * The settings of the last server on a directory, or the defaults.
  *
- * @throws CatalogError `page_failed` where the file is not what a server writes.
+ * @throws CatalogError `page_failed` if the file is not what a server writes.
  */
 export function keptSettings(disk: Disk, directory: string): PageSettings {
   const path = join(directory, FILE);
   const bytes = disk.read(path);
-  // Power loss may leave it empty: it can be made again, so nobody waited for the device.
+  // Power loss may leave it empty: it is not synced, since it can be made again.
   if (bytes === null || bytes.length === 0) return DEFAULT_SETTINGS;
   let content: unknown;
   try {

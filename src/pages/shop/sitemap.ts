@@ -1,5 +1,5 @@
 /** The sitemap (https://www.sitemaps.org/protocol.html): an index, and files of a range of ids each. */
-import type { Catalog } from './contents.ts';
+import type { Catalog } from './catalog.ts';
 import {
   FRONT,
   listPage,

@@ -6,8 +6,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { machineDisk } from '../../../src/disk/disk.ts';
 import { FileLock } from '../../../src/disk/lock.ts';
-import { PageFiles } from '../../../src/pages/refresh/files.ts';
-import { pagesLockPath } from '../../../src/pages/refresh/queue.ts';
+import { PageList } from '../../../src/pages/shop/page-list.ts';
+import { createWriter } from '../../../src/pages/writer/create-writer.ts';
+import { pagesLockPath } from '../../../src/pages/refresh/pages-lock.ts';
 import { rebuildPages } from '../../../src/pages/refresh/rebuild.ts';
 import { readSnapshot } from '../../../src/store/store.ts';
 import { createCatalog, filesOf, make, skuFields } from '../../support/catalog.ts';
@@ -20,7 +21,7 @@ import {
   runCommand,
   startServer,
 } from '../../support/server.ts';
-import { faultsOf, folderOf, siteOf, wantedFolder } from '../../support/shop.ts';
+import { faultsOf, folderOf, SETTINGS, wantedFolder } from '../../support/shop.ts';
 
 let ALL = 0;
 
@@ -109,6 +110,7 @@ test('rebuild-pages leaves the store itself as it was', async () => {
   const before = filesOf(data);
   await rebuild(data);
   rmSync(join(data, 'pages'), { recursive: true });
+  rmSync(join(data, 'pages.manifest'));
   assert.equal(filesOf(data), before);
 });
 
@@ -292,10 +294,13 @@ test('the store is read under the lock, so that no newer page of a server is put
   const progress = () => {
     if (lock.events.at(-1) !== 'rendered') lock.events.push('rendered');
   };
-  const files = new PageFiles(machineDisk, data);
+  const open = () => {
+    lock.events.push('manifest read');
+    return createWriter(machineDisk, data, SETTINGS);
+  };
   const scope = { stale: false, skus: null };
-  await rebuildPages(lock, snapshot, siteOf(), files, scope, progress);
-  assert.equal(lock.events, ['locked', 'read', 'rendered', 'unlocked']);
+  await rebuildPages(lock, snapshot, new PageList(true), open, scope, progress);
+  assert.equal(lock.events, ['locked', 'read', 'manifest read', 'rendered', 'unlocked']);
   lock.close();
 });
 

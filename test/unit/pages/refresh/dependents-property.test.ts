@@ -7,7 +7,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
 import type { KindName, Row, Scalar } from '../../../../src/model/kind.ts';
-import { MAX_CHOICE_SKUS } from '../../../../src/pages/shop/contents.ts';
+import { MAX_CHOICE_SKUS } from '../../../../src/pages/shop/gather.ts';
 import { PART_SIZE, SITEMAP_PART } from '../../../../src/pages/shop/names.ts';
 import type { Transaction } from '../../../../src/store/draft.ts';
 import { add, change, MemoryStore } from '../../../support/memory-store.ts';

@@ -2,8 +2,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { KindName, Scalar } from '../../../../src/model/kind.ts';
-import { MAX_CHOICE_SKUS } from '../../../../src/pages/shop/contents.ts';
-import { affectedBy, pagesOf } from '../../../../src/pages/refresh/dependents.ts';
+import { MAX_CHOICE_SKUS } from '../../../../src/pages/shop/gather.ts';
+import { dependentsOf, expand } from '../../../../src/pages/refresh/dependents.ts';
+import { RowSummaries } from '../../../../src/pages/refresh/row-summaries.ts';
 import type { PageName } from '../../../../src/pages/shop/names.ts';
 import type { Transaction } from '../../../../src/store/draft.ts';
 import { add, change, MemoryStore } from '../../../support/memory-store.ts';
@@ -51,10 +52,12 @@ function touched(run: (transaction: Transaction) => void): PageName[] {
 
 function pagesNamed(store: MemoryStore, run: (transaction: Transaction) => void): Set<PageName> {
   const names = new Set<PageName>();
-  for (const each of store.commit([run])) {
-    const { pages, fans } = affectedBy(store, each);
+  const summaries = new RowSummaries();
+  for (const each of store.commit([run])) summaries.add(each);
+  for (const summary of summaries.take()) {
+    const { pages, fanOuts } = dependentsOf(store, summary);
     for (const name of pages) names.add(name);
-    for (const fan of fans) for (const name of pagesOf(store, fan)) names.add(name);
+    for (const fanOut of fanOuts) for (const name of expand(store, fanOut)) names.add(name);
   }
   return names;
 }

@@ -7,8 +7,12 @@ import type { Disk } from '../../../../src/disk/disk.ts';
 import { FileLock } from '../../../../src/disk/lock.ts';
 import { messageOf } from '../../../../src/errors.ts';
 import type { Build } from '../../../../src/pages/refresh/builds.ts';
-import { PageFiles } from '../../../../src/pages/refresh/files.ts';
-import { PageQueue, pagesLockPath } from '../../../../src/pages/refresh/queue.ts';
+import { PageBatches } from '../../../../src/pages/refresh/batches.ts';
+import { PagesLock, pagesLockPath } from '../../../../src/pages/refresh/pages-lock.ts';
+import { PageQueue } from '../../../../src/pages/refresh/queue.ts';
+import { Gatherer } from '../../../../src/pages/shop/gather.ts';
+import { PageList } from '../../../../src/pages/shop/page-list.ts';
+import { createWriter } from '../../../../src/pages/writer/create-writer.ts';
 import type { Transaction } from '../../../../src/store/draft.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { openStore, storeDirectory } from '../../../support/checked.ts';
@@ -22,7 +26,7 @@ import {
   differences,
   folderOf,
   freshPages,
-  siteOf,
+  SETTINGS,
 } from '../../../support/shop.ts';
 
 const SKUS = 30;
@@ -44,18 +48,23 @@ class Bench {
     const disk: Disk = {
       ...quickDisk,
       rename: async (from, to) => {
-        const name = to.slice(join(data, 'pages').length + 1);
-        if (this.refused.has(name)) throw new Error('no space left on device');
+        const folder = join(data, 'pages/');
+        const name = to.startsWith(folder) ? to.slice(folder.length) : null;
+        if (name !== null && this.refused.has(name)) throw new Error('no space left on device');
         await quickDisk.rename(from, to);
-        this.written.push(name);
+        if (name !== null) this.written.push(name);
       },
     };
-    const files = new PageFiles(disk, data);
-    files.prepare();
-    const lock = new FileLock(pagesLockPath(data));
-    this.queue = new PageQueue(store, siteOf(), files, lock, (error) =>
-      this.reports.push((error as Error).message),
-    );
+    const maker = createWriter(disk, data, SETTINGS);
+    this.queue = new PageQueue({
+      store,
+      list: new PageList(true),
+      batches: new PageBatches(new Gatherer(store, true), maker, turn),
+      maker,
+      lock: new PagesLock(new FileLock(pagesLockPath(data))),
+      delay: 5000,
+      onError: (error) => this.reports.push(messageOf(error)),
+    });
     this.#theirs = new FileLock(pagesLockPath(data));
   }
 
@@ -108,7 +117,7 @@ class Bench {
 
 /** Why pages of a build failed. */
 function reasons({ failures }: Build): [page: string, reason: string][] {
-  return [...failures].map(([page, error]) => [page, messageOf(error)]);
+  return [...failures].map(([page, { message }]) => [page, message]);
 }
 
 const rename = (id: number, name: string) => (transaction: Transaction) =>
@@ -195,6 +204,7 @@ test('a drain tries what has failed once more, and tells where it fails again', 
   const bench = await Bench.open();
   for (const name of ['skus/1.html', 'skus/2.html', 'skus/3.html']) bench.refused.add(name);
   for (const id of [1, 2, 3]) await bench.commit(rename(id, 'Refused'));
+  await until('they are told', () => bench.reports.length > 0);
   await until('they wait', () => bench.queue.length === 3);
   bench.refused.delete('skus/2.html');
   await bench.close();

@@ -7,6 +7,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import sanitizeHtml from 'sanitize-html';
+import { cut, cutDescription } from '../shop/description.ts';
 
 /** The allow-list; docs/pages.md has it for the people who write descriptions. */
 const ALLOWED: sanitizeHtml.IOptions = {
@@ -24,12 +25,6 @@ const ALLOWED: sanitizeHtml.IOptions = {
 
 /** Elements inside one another; a description that nests deeper is shown as plain text. */
 export const MAX_NESTING = 100;
-
-/**
- * UTF-16 units of a description that pages show; the rest is left out. Every description that the
- * service accepts today is shorter; an older store may contain longer ones.
- */
-export const MAX_DESCRIPTION_LENGTH = 2 * 65_536;
 
 /** UTF-16 units of a description that its summary is made from. */
 const MAX_SUMMARY_SOURCE = 4096;
@@ -68,11 +63,6 @@ export function richText(text: string): string {
   const html = BLOCK.test(safe) ? safe : paragraphs(safe);
   cached.set(text, html);
   return html;
-}
-
-/** The first {@link MAX_DESCRIPTION_LENGTH} units of a description. */
-export function cutDescription(text: string): string {
-  return text.length <= MAX_DESCRIPTION_LENGTH ? text : cut(text, MAX_DESCRIPTION_LENGTH);
 }
 
 /**
@@ -121,12 +111,6 @@ function nestingIsBounded(text: string): boolean {
     if (open.push(name) > MAX_NESTING) return false;
   }
   return true;
-}
-
-/** The first `length` units, without half a surrogate pair at the end. */
-function cut(text: string, length: number): string {
-  const end = /[\uD800-\uDBFF]/.test(text.charAt(length - 1)) ? length - 1 : length;
-  return text.slice(0, end);
 }
 
 function paragraphs(html: string): string {

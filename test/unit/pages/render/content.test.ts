@@ -4,14 +4,14 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { KindName, Scalar } from '../../../../src/model/kind.ts';
 import { SITEMAP_PART } from '../../../../src/pages/shop/names.ts';
-import { PriceFormat } from '../../../../src/pages/shop/price.ts';
+import { PriceFormat } from '../../../../src/pages/render/price.ts';
 import {
-  MAX_DESCRIPTION_LENGTH,
   MAX_NESTING,
   richText,
   summaryOf,
   summaryOfHtml,
-} from '../../../../src/pages/shop/rich-text.ts';
+} from '../../../../src/pages/render/rich-text.ts';
+import { MAX_DESCRIPTION_LENGTH } from '../../../../src/pages/shop/description.ts';
 import type { PageSettings } from '../../../../src/pages/shop/settings.ts';
 import { add, change, MemoryStore } from '../../../support/memory-store.ts';
 import { addChain, addSku, addSpu, freshPages, siteOf } from '../../../support/shop.ts';

@@ -1,7 +1,7 @@
-/** The folder of pages, `<data>/pages`: each file whole or absent. What is no page is left alone. */
+/** The folder of pages, `<data>/pages`: each file whole or absent. Other files are left alone. */
 import fsp from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Disk } from '../../disk/disk.ts';
+import type { Disk, FileStat } from '../../disk/disk.ts';
 import { removeTemporaries, writeVolatile } from '../../disk/durable-file.ts';
 import { type PageName, parseName } from '../shop/names.ts';
 
@@ -9,7 +9,7 @@ import { type PageName, parseName } from '../shop/names.ts';
 const FOLDERS = ['', 'skus', 'goods', 'categories', 'sitemaps'];
 const LISTS = ['index', 'goods', 'categories'];
 
-/** The parts of a list behind the first, by the name of one of them. */
+/** The parts of a list after the first, by the name of one of them. */
 const PART_FOLDER = /^((?:goods|categories)\/\d+|index)\/\d+\.html$/;
 
 export class PageFiles {
@@ -21,28 +21,30 @@ export class PageFiles {
     this.#directory = join(dataDirectory, 'pages');
   }
 
+  /** Makes the folders. */
   prepare(): void {
     for (const folder of FOLDERS) this.#disk.mkdir(this.#path(folder));
   }
 
-  /** Whether the file on the disk is this text, byte for byte. */
-  holds(name: PageName, text: string): boolean {
-    return this.#disk.read(this.#path(name))?.equals(Buffer.from(text)) ?? false;
+  /** The bytes of a page; null if there is no file. */
+  bytes(name: PageName): Buffer | null {
+    return this.#disk.read(this.#path(name));
   }
 
-  /**
-   * Replaces a page. It is not synced: a page that power loss takes or empties is made again when
-   * the next start compares every page with the store.
-   */
-  async write(name: PageName, text: string): Promise<void> {
+  stat(name: PageName): FileStat | null {
+    return this.#disk.stat(this.#path(name));
+  }
+
+  /** Replaces a page. It is not synced: after power loss the next start makes it again. */
+  async write(name: PageName, bytes: Uint8Array): Promise<void> {
     const path = this.#path(name);
     if (PART_FOLDER.test(name)) this.#disk.mkdir(dirname(path));
-    await writeVolatile(this.#disk, path, Buffer.from(text));
+    await writeVolatile(this.#disk, path, bytes);
   }
 
   /**
-   * Removes a page that there is nothing for; one that is not there stays so. Behind the end of a
-   * list no part can be needed: those further behind go as well.
+   * Removes a page that the shop does not have; it may be gone already. After the last part of a
+   * list there can be no other, so the parts after this one are removed as well.
    */
   async remove(name: PageName): Promise<void> {
     await this.#disk.unlink(this.#path(name));
@@ -50,31 +52,29 @@ export class PageFiles {
     if (folder === undefined) return;
     const part = numberIn(name);
     for (const other of this.#disk.list(this.#path(folder))) {
-      const behind = parseName(`${folder}/${other}`) !== null && numberIn(other) > part;
-      if (behind) await this.#disk.unlink(this.#path(`${folder}/${other}`));
+      const isLater = parseName(`${folder}/${other}`) !== null && numberIn(other) > part;
+      if (isLater) await this.#disk.unlink(this.#path(`${folder}/${other}`));
     }
   }
 
-  /** Names of the pages on the disk. Many names take long: they are read beside the requests. */
-  async names(): Promise<PageName[]> {
-    const names: PageName[] = [];
+  /** Names of the pages on the disk. */
+  *names(): Generator<PageName> {
     for (const folder of this.#folders()) {
-      for (const name of await fsp.readdir(this.#path(folder)).catch(noneIfAbsent)) {
+      for (const name of this.#disk.list(this.#path(folder))) {
         const page = folder === '' ? name : `${folder}/${name}`;
-        if (parseName(page) !== null) names.push(page);
+        if (parseName(page) !== null) yield page;
       }
     }
-    return names;
   }
 
-  /** Removes what a killed run left half-written; whoever calls it holds the pages' lock. */
+  /** Removes half-written files of a killed run. Only the holder of the pages' lock may call it. */
   async sweep(): Promise<void> {
     for (const folder of this.#folders()) {
       await removeTemporaries(this.#disk, this.#path(folder));
     }
   }
 
-  /** A file as it is served; null where there is none of the name. */
+  /** A file as it is served; null if there is none of the name. */
   async read(name: PageName): Promise<{ body: Uint8Array; modified: Date } | null> {
     if (parseName(name) === null) return null;
     let file: fsp.FileHandle;
@@ -106,11 +106,6 @@ export class PageFiles {
   #path(name: string): string {
     return join(this.#directory, name);
   }
-}
-
-function noneIfAbsent(error: NodeJS.ErrnoException): never[] {
-  if (error.code === 'ENOENT') return [];
-  throw error;
 }
 
 /** The number of a part, from its file's name. */

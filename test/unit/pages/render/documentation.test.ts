@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { TEMPLATE_NAMES } from '../../../../src/pages/shop/templates.ts';
+import { TEMPLATE_NAMES } from '../../../../src/pages/render/template-sources.ts';
 import { ROOT } from '../../../support/paths.ts';
 
 const DOCS = readFileSync(join(ROOT, 'docs', 'pages.md'), 'utf8');

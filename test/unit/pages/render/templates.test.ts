@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { machineDisk } from '../../../../src/disk/disk.ts';
-import { TEMPLATE_NAMES, Templates } from '../../../../src/pages/shop/templates.ts';
+import { TEMPLATE_NAMES, TemplateSources } from '../../../../src/pages/render/template-sources.ts';
+import { Templates } from '../../../../src/pages/render/templates.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 
 /** A directory with these templates. */
@@ -58,7 +59,7 @@ test('an error is placed in the template that has it, whichever uses that one', 
     ['picture.njk', '\n{{ sku.name | shout }}', 1],
   ] as const) {
     const directory = templates({ [file]: text });
-    const made = new Templates(machineDisk, directory);
+    const made = new Templates(new TemplateSources(machineDisk, directory));
     try {
       made.render('sku.njk', pageOfSku);
       assert.unreachable();
@@ -77,7 +78,7 @@ test('every template of the program is one that an operator may replace', () => 
     const own = join(directory, name.replace('.', '-'));
     mkdirSync(own);
     writeFileSync(join(own, name), `own ${name}`);
-    const made = new Templates(machineDisk, own);
+    const made = new Templates(new TemplateSources(machineDisk, own));
     assert.is(name === 'style.css' ? made.style : made.render(name, {}), `own ${name}`);
   }
 });

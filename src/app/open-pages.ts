@@ -1,0 +1,55 @@
+/** The pages of an open store: their queue, their thread, and what the server sends. */
+import { type Disk, machineDisk } from '../disk/disk.ts';
+import { FileLock } from '../disk/lock.ts';
+import { PageBatches } from '../pages/refresh/batches.ts';
+import { PagesLock, pagesLockPath } from '../pages/refresh/pages-lock.ts';
+import { PageQueue } from '../pages/refresh/queue.ts';
+import { ServedPages } from '../pages/refresh/served-pages.ts';
+import { turn } from '../pages/refresh/turns.ts';
+import { Gatherer } from '../pages/shop/gather.ts';
+import { PageList } from '../pages/shop/page-list.ts';
+import { DEFAULT_DELAY_MS } from '../pages/shop/settings.ts';
+import { createWriter } from '../pages/writer/create-writer.ts';
+import { PageFiles } from '../pages/writer/files.ts';
+import { PageThread } from '../pages/writer/page-thread.ts';
+import type { Store } from '../store/store.ts';
+import type { ServeOptions } from './server-options.ts';
+
+export interface Pages {
+  readonly queue: PageQueue;
+  readonly served: ServedPages;
+  /** Ends the thread. */
+  close(): void;
+}
+
+/** @param onError gets pages that could not be made; they are tried again. */
+export function openPages(
+  {
+    data,
+    pages: settings,
+    pageDelay = DEFAULT_DELAY_MS,
+  }: Pick<ServeOptions, 'data' | 'pages' | 'pageDelay'>,
+  store: Store,
+  disk: Disk,
+  onError: (error: unknown) => void,
+): Pages {
+  const list = new PageList(settings.publicUrl !== null);
+  const gatherer = new Gatherer(store, list.hasSitemap);
+  const thread = new PageThread({ dataDirectory: data, settings });
+  // A disk that a test made cannot be given to another thread.
+  const maker = disk === machineDisk ? thread : createWriter(disk, data, settings);
+  const batches = new PageBatches(gatherer, maker, turn);
+  const queue = new PageQueue({
+    store,
+    list,
+    batches,
+    maker,
+    lock: new PagesLock(new FileLock(pagesLockPath(data))),
+    delay: pageDelay,
+    onError,
+  });
+  const files = new PageFiles(disk, data);
+  files.prepare();
+  const served = new ServedPages(files, batches, maker, () => queue.state);
+  return { queue, served, close: () => thread.close() };
+}

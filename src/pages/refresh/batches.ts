@@ -1,0 +1,64 @@
+/** Gathers what pages show and has them made, in slices of the event loop. */
+import { grouped, type PageFacts } from '../shop/facts.ts';
+import type { Gatherer } from '../shop/gather.ts';
+import type { PageName } from '../shop/names.ts';
+import type { PageMaker, PageResult } from '../writer/page-writer.ts';
+
+/** Milliseconds of work between two turns of the event loop. */
+export const SLICE_MS = 1.5;
+
+/** UTF-16 units of facts that are gathered before they are sent. */
+const MAX_PENDING_LENGTH = 2 * 1024 * 1024;
+
+export class PageBatches {
+  readonly #gatherer: Gatherer;
+  readonly #maker: PageMaker;
+  readonly #turn: () => Promise<void>;
+  /** When other work ran last, by performance.now(). */
+  #turnedAt = 0;
+
+  /** @param turn lets other work of the thread run. */
+  constructor(gatherer: Gatherer, maker: PageMaker, turn: () => Promise<void>) {
+    this.#gatherer = gatherer;
+    this.#maker = maker;
+    this.#turn = turn;
+  }
+
+  /**
+   * Brings pages to what the store has now. The caller holds the pages' lock.
+   *
+   * @param always whether a page that is as it should be is written again.
+   * @returns a result for each name, in their order.
+   * @throws Error if the pages' thread dies.
+   */
+  async make(names: readonly PageName[], always: boolean): Promise<PageResult[]> {
+    this.#turnedAt = performance.now();
+    const results: PageResult[] = [];
+    let facts: PageFacts[] = [];
+    let length = 0;
+    for (const name of names) {
+      const page = await this.facts(name);
+      facts.push(page);
+      length += (page.own?.length ?? 0) + (page.shared?.length ?? 0);
+      if (length > MAX_PENDING_LENGTH) {
+        results.push(...(await this.#maker.make(grouped(facts), always)));
+        [facts, length] = [[], 0];
+      }
+    }
+    if (facts.length > 0) results.push(...(await this.#maker.make(grouped(facts), always)));
+    return results;
+  }
+
+  /** The facts of one page. */
+  async facts(name: PageName): Promise<PageFacts> {
+    const steps = this.#gatherer.facts(name);
+    for (;;) {
+      const step = steps.next();
+      if (performance.now() - this.#turnedAt > SLICE_MS) {
+        await this.#turn();
+        this.#turnedAt = performance.now();
+      }
+      if (step.done === true) return step.value;
+    }
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * Finds the names of the pages that show changed rows, in slices of the event loop.
+ *
+ * A commit costs a note of the rows that it changed (row-summaries.ts). Names are found when the
+ * pages are to be made: once for each row, however often it has changed until then.
+ */
+import type { Change } from '../../model/change.ts';
+import type { Catalog } from '../shop/catalog.ts';
+import type { PageName } from '../shop/names.ts';
+import { dependentsOf, expand, type FanOut } from './dependents.ts';
+import { RowSummaries } from './row-summaries.ts';
+import { UniqueQueue } from './unique-queue.ts';
+
+export class PageNaming {
+  readonly #catalog: Catalog;
+  readonly #changed = new RowSummaries();
+  readonly #fanOuts = new UniqueQueue<FanOut>();
+  /** The names that are being found. */
+  #names: Iterator<PageName> | null = null;
+  /** When the oldest change of them was committed, by performance.now(). */
+  #namesSince = 0;
+
+  constructor(catalog: Catalog) {
+    this.#catalog = catalog;
+  }
+
+  /** Rows whose pages are not all named yet; the ones under way count as one. */
+  get size(): number {
+    return this.#changed.size + this.#fanOuts.size + (this.#names === null ? 0 : 1);
+  }
+
+  /** Whether names can be found without {@link begin}. */
+  get isUnderWay(): boolean {
+    return this.#names !== null || this.#fanOuts.size > 0;
+  }
+
+  /** Milliseconds since the oldest change whose pages are not all named yet; 0 if there is none. */
+  get age(): number {
+    const since = this.#names === null ? 0 : performance.now() - this.#namesSince;
+    return Math.max(this.#changed.age, this.#fanOuts.age, since);
+  }
+
+  /** Milliseconds since the first change that waits for {@link begin}; 0 if there is none. */
+  get changesAge(): number {
+    return this.#changed.age;
+  }
+
+  note(changes: readonly Change[]): void {
+    for (const change of changes) this.#changed.add(change);
+  }
+
+  /** Lets {@link next} name the pages of all rows that have changed so far. */
+  begin(): void {
+    if (this.#names !== null || this.#changed.size === 0) return;
+    this.#namesSince = performance.now() - this.#changed.age;
+    this.#names = this.#namesOf(this.#changed.take());
+  }
+
+  /** @returns the next name with its age in milliseconds; null if there is none to be found. */
+  next(): { readonly name: PageName; readonly age: number } | null {
+    for (;;) {
+      this.#names ??= this.#nextFanOut();
+      if (this.#names === null) return null;
+      const step = this.#names.next();
+      if (step.done !== true) {
+        return { name: step.value, age: performance.now() - this.#namesSince };
+      }
+      this.#names = null;
+    }
+  }
+
+  *#namesOf(summaries: ReturnType<RowSummaries['take']>): Generator<PageName> {
+    for (const summary of summaries) {
+      const { pages, fanOuts } = dependentsOf(this.#catalog, summary);
+      for (const fanOut of fanOuts) this.#fanOuts.add(fanOut, performance.now() - this.#namesSince);
+      yield* pages;
+    }
+  }
+
+  #nextFanOut(): Iterator<PageName> | null {
+    const { age } = this.#fanOuts;
+    const [fanOut] = this.#fanOuts.take(1);
+    if (fanOut === undefined) return null;
+    this.#namesSince = performance.now() - age;
+    return expand(this.#catalog, fanOut);
+  }
+}

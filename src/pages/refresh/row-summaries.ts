@@ -1,0 +1,134 @@
+/**
+ * What has changed in the rows that pages show since their pages were named. However often a row
+ * changes, it has one summary. Summaries only add up: a value that changes and changes back stays
+ * in the summary, since a page may have been made between the two commits.
+ */
+import type { KindName, Row, Scalar } from '../../model/kind.ts';
+import type { Change } from '../../model/change.ts';
+
+/** The kinds whose rows pages show. */
+export type VisibleKind = Exclude<KindName, 'books' | 'audits' | 'idempotency_keys'>;
+
+/** What pages show of the rows of a kind; rows of other kinds are on no page. */
+const VISIBLE: Readonly<Record<VisibleKind, readonly string[]>> = {
+  skus: 'name goods_id caption category_id price market_price stock sales is_launched'.split(' '),
+  goods: ['name', 'brand_id', 'category3_id', 'desc_detail', 'desc_pack', 'desc_service'],
+  brands: ['name', 'logo'],
+  categories: ['name', 'parent_id'],
+  specs: ['name', 'goods_id'],
+  options: ['value', 'spec_id'],
+  sku_specs: ['sku_id', 'spec_id', 'option_id'],
+};
+
+/** References whose former values matter: the lists of rows that refer to one are on pages. */
+const REFERENCES = ['goods_id', 'category_id', 'parent_id'];
+
+/** Stands among the attributes of a SKU for its specification records. */
+export const RECORDS = 'specs';
+
+export class RowSummary {
+  readonly kind: VisibleKind;
+  readonly id: number;
+  /** Whether the row was created or deleted. */
+  isNewOrGone = false;
+  /** Attributes that have changed, of those that pages show. */
+  readonly attributes = new Set<string>();
+  /** Values that changed references have had. */
+  readonly #references = new Map<string, Set<Scalar>>();
+
+  constructor(kind: VisibleKind, id: number) {
+    this.kind = kind;
+    this.id = id;
+  }
+
+  hasAny(attributes: readonly string[]): boolean {
+    return this.isNewOrGone || attributes.some((attribute) => this.attributes.has(attribute));
+  }
+
+  /** The values that a reference had and has. @param row as it is now. */
+  valuesOf(attribute: string, row: Row | undefined): Set<Scalar> {
+    const values = new Set(this.#references.get(attribute));
+    if (row !== undefined) values.add(row[attribute] ?? null);
+    return values;
+  }
+
+  /** Adds the rows before and after a change. */
+  addRows(before: Row | null, after: Row | null, changed: readonly string[]): void {
+    if (before === null || after === null) this.isNewOrGone = true;
+    for (const attribute of changed) this.attributes.add(attribute);
+    for (const attribute of REFERENCES) {
+      if (!this.hasAny([attribute])) continue;
+      for (const row of [before, after]) {
+        if (row !== null && attribute in row) this.#addValue(attribute, row[attribute] ?? null);
+      }
+    }
+  }
+
+  #addValue(attribute: string, value: Scalar): void {
+    const values = this.#references.get(attribute);
+    if (values === undefined) this.#references.set(attribute, new Set([value]));
+    else values.add(value);
+  }
+}
+
+export class RowSummaries {
+  #byKind = new Map<VisibleKind, Map<number, RowSummary>>();
+  #size = 0;
+  #since = 0;
+  readonly #now: () => number;
+
+  /** @param now milliseconds of a clock that never goes back. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** Rows that have changed. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Milliseconds since the first of the changes; 0 if there is none. */
+  get age(): number {
+    return this.#size === 0 ? 0 : this.#now() - this.#since;
+  }
+
+  add(change: Change): void {
+    const { kind, id } = change;
+    if (!isVisible(kind)) return;
+    const before: Row | null = change.before;
+    const after: Row | null = change.after;
+    const changed = VISIBLE[kind].filter((name) => before?.[name] !== after?.[name]);
+    if (changed.length === 0) return;
+    if (change.kind === 'sku_specs') {
+      for (const row of [change.before, change.after]) {
+        if (row !== null) this.#of('skus', row.sku_id).attributes.add(RECORDS);
+      }
+    } else {
+      this.#of(kind, id).addRows(before, after, changed);
+    }
+  }
+
+  /** The summaries so far, each once; later changes begin new ones. */
+  *take(): Generator<RowSummary> {
+    const taken = this.#byKind;
+    this.#byKind = new Map();
+    this.#size = 0;
+    for (const summaries of taken.values()) yield* summaries.values();
+  }
+
+  #of(kind: VisibleKind, id: number): RowSummary {
+    let summaries = this.#byKind.get(kind);
+    if (summaries === undefined) this.#byKind.set(kind, (summaries = new Map()));
+    let summary = summaries.get(id);
+    if (summary === undefined) {
+      summaries.set(id, (summary = new RowSummary(kind, id)));
+      if (this.#size === 0) this.#since = this.#now();
+      this.#size += 1;
+    }
+    return summary;
+  }
+}
+
+function isVisible(kind: KindName): kind is VisibleKind {
+  return Object.hasOwn(VISIBLE, kind);
+}

@@ -1,0 +1,194 @@
+/** What the templates are given, by page: docs/pages.md lists it for people who write their own. */
+import { choicesOf, type Specification, type Variant } from '../shop/choices.ts';
+import type {
+  Brand,
+  CategoryPageFacts,
+  FrontPageFacts,
+  Item,
+  Listed,
+  ListedCategory,
+  Named,
+  SkuPageFacts,
+  Spu,
+  SpuFacts,
+  SpuPageFacts,
+} from '../shop/facts.ts';
+import { type Crumb, product } from './metadata.ts';
+import { frontPage, listPage, type PageName, skuPage } from '../shop/names.ts';
+import type { PriceFormat } from './price.ts';
+import { richText, summaryOf, summaryOfHtml } from './rich-text.ts';
+
+/** Characters of a description in search results. */
+const MAX_META_DESCRIPTION_LENGTH = 160;
+
+/** How values are shown. */
+export interface Presentation {
+  readonly prices: PriceFormat;
+  /** ISO 4217. */
+  readonly currency: string;
+  /** The public address of a page; null if the shop has none. */
+  readonly absolute: (page: PageName) => string | null;
+}
+
+export interface PageContent {
+  readonly title: string;
+  readonly description: string;
+  /** The pages above this one, without the front page. */
+  readonly crumbs: readonly Crumb[];
+  /** JSON-LD. */
+  readonly metadata: readonly object[];
+  /** What the template of the page shows besides. */
+  readonly [name: string]: unknown;
+}
+
+export function skuContent(
+  { prices, currency, absolute }: Presentation,
+  { spu, brand, variants }: SpuFacts,
+  { sku, path, specifications }: SkuPageFacts,
+): PageContent {
+  const { id, name } = sku;
+  const { price, market_price: market, is_launched: launched } = sku;
+  const description = summaryOf(sku.caption, MAX_META_DESCRIPTION_LENGTH) || summaryOfSpu(spu);
+  return {
+    title: name,
+    description,
+    crumbs: [...crumbsOf(path), { name: spu.name, page: listPage('goods', spu.id) }],
+    // Search engines reject a product without an offer, and a SKU that is off sale has no price.
+    metadata: launched
+      ? [
+          product({
+            id,
+            name,
+            description,
+            brand: brand?.name ?? null,
+            category: path.map((category) => category.name),
+            url: absolute(skuPage(id)),
+            offer: { price: prices.exact(price), currency, inStock: sku.stock > 0 },
+          }),
+        ]
+      : [],
+    sku,
+    spu: { ...shownSpu(spu), page: listPage('goods', spu.id) },
+    brand: shownBrand(brand),
+    price: launched ? prices.shown(price) : null,
+    exactPrice: launched ? prices.exact(price) : null,
+    marketPrice: launched && market > price ? prices.shown(market) : null,
+    specifications,
+    choices: shownChoices(variants, specifications),
+  };
+}
+
+export function spuContent(
+  presentation: Presentation,
+  { spu, brand, path, items }: SpuPageFacts,
+  part: number,
+): PageContent {
+  return {
+    title: spu.name,
+    description: summaryOfSpu(spu),
+    crumbs: crumbsOf(path),
+    metadata: [],
+    spu: shownSpu(spu),
+    brand: shownBrand(brand),
+    items: shownItems(items, presentation),
+    ...neighbours((to) => listPage('goods', spu.id, to), part, items),
+  };
+}
+
+export function categoryContent(
+  presentation: Presentation,
+  { path, categories, items }: CategoryPageFacts,
+  id: number,
+  part: number,
+): PageContent {
+  return {
+    title: path.at(-1)?.name ?? '',
+    description: path.map(({ name }) => name).join(' › '),
+    crumbs: crumbsOf(path.slice(0, -1)),
+    metadata: [],
+    categories: categories.entries.map(shownCategory),
+    items: shownItems(items, presentation),
+    ...neighbours((to) => listPage('categories', id, to), part, categories, items),
+  };
+}
+
+export function frontContent(
+  { categories }: FrontPageFacts,
+  part: number,
+  shopName: string,
+): PageContent {
+  return {
+    title: shopName,
+    description: shopName,
+    crumbs: [],
+    metadata: [],
+    categories: categories.entries.map(shownCategory),
+    ...neighbours(frontPage, part, categories),
+  };
+}
+
+function summaryOfSpu({ detail }: Spu): string {
+  return summaryOfHtml(detail, MAX_META_DESCRIPTION_LENGTH);
+}
+
+function crumbsOf(path: readonly Named[]): Crumb[] {
+  return path.map(({ id, name }) => ({ name, page: listPage('categories', id) }));
+}
+
+function shownBrand(brand: Brand | null): (Named & { logo: string | null }) | null {
+  return brand && { ...brand, logo: pictureUrl(brand.logo) };
+}
+
+/** The SPU with its descriptions as safe HTML. */
+function shownSpu({ id, name, detail, pack, service }: Spu): Spu {
+  return { id, name, detail: richText(detail), pack: richText(pack), service: richText(service) };
+}
+
+function shownChoices(
+  variants: readonly Variant[],
+  specifications: readonly Specification[],
+): object[] {
+  return choicesOf(variants, specifications).map(({ name, options }) => ({
+    name,
+    options: options.map(({ value, sku, launched: available }) => ({
+      value,
+      page: sku === null ? null : skuPage(sku),
+      available,
+    })),
+  }));
+}
+
+function shownItems({ entries }: Listed<Item>, { prices }: Presentation): object[] {
+  return entries.map(({ price, ...item }) => ({
+    ...item,
+    page: skuPage(item.id),
+    price: item.launched ? prices.shown(price) : null,
+  }));
+}
+
+function shownCategory({ id, name, below }: ListedCategory): object {
+  return {
+    name,
+    page: listPage('categories', id),
+    below: below.map((each) => ({ name: each.name, page: listPage('categories', each.id) })),
+  };
+}
+
+function neighbours(
+  page: (part: number) => PageName,
+  part: number,
+  ...lists: readonly Listed<unknown>[]
+): object {
+  return {
+    part,
+    previous: part > 1 ? page(part - 1) : null,
+    next: lists.some(({ hasNext }) => hasNext) ? page(part + 1) : null,
+  };
+}
+
+/** An address that may stand in `src`: on the same host, or by https; null for any other text. */
+function pictureUrl(text: string): string | null {
+  if (/[\s\\]/.test(text)) return null;
+  if (/^\/(?!\/)/.test(text)) return text;
+  return /^https:\/\/[^/]/i.test(text) && URL.canParse(text) ? text : null;
+}

@@ -1,0 +1,44 @@
+/** The templates, compiled once, when they are needed first. */
+import { createHash } from 'node:crypto';
+import nunjucks from 'nunjucks';
+import { CatalogError, messageOf } from '../../errors.ts';
+import { type Code, compile } from './template-errors.ts';
+import type { TemplateSources } from './template-sources.ts';
+
+export class Templates {
+  readonly #sources: TemplateSources;
+  readonly #environment: nunjucks.Environment;
+  /** The style sheet of all pages. */
+  readonly style: string;
+  /** Changes with the style sheet, so that no cache puts an old one beside a new page. */
+  readonly styleVersion: string;
+
+  constructor(sources: TemplateSources) {
+    this.#sources = sources;
+    const loader = { async: false, getSource: (name: string) => this.#compiled(name) };
+    this.#environment = new nunjucks.Environment(loader as unknown as nunjucks.ILoader, {
+      autoescape: true,
+      throwOnUndefined: true,
+      trimBlocks: true,
+      lstripBlocks: true,
+      // Errors are thrown as they are, with their places.
+      dev: true,
+    });
+    this.style = sources.read('style.css').text;
+    this.styleVersion = createHash('sha256').update(this.style).digest('hex').slice(0, 8);
+  }
+
+  /** @throws CatalogError `page_failed`, with file and line. */
+  render(name: string, context: object): string {
+    try {
+      return this.#environment.render(name, context);
+    } catch (cause) {
+      throw new CatalogError('page_failed', messageOf(cause), { cause });
+    }
+  }
+
+  #compiled(name: string): { src: Code; path: string; noCache: boolean } {
+    const { text, path } = this.#sources.read(name);
+    return { src: compile(this.#environment, text, path), path, noCache: false };
+  }
+}

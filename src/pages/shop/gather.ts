@@ -1,0 +1,262 @@
+/**
+ * Reads what a page shows from the store. `cost_price` is left out here, so no page can show it.
+ *
+ * The work is done in steps, since it shares the thread with requests: a generator yields after
+ * each step, and none takes longer than reading {@link MAX_RECORDS} records. If a commit comes
+ * between two steps, the page may show a part from before it and a part from after it. That commit
+ * names the page again.
+ */
+import type { KindName, Scalar } from '../../model/kind.ts';
+import type { RowOf } from '../../model/rows.ts';
+import type { Catalog } from './catalog.ts';
+import type { Specification, Variant } from './choices.ts';
+import type { Brand, Item, Named, PageFacts, Spu } from './facts.ts';
+import { type PageName, PART_SIZE, parseName } from './names.ts';
+import { cutDescription } from './description.ts';
+import { sitemapPages, sitemapParts } from './sitemap.ts';
+
+/** The SKUs of an SPU, from the first, among which its pages let people choose. */
+export const MAX_CHOICE_SKUS = 200;
+
+/** Specification records of a SKU that pages look at, from the newest. */
+export const MAX_RECORDS = 1000;
+
+/** Specifications of a SKU that pages show. */
+export const MAX_SPECIFICATIONS = 100;
+
+/** Categories that the entry of a category names of those below it. */
+const MAX_CHILD_NAMES = 8;
+
+/** Work that is done step by step. */
+export type Steps<T> = Generator<void, T>;
+
+/** Does all steps at once. */
+export function allSteps<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+export class Gatherer {
+  readonly #catalog: Catalog;
+  readonly #hasSitemap: boolean;
+  /** The facts of the SPU whose SKUs came last: they mostly come together. */
+  #last: { readonly spu: number; readonly sequence: number; readonly text: string } | null = null;
+
+  /** @param hasSitemap whether the shop has a public address. */
+  constructor(catalog: Catalog, hasSitemap: boolean) {
+    this.#catalog = catalog;
+    this.#hasSitemap = hasSitemap;
+  }
+
+  /** The facts of a page; `own` is null if there is no such page. */
+  *facts(name: PageName): Steps<PageFacts> {
+    const page = parseName(name);
+    switch (page?.type) {
+      case 'sku':
+        return yield* this.#sku(name, page.id);
+      case 'spu':
+        return { name, shared: null, own: yield* this.#spu(page.id, page.part) };
+      case 'category':
+        return { name, shared: null, own: yield* this.#category(page.id, page.part) };
+      case 'front':
+        return { name, shared: null, own: yield* this.#front(page.part) };
+      case 'sitemap':
+      case 'sitemap-part':
+        return { name, shared: null, own: this.#hasSitemap ? yield* this.#sitemap(name) : null };
+      case 'style':
+        return { name, shared: null, own: '{}' };
+      case undefined:
+        return { name, shared: null, own: null };
+    }
+  }
+
+  *#sku(name: PageName, id: number): Steps<PageFacts> {
+    const row = this.#catalog.get('skus', id);
+    if (row === undefined) return { name, shared: null, own: null };
+    const { cost_price: _, ...sku } = row;
+    const path = this.#path(row.category_id);
+    const own = JSON.stringify({ sku, path, specifications: this.#specifications(id) });
+    return { name, shared: yield* this.#shared(row.goods_id), own };
+  }
+
+  *#shared(id: number): Steps<string> {
+    const { sequence } = this.#catalog;
+    if (this.#last?.spu === id && this.#last.sequence === sequence) return this.#last.text;
+    const variants: string[] = [];
+    for (const row of this.#rows('skus', 'goods_id', id, 0, MAX_CHOICE_SKUS)) {
+      const variant: Variant = {
+        id: row.id,
+        launched: row.is_launched,
+        specifications: this.#specifications(row.id),
+      };
+      variants.push(JSON.stringify(variant));
+      yield;
+    }
+    const text = object({ ...this.#texts(id), variants: array(variants) });
+    this.#last = { spu: id, sequence, text };
+    return text;
+  }
+
+  *#spu(id: number, part: number): Steps<string | null> {
+    const row = this.#catalog.get('goods', id);
+    const items = yield* this.#items('goods_id', id, part);
+    if (row === undefined || (part > 1 && items.isEmpty)) return null;
+    const path = JSON.stringify(this.#path(row.category3_id));
+    return object({ ...this.#texts(id), path, items: items.text });
+  }
+
+  *#category(id: number, part: number): Steps<string | null> {
+    const path = this.#path(id);
+    const categories = yield* this.#categories(id, part);
+    const items = yield* this.#items('category_id', id, part);
+    const isEmpty = categories.isEmpty && items.isEmpty;
+    if (path.length === 0 || (part > 1 && isEmpty)) return null;
+    return object({
+      path: JSON.stringify(path),
+      categories: categories.text,
+      items: items.text,
+    });
+  }
+
+  *#front(part: number): Steps<string | null> {
+    const categories = yield* this.#categories(null, part);
+    return part > 1 && categories.isEmpty ? null : object({ categories: categories.text });
+  }
+
+  *#sitemap(name: PageName): Steps<string | null> {
+    const page = parseName(name);
+    if (page?.type === 'sitemap-part') {
+      const pages = sitemapPages(this.#catalog, page.of, page.part);
+      return pages.length === 0 ? null : JSON.stringify({ pages });
+    }
+    const pages: PageName[] = [];
+    for (const part of sitemapParts(this.#catalog)) {
+      pages.push(part);
+      yield;
+    }
+    return JSON.stringify({ pages });
+  }
+
+  /** The SPU and its brand, as texts of {@link object}. */
+  #texts(id: Scalar): { spu: string; brand: string } {
+    const row = this.#catalog.get('goods', id);
+    const brand = this.#catalog.get('brands', row?.brand_id ?? null);
+    return {
+      spu: JSON.stringify(row === undefined ? null : spuOf(row)),
+      brand: JSON.stringify(brand === undefined ? null : brandOf(brand)),
+    };
+  }
+
+  /** The category after all above it, from the first level down; empty if there is no such one. */
+  #path(id: Scalar): Named[] {
+    const path: Named[] = [];
+    let row = this.#catalog.get('categories', id);
+    while (row !== undefined) {
+      path.unshift(named(row));
+      row = this.#catalog.get('categories', row.parent_id);
+    }
+    return path;
+  }
+
+  /** One line for each specification, by its newest record. */
+  #specifications(sku: number): Specification[] {
+    const lines = new Map<Scalar, Specification>();
+    for (const record of this.#rows('sku_specs', 'sku_id', sku, 0, MAX_RECORDS, 'desc')) {
+      const id = record.spec_id;
+      if (lines.has(id) || lines.size === MAX_SPECIFICATIONS) continue;
+      const spec = this.#catalog.get('specs', id);
+      const option = this.#catalog.get('options', record.option_id);
+      if (spec === undefined || option === undefined) continue;
+      lines.set(id, { ...named(spec), optionId: option.id, value: option.value });
+    }
+    return [...lines.values()].toSorted((a, b) => a.id - b.id);
+  }
+
+  /** SKUs that refer to a row. @param part from 1. */
+  *#items(attribute: 'goods_id' | 'category_id', id: number, part: number): Steps<ListText> {
+    return yield* this.#list('skus', attribute, id, part, (row): Item => {
+      return {
+        ...named(row),
+        caption: row.caption,
+        launched: row.is_launched,
+        inStock: row.stock > 0,
+        price: row.price,
+        options: this.#specifications(row.id).map(({ value }) => value),
+      };
+    });
+  }
+
+  /** The categories right below one, or those of the first level. @param part from 1. */
+  *#categories(parent: number | null, part: number): Steps<ListText> {
+    return yield* this.#list('categories', 'parent_id', parent, part, (row) => ({
+      ...named(row),
+      below: this.#rows('categories', 'parent_id', row.id, 0, MAX_CHILD_NAMES).map(named),
+    }));
+  }
+
+  *#list<K extends KindName>(
+    kind: K,
+    attribute: string,
+    value: Scalar,
+    part: number,
+    show: (row: RowOf<K>) => object,
+  ): Steps<ListText> {
+    const rows = this.#rows(kind, attribute, value, (part - 1) * PART_SIZE, PART_SIZE + 1);
+    const entries: string[] = [];
+    for (const row of rows.slice(0, PART_SIZE)) {
+      entries.push(JSON.stringify(show(row)));
+      yield;
+    }
+    const hasNext = JSON.stringify(rows.length > PART_SIZE);
+    return { isEmpty: rows.length === 0, text: object({ entries: array(entries), hasNext }) };
+  }
+
+  #rows<K extends KindName>(
+    kind: K,
+    attribute: string,
+    value: Scalar,
+    offset: number,
+    limit: number,
+    order: 'asc' | 'desc' = 'asc',
+  ): readonly RowOf<K>[] {
+    const filters = [[attribute, value]] as const;
+    return this.#catalog.select(kind, { filters, sortby: 'id', order, offset, limit }).rows;
+  }
+}
+
+/** JSON of a part of a list. */
+interface ListText {
+  readonly isEmpty: boolean;
+  readonly text: string;
+}
+
+function array(texts: readonly string[]): string {
+  return `[${texts.join(',')}]`;
+}
+
+/** JSON of an object. @param members JSON of its members. */
+function object(members: Readonly<Record<string, string>>): string {
+  return `{${Object.entries(members)
+    .map(([name, text]) => `"${name}":${text}`)
+    .join(',')}}`;
+}
+
+function spuOf({ id, name, desc_detail, desc_pack, desc_service }: RowOf<'goods'>): Spu {
+  return {
+    id,
+    name,
+    detail: cutDescription(desc_detail),
+    pack: cutDescription(desc_pack),
+    service: cutDescription(desc_service),
+  };
+}
+
+function brandOf({ id, name, logo }: RowOf<'brands'>): Brand {
+  return { id, name, logo };
+}
+
+function named({ id, name }: Named): Named {
+  return { id, name };
+}

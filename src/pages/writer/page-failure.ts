@@ -1,0 +1,16 @@
+/** Why a page could not be made, in a form that passes from one thread to another. */
+import { CatalogError, messageOf } from '../../errors.ts';
+
+export interface PageFailure {
+  readonly message: string;
+  /** The system's name for it, such as ENOSPC; null if the page could not be rendered. */
+  readonly systemCode: string | null;
+  /** Whether the message may be shown to clients. */
+  readonly isPublic?: boolean;
+}
+
+export function failureOf(error: unknown): PageFailure {
+  const code = (error as NodeJS.ErrnoException | null)?.code;
+  const isSystem = !(error instanceof CatalogError) && typeof code === 'string';
+  return { message: messageOf(error), systemCode: isSystem ? code : null };
+}

@@ -1,0 +1,106 @@
+/**
+ * The pages' thread, seen from the thread of the requests. A thread that dies fails the calls that
+ * it has; the next call starts another one.
+ */
+import type { FactGroup, PageFacts } from '../shop/facts.ts';
+import { IS_COMPILED } from './identity.ts';
+import type { Chunk, PageMaker, PageResult, RenderResult, StateMark } from './page-writer.ts';
+import type { Method, Reply, Setup } from './protocol.ts';
+
+/**
+ * In a compiled executable the thread's file is found by its path from the root of the project. A
+ * URL from import.meta.url would name the folder in which the executable was built.
+ */
+const PROGRAM = IS_COMPILED
+  ? './src/pages/writer/thread.ts'
+  : new URL('./thread.ts', import.meta.url).href;
+
+interface Waiting {
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class PageThread implements PageMaker {
+  readonly #setup: Setup;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | null = null;
+  #lastId = 0;
+
+  constructor(setup: Setup) {
+    this.#setup = setup;
+  }
+
+  make(groups: readonly FactGroup[], always: boolean): Promise<PageResult[]> {
+    return this.#call('make', [groups, always]);
+  }
+
+  render(facts: PageFacts): Promise<RenderResult> {
+    return this.#call('render', [facts]);
+  }
+
+  knows(state: StateMark): Promise<boolean> {
+    return this.#call('knows', [state]);
+  }
+
+  damaged(fromStart: boolean): Promise<Chunk> {
+    return this.#call('damaged', [fromStart]);
+  }
+
+  present(fromStart: boolean, unknown: boolean): Promise<Chunk> {
+    return this.#call('present', [fromStart, unknown]);
+  }
+
+  sweep(): Promise<void> {
+    return this.#call('sweep', []);
+  }
+
+  save(state: StateMark | null): Promise<void> {
+    return this.#call('save', [state]);
+  }
+
+  /** Ends the thread. Calls under way fail. */
+  close(): void {
+    this.#worker?.terminate();
+    this.#fail('the pages thread was ended');
+  }
+
+  #call<M extends Method>(
+    method: M,
+    args: Parameters<PageMaker[M]>,
+  ): ReturnType<PageMaker[M]> extends Promise<infer T> ? Promise<T> : never;
+  #call(method: Method, args: readonly unknown[]): Promise<unknown> {
+    const worker = (this.#worker ??= this.#start());
+    const id = (this.#lastId += 1);
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      worker.ref();
+      worker.postMessage({ id, method, args });
+    });
+  }
+
+  #start(): Worker {
+    const worker = new Worker(PROGRAM);
+    worker.addEventListener('message', ({ data }: MessageEvent<Reply>) => this.#settle(data));
+    worker.addEventListener('error', ({ message }) =>
+      this.#fail(`the pages thread died: ${message}`),
+    );
+    worker.postMessage(this.#setup);
+    return worker;
+  }
+
+  #settle(reply: Reply): void {
+    const call = this.#waiting.get(reply.id);
+    this.#waiting.delete(reply.id);
+    if ('error' in reply) call?.reject(new Error(reply.error));
+    else call?.resolve(reply.value as never);
+    // An idle thread keeps no process alive.
+    if (this.#waiting.size === 0) this.#worker?.unref();
+  }
+
+  #fail(message: string): void {
+    this.#worker = null;
+    const calls = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { reject } of calls) reject(new Error(message));
+  }
+}

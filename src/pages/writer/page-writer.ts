@@ -1,0 +1,193 @@
+/**
+ * Renders pages, compares them with their files, and writes those that differ.
+ *
+ * Invariants:
+ * 1. A page is written only under the pages' lock, which the caller holds. Its facts were gathered
+ *    under the same lock, so that no page is replaced by an older one.
+ * 2. A page is left alone only if its file was seen to have the right content: by its record in
+ *    the manifest and its stat, or by its bytes.
+ * 3. The record of a page is set after its file is written. A crash between the two leaves an old
+ *    record beside a new file: its stat differs, so the file is read.
+ */
+import { join } from 'node:path';
+import type { Disk } from '../../disk/disk.ts';
+import { writePieces } from '../../disk/durable-file.ts';
+import type { FactGroup, PageFacts } from '../shop/facts.ts';
+import type { PageName } from '../shop/names.ts';
+import type { Prepared, Renderer } from '../render/renderer.ts';
+import { shortDigest } from './digest.ts';
+import { PageFiles } from './files.ts';
+import { bootOf } from './identity.ts';
+import { Manifest, type PageRecord } from './manifest.ts';
+import { failureOf, type PageFailure } from './page-failure.ts';
+
+const FILE = 'pages.manifest';
+
+/** Pages that one call looks at. */
+const CHUNK_SIZE = 1000;
+
+/** A state of the store: the number of its last change set, and the digest of that. */
+export interface StateMark {
+  readonly sequence: number;
+  readonly digest: string;
+}
+
+/** What became of a page. */
+export type Outcome = 'written' | 'unchanged' | 'removed';
+
+export type PageResult = Outcome | PageFailure;
+
+/** A page as it is now: its text; null if there is no such page; `current` if the file has it. */
+export type RenderResult = { readonly text: string } | 'current' | null | PageFailure;
+
+/** Part of a long list, and whether it was the last one. */
+export interface Chunk {
+  readonly names: readonly PageName[];
+  readonly isLast: boolean;
+}
+
+/** Pages as the queue and the server ask for them; the writer may be in another thread. */
+export interface PageMaker {
+  /**
+   * Makes pages, in the order of the groups.
+   *
+   * @param always whether a page that is as it should be is written again.
+   */
+  make(groups: readonly FactGroup[], always: boolean): Promise<PageResult[]>;
+  /** Renders a page to be sent, and writes nothing. */
+  render(facts: PageFacts): Promise<RenderResult>;
+  /** Whether every page of this state was made, as far as the manifest knows. */
+  knows(state: StateMark): Promise<boolean>;
+  /** The next pages with a record whose file is not as the record says. */
+  damaged(fromStart: boolean): Promise<Chunk>;
+  /** The next pages on the disk. @param unknown only those without a record. */
+  present(fromStart: boolean, unknown: boolean): Promise<Chunk>;
+  /** Removes half-written files. The caller holds the pages' lock. */
+  sweep(): Promise<void>;
+  /** Keeps the manifest. @param state of which every page is made; null if some still wait. */
+  save(state: StateMark | null): Promise<void>;
+}
+
+export class PageWriter implements PageMaker {
+  readonly #disk: Disk;
+  readonly #path: string;
+  readonly #files: PageFiles;
+  readonly #renderer: Renderer;
+  readonly #manifest: Manifest;
+  /** Names settings, templates and program. */
+  readonly #fingerprint: string;
+  #records: Iterator<PageName> = [].values();
+  #listing: Iterator<PageName> = [].values();
+
+  /** @param fingerprint changes with everything but its facts that a page is made from. */
+  constructor(disk: Disk, dataDirectory: string, renderer: Renderer, fingerprint: string) {
+    this.#disk = disk;
+    this.#path = join(dataDirectory, FILE);
+    this.#files = new PageFiles(disk, dataDirectory);
+    this.#renderer = renderer;
+    this.#fingerprint = fingerprint;
+    this.#manifest = Manifest.decode(disk.read(this.#path), bootOf(disk));
+    this.#files.prepare();
+  }
+
+  async make(groups: readonly FactGroup[], always: boolean): Promise<PageResult[]> {
+    const results: PageResult[] = [];
+    for (const { shared, pages } of groups) {
+      for (const { name, own } of pages) {
+        results.push(await this.#make({ name, shared, own }, always).catch(failureOf));
+      }
+    }
+    return results;
+  }
+
+  async render(facts: PageFacts): Promise<RenderResult> {
+    try {
+      const prepared = this.#renderer.prepare(facts);
+      if (prepared === null) return null;
+      if (this.#isMade(facts.name, this.#inputsOf(prepared))) return 'current';
+      return { text: this.#renderer.render(prepared) };
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
+  async knows(state: StateMark): Promise<boolean> {
+    return this.#manifest.mark === this.#markOf(state);
+  }
+
+  async damaged(fromStart: boolean): Promise<Chunk> {
+    if (fromStart) this.#records = this.#manifest.names();
+    return chunkOf(this.#records, (name) => {
+      const record = this.#manifest.get(name);
+      return record !== null && !this.#isIntact(name, record);
+    });
+  }
+
+  async present(fromStart: boolean, unknown: boolean): Promise<Chunk> {
+    if (fromStart) this.#listing = this.#files.names();
+    return chunkOf(this.#listing, (name) => !unknown || this.#manifest.get(name) === null);
+  }
+
+  sweep(): Promise<void> {
+    return this.#files.sweep();
+  }
+
+  async save(state: StateMark | null): Promise<void> {
+    this.#manifest.mark = state && this.#markOf(state);
+    await writePieces(this.#disk, this.#path, this.#manifest.encode());
+  }
+
+  async #make(facts: PageFacts, always: boolean): Promise<Outcome> {
+    const { name } = facts;
+    const prepared = this.#renderer.prepare(facts);
+    if (prepared === null) {
+      await this.#files.remove(name);
+      this.#manifest.delete(name);
+      return 'removed';
+    }
+    const inputs = this.#inputsOf(prepared);
+    if (!always && this.#isMade(name, inputs)) return 'unchanged';
+    const bytes = Buffer.from(this.#renderer.render(prepared));
+    const isNew = always || this.#files.bytes(name)?.equals(bytes) !== true;
+    if (isNew) await this.#files.write(name, bytes);
+    const stat = this.#files.stat(name);
+    if (stat !== null) this.#manifest.set(name, { inputs, content: shortDigest(bytes), stat });
+    return isNew ? 'written' : 'unchanged';
+  }
+
+  /** Whether the file of a page was made from these inputs, and is still as it was written. */
+  #isMade(name: PageName, inputs: Buffer): boolean {
+    const record = this.#manifest.get(name);
+    return record !== null && record.inputs.equals(inputs) && this.#isIntact(name, record);
+  }
+
+  #isIntact(name: PageName, record: PageRecord): boolean {
+    const stat = this.#files.stat(name);
+    if (stat === null || stat.size !== record.stat.size) return false;
+    const { inode, changedMs } = record.stat;
+    if (stat.inode === inode && stat.changedMs === changedMs) return true;
+    const bytes = this.#files.bytes(name);
+    if (bytes === null || !shortDigest(bytes).equals(record.content)) return false;
+    this.#manifest.set(name, { ...record, stat });
+    return true;
+  }
+
+  #inputsOf({ template, context }: Prepared): Buffer {
+    return shortDigest(this.#fingerprint, template, JSON.stringify(context));
+  }
+
+  #markOf({ sequence, digest }: StateMark): string {
+    return `${sequence} ${digest} ${shortDigest(this.#fingerprint).toString('hex')}`;
+  }
+}
+
+/** The next names of a list that are wanted. */
+function chunkOf(names: Iterator<PageName>, isWanted: (name: PageName) => boolean): Chunk {
+  const wanted: PageName[] = [];
+  for (let seen = 0; seen < CHUNK_SIZE; seen += 1) {
+    const step = names.next();
+    if (step.done === true) return { names: wanted, isLast: true };
+    if (isWanted(step.value)) wanted.push(step.value);
+  }
+  return { names: wanted, isLast: false };
+}

@@ -1,0 +1,41 @@
+/**
+ * The program of the pages' thread: it renders, compares and writes at the lowest priority.
+ *
+ * It does the calls one after the other, in their order. It is an entry point of its own: see
+ * `build` in package.json.
+ */
+// oxlint-disable-next-line import/no-unassigned-import -- it has to run before the others load
+import './lowest-priority.ts';
+import { blockingDisk } from '../../disk/disk.ts';
+import { messageOf } from '../../errors.ts';
+import { createWriter } from './create-writer.ts';
+import type { PageMaker } from './page-writer.ts';
+import type { Call, Reply, Setup } from './protocol.ts';
+
+let setup: Setup | null = null;
+let writer: PageMaker | null = null;
+let last: Promise<void> = Promise.resolve();
+
+/** The writer, made at the first call: what it needs of the disk may fail, and be there later. */
+function ready(): PageMaker {
+  if (setup === null) throw new Error('the thread was not set up');
+  writer ??= createWriter(blockingDisk, setup.dataDirectory, setup.settings);
+  return writer;
+}
+
+async function answer({ id, method, args }: Call): Promise<void> {
+  let reply: Reply;
+  try {
+    const maker = ready();
+    const run = maker[method] as (...values: readonly unknown[]) => Promise<unknown>;
+    reply = { id, value: await run.apply(maker, args) };
+  } catch (error) {
+    reply = { id, error: messageOf(error) };
+  }
+  postMessage(reply);
+}
+
+addEventListener('message', ({ data }: MessageEvent<Setup | Call>) => {
+  if ('settings' in data) setup = data;
+  else last = last.then(() => answer(data));
+});

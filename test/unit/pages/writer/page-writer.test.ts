@@ -1,0 +1,173 @@
+/** src/pages/writer/page-writer.ts: what is rendered, read and written, and what is left alone. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Disk } from '../../../../src/disk/disk.ts';
+import { allSteps, Gatherer } from '../../../../src/pages/shop/gather.ts';
+import { PageList } from '../../../../src/pages/shop/page-list.ts';
+import type { PageSettings } from '../../../../src/pages/shop/settings.ts';
+import { createWriter } from '../../../../src/pages/writer/create-writer.ts';
+import type { PageResult, PageWriter } from '../../../../src/pages/writer/page-writer.ts';
+import { memoryDisk } from '../../../support/memory-disk.ts';
+import { add, change, MemoryStore } from '../../../support/memory-store.ts';
+import { addChain, addSku, addSpu, freshPages, SETTINGS } from '../../../support/shop.ts';
+
+const BOOT_ID = '/proc/sys/kernel/random/boot_id';
+
+/** A folder of pages of one SPU with two SKUs, and what is read of it. */
+class Folder {
+  readonly store = new MemoryStore();
+  readonly files: Map<string, string>;
+  /** Pages that were read, by name. */
+  readonly read: string[] = [];
+  boot = 'first';
+  readonly #disk: Disk;
+
+  constructor() {
+    this.store.commit([
+      (transaction) => {
+        add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
+        addSpu(transaction, 'Table', 1, addChain(transaction, 'Wood'));
+        addSku(transaction, 'Small', 1, 3);
+        addSku(transaction, 'Large', 1, 3);
+      },
+    ]);
+    const { disk, files } = memoryDisk();
+    this.files = files;
+    const pieces: Buffer[] = [];
+    this.#disk = {
+      ...disk,
+      read: (path) => {
+        if (path === BOOT_ID) return Buffer.from(this.boot);
+        if (path.startsWith('pages/')) this.read.push(path.slice('pages/'.length));
+        const text = files.get(path);
+        return text === undefined ? null : Buffer.from(text, 'latin1');
+      },
+      create: async () => 1,
+      write: (_, bytes) => void pieces.push(Buffer.from(bytes)),
+      close() {},
+      writeNew: async (path, bytes) => void files.set(path, Buffer.from(bytes).toString('latin1')),
+      rename: async (from, to) => {
+        if (to === 'pages.manifest') {
+          files.set(to, Buffer.concat(pieces.splice(0)).toString('latin1'));
+        } else await disk.rename(from, to);
+      },
+    };
+  }
+
+  writer(settings: Partial<PageSettings> = {}): PageWriter {
+    return createWriter(this.#disk, '', { ...SETTINGS, ...settings });
+  }
+
+  /** Makes all pages. @returns how many came out in each way. */
+  async make(writer: PageWriter, always = false): Promise<Record<string, number>> {
+    const gatherer = new Gatherer(this.store, true);
+    const counts: Record<string, number> = {};
+    for (const name of new PageList(true).all(this.store)) {
+      const { shared, own } = allSteps(gatherer.facts(name));
+      for (const result of await writer.make([{ shared, pages: [{ name, own }] }], always)) {
+        counts[outcomeOf(result)] = (counts[outcomeOf(result)] ?? 0) + 1;
+      }
+    }
+    return counts;
+  }
+
+  get size(): number {
+    return freshPages(this.store).size;
+  }
+}
+
+function outcomeOf(result: PageResult): string {
+  return typeof result === 'string' ? result : result.message;
+}
+
+const STATE = { sequence: 1, digest: 'd' };
+
+test('a page whose inputs and stat are those of its record is neither rendered nor read', async () => {
+  const folder = new Folder();
+  const writer = folder.writer();
+  assert.equal(await folder.make(writer), { written: folder.size });
+  folder.read.length = 0;
+  assert.equal(await folder.make(writer), { unchanged: folder.size });
+  assert.equal(folder.read, []);
+  await writer.save(STATE);
+  assert.equal(await folder.make(folder.writer()), { unchanged: folder.size });
+  assert.equal(folder.read, [], 'not after a restart either');
+});
+
+test('without a manifest every page is compared, and none is written', async () => {
+  const folder = new Folder();
+  await folder.make(folder.writer());
+  assert.equal(await folder.make(folder.writer()), { unchanged: folder.size });
+  assert.is(folder.read.length, 2 * folder.size);
+});
+
+test('a change of a row makes the pages that show it, and no others', async () => {
+  const folder = new Folder();
+  const writer = folder.writer();
+  await folder.make(writer);
+  folder.store.commit([(transaction) => change(transaction, 'skus', 1, { price: 5 })]);
+  // The SKU, its SPU and its category; the page of its sibling shows no price of it.
+  assert.equal(await folder.make(writer), { written: 3, unchanged: folder.size - 3 });
+});
+
+test('a file that another process has written is compared, whatever the record says', async () => {
+  const folder = new Folder();
+  const [ours, theirs] = [folder.writer(), folder.writer()];
+  await folder.make(ours);
+  const before = { name: 'Small' };
+  folder.store.commit([(transaction) => change(transaction, 'skus', 1, { name: 'Other' })]);
+  await folder.make(theirs);
+  folder.store.commit([(transaction) => change(transaction, 'skus', 1, before)]);
+  assert.equal((await folder.make(ours))['written'], 3);
+  assert.match(folder.files.get('pages/skus/1.html') ?? '', '<h1>Small</h1>');
+});
+
+test('a state is known only with its settings, and until a page changes', async () => {
+  const folder = new Folder();
+  const writer = folder.writer();
+  await folder.make(writer);
+  await writer.save(STATE);
+  assert.is(await folder.writer().knows(STATE), true);
+  assert.is(await folder.writer().knows({ ...STATE, sequence: 2 }), false);
+  assert.is(await folder.writer().knows({ ...STATE, digest: 'e' }), false);
+  assert.is(await folder.writer({ shopName: 'Other' }).knows(STATE), false);
+  await writer.save(null);
+  assert.is(await folder.writer().knows(STATE), false);
+});
+
+test('damaged files are found by their stat, and by their bytes after another boot', async () => {
+  const folder = new Folder();
+  const writer = folder.writer();
+  await folder.make(writer);
+  await writer.save(STATE);
+  const page = folder.files.get('pages/skus/1.html') ?? '';
+  folder.files.set('pages/skus/2.html', '');
+  folder.files.delete('pages/goods/1.html');
+  folder.files.set('pages/skus/4711.html', 'x');
+  const found = await folder.writer().damaged(true);
+  assert.equal(found.names.toSorted(), ['goods/1.html', 'skus/2.html']);
+  assert.ok(found.isLast);
+  assert.equal((await folder.writer().present(true, true)).names, ['skus/4711.html']);
+  // Same size, same stat, other bytes: as power loss may leave a page.
+  folder.files.set('pages/skus/1.html', page.replace('Small', '\0\0\0\0\0'));
+  assert.not.ok((await folder.writer().damaged(true)).names.includes('skus/1.html'));
+  folder.boot = 'second';
+  const after = await folder.writer().damaged(true);
+  assert.equal(after.names.toSorted(), ['goods/1.html', 'skus/1.html', 'skus/2.html']);
+});
+
+test('a page to be sent is rendered only if its file is not current, and never written', async () => {
+  const folder = new Folder();
+  const writer = folder.writer();
+  await folder.make(writer);
+  const factsOf = (name: string) => allSteps(new Gatherer(folder.store, true).facts(name));
+  assert.is(await writer.render(factsOf('skus/1.html')), 'current');
+  assert.is(await writer.render(factsOf('skus/99.html')), null);
+  folder.store.commit([(transaction) => change(transaction, 'skus', 1, { name: 'Tiny' })]);
+  const rendered = await writer.render(factsOf('skus/1.html'));
+  assert.ok(rendered !== null && typeof rendered === 'object' && 'text' in rendered);
+  assert.match(rendered.text, '<h1>Tiny</h1>');
+  assert.match(folder.files.get('pages/skus/1.html') ?? '', '<h1>Small</h1>');
+});
+
+test.run();
