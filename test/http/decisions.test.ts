@@ -132,7 +132,7 @@ const readOnly = (): readonly string[] => [
 const writing = (): readonly (readonly [method: string, path: string])[] => [
   ...Object.keys(COLLECTIONS).flatMap((path) => {
     const many: readonly (readonly [string, string])[] =
-      path === '/books/' ? [] : [['PATCH', path]];
+      path === '/books/' ? [] : [['PATCH', `${path}bulk/`]];
     const item = `${path}1/`;
     return [['POST', path], ...many, ['PUT', item], ['PATCH', item], ['DELETE', item]] as const;
   }),
@@ -558,7 +558,7 @@ test('a nested collection shows 20 rows unless asked otherwise, as any but the b
   const { spu, silver, chain } = await createCatalog(server, 'Long');
   for (let count = 0; count < 21; count += 1) await makePair(server, silver.spec_id, `${count}`);
   const of = { spu, chain };
-  await send(server, 'POST', '/admin/skus/', {
+  await send(server, 'POST', '/admin/skus/bulk/', {
     body: Array.from({ length: 21 }, () => skuFields(of, { specs: [] })),
   });
   const { id } = await make(server, '/admin/skus/', {
@@ -580,7 +580,7 @@ test('a nested collection shows 20 rows unless asked otherwise, as any but the b
 test('a category with more children than a page holds them all back for the next', async () => {
   const [first] = await makeChain(server, 'Wide');
   const body = Array.from({ length: 30 }, () => ({ name: 'Child', parent_id: first }));
-  await send(server, 'POST', '/admin/categories/', { body });
+  await send(server, 'POST', '/admin/categories/bulk/', { body });
   const path = `/admin/categories/${first}/categories/`;
   const ids = async (query: string) =>
     (await read(server, `${path}${query}`)).map((row: { id: number }) => row.id);

@@ -40,8 +40,8 @@ test('--max-json-depth: a body nested so deep is judged by its members, one leve
 test('--max-json-elements: an array that is longer is 413, wherever it is', () =>
   withService({ maxJsonElements: 3 }, async (server) => {
     const brands = (count: number) => Array.from({ length: count }, () => ({ name: 'Brand' }));
-    assert.is((await send(server, 'POST', '/admin/brands/', { body: brands(3) })).status, 201);
-    const refused = await send(server, 'POST', '/admin/brands/', { body: brands(4) });
+    assert.is((await send(server, 'POST', '/admin/brands/bulk/', { body: brands(3) })).status, 201);
+    const refused = await send(server, 'POST', '/admin/brands/bulk/', { body: brands(4) });
     assert.is(refused.status, 413);
     assert.is(refused.json.error, 'an array of the body has more than 3 elements');
     const hidden = { name: 'Brand', x: { y: [1, 2, 3, 4] } };

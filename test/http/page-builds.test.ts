@@ -186,7 +186,6 @@ const INVALID: readonly (readonly [body: unknown, fields: readonly string[]])[] 
   [{ skus: [null] }, ['skus.0']],
   [{ skus: [[1]] }, ['skus.0']],
   [{ skus: { 0: 1, length: 1 } }, ['skus']],
-  [{ skus: Array.from({ length: 10_001 }, () => 1) }, ['skus']],
   [{ skus: [1, 987654] }, ['skus']],
 ];
 
@@ -216,6 +215,7 @@ const REFUSED: readonly (readonly [what: string, sent: Sent, status: number])[] 
   ['with a body that is no JSON', { body: '{"stale"' }, 400],
   ['with another type', { body: '{}', headers: { 'content-type': 'text/plain' } }, 415],
   ['with a body of two MiB', { body: `{"x":"${'x'.repeat(2 ** 21)}"}` }, 413],
+  ['with 10,001 SKUs', { body: { skus: Array.from({ length: 10_001 }, () => 1) } }, 413],
   ['under a condition', { body: {}, headers: { 'if-match': '"x"' } }, 412],
   ['without a token', { body: {}, token: null }, 401],
   ['with a bad token', { body: {}, token: 'a.b.c' }, 401],

@@ -141,7 +141,6 @@ test('the page of a SKU that never was is 404', async () => {
 });
 
 const ODD = [
-  '/pages',
   '/pages//',
   '/pages/index',
   '/pages/index/1.html',

@@ -49,17 +49,18 @@ const QUERIES: readonly (readonly [query: string, status: number])[] = [
   ['sortby=__proto__', 400],
   ['sortby=constructor', 400],
   ['order=toString', 400],
-  ['__proto___id=1', 400],
-  // What is unknown is passed over, whatever it is.
-  ['%', 200],
-  ['x=%ff', 200],
-  ['%ff=1', 200],
+  // An unknown parameter is refused, whatever it is.
+  ['%', 400],
+  ['x=%ff', 400],
+  ['%ff=1', 400],
+  ['constructor=1', 400],
+  ['=1', 400],
+  ['?limit=0', 400],
+  // A name that begins with an underscore is ignored.
+  ['__proto___id=1', 200],
   ['__proto__=1', 200],
   ['__proto__[limit]=1', 200],
-  ['constructor=1', 200],
-  ['=1', 200],
   ['&&&', 200],
-  ['?limit=0', 200],
 ];
 
 for (const [query, status] of QUERIES) {
@@ -102,8 +103,6 @@ interface Endpoint {
   /** A valid body, with `TEXT` for a string and `NUMBER` for a number. */
   readonly body: string;
   readonly good: number;
-  /** Its own answers to values that are no good everywhere. */
-  readonly own?: Readonly<Record<string, number>>;
 }
 
 const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
@@ -121,7 +120,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   },
   brands: {
     method: 'POST',
-    path: () => '/admin/brands/',
+    path: () => '/admin/brands/bulk/',
     body: '[{"name":"Acme"},{"name":"TEXT"}]',
     good: 201,
   },
@@ -133,7 +132,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   },
   'changes of SKUs': {
     method: 'PATCH',
-    path: () => '/admin/skus/',
+    path: () => '/admin/skus/bulk/',
     body: '[{"id":1,"caption":"TEXT","price":NUMBER}]',
     good: 200,
   },
@@ -143,7 +142,6 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     path: () => '/admin/tokens/',
     body: '{"username":"TEXT","password":"secret"}',
     good: 401,
-    own: { 'an unpaired surrogate': 401 },
   },
   'a page build': {
     method: 'POST',
@@ -195,7 +193,7 @@ for (const [name, endpoint] of Object.entries(ENDPOINTS)) {
       if (!endpoint.body.includes(where)) continue;
       const filled =
         where === 'TEXT' ? fill(endpoint.body, value) : fill(endpoint.body, 'Acme', value);
-      const expected = endpoint.own?.[what] ?? status ?? endpoint.good;
+      const expected = status ?? endpoint.good;
       const answer = await post(endpoint, filled);
       assert.is(answer.status, expected, `${what}: ${answer.text}`);
     }
@@ -291,7 +289,7 @@ test('a stored text is in no header of any answer that shows it', async () => {
 
 test('what was searched for is in the links, percent-encoded, and finds the same again', async () => {
   await send(server, 'PATCH', `/admin/skus/${sku}/`, { body: { name: HOSTILE } });
-  const target = `/admin/skus/?keyword=${encodeURIComponent(HOSTILE)}&%0d%0aX-Injected:%201=%00`;
+  const target = `/admin/skus/?keyword=${encodeURIComponent(HOSTILE)}&_%0d%0aX-Injected:%201=%00`;
   const first = await send(server, 'GET', target);
   assert.is(first.headers.get('x-injected'), null);
   const [, next = ''] = linksOf(first).find(([rel]) => rel === 'first') ?? [];

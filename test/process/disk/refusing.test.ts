@@ -293,11 +293,16 @@ testMounted('a page that finds no room is written when there is room', async () 
   assert.equal(findingsOf(disk.directory), []);
 });
 
-/** Makes SPUs until their change sets are more than a checkpoint waits for. */
+/** SPUs with long texts, whose change sets are more than a checkpoint waits for. */
+const LARGE_SPUS = 13;
+
+/** Makes {@link LARGE_SPUS}. */
 async function outgrowBase(server: TestServer, catalog: Catalog): Promise<void> {
   // The files hold it twice: as the row has it, and as the audit trail has it.
-  const large = spuFields(catalog, { desc_detail: 'x'.repeat(500_000) });
-  for (let nth = 1; nth <= 5; nth += 1) await make(server, '/admin/goods/', large);
+  const text = 'x'.repeat(65_536);
+  const texts = { desc_detail: text, desc_pack: text, desc_service: text };
+  const large = spuFields(catalog, texts);
+  for (let nth = 1; nth <= LARGE_SPUS; nth += 1) await make(server, '/admin/goods/', large);
 }
 
 testMounted(
@@ -334,7 +339,7 @@ testMounted(
     assert.is(oldest, sequenceOfBase(disk.directory) + 1);
     const again = await startServer({ data: disk.directory });
     assert.equal(await idsOf(again, '/books/'), books);
-    assert.is((await idsOf(again, '/admin/goods/')).length, length + 5);
+    assert.is((await idsOf(again, '/admin/goods/')).length, length + LARGE_SPUS);
     await again.stop();
   },
 );
