@@ -7,7 +7,7 @@ import { closeServices, openService } from '../support/service.ts';
 
 test.after(closeServices);
 
-test('writes that add data are 503 with Retry-After; reads and deletions go on', async () => {
+test('writes that add data are 503 with Retry-After; reads and deletions still work', async () => {
   let scarce = false;
   const service = await openService({
     requireRoom: () => {

@@ -94,7 +94,7 @@ interface Broken {
   readonly what: string;
   readonly file: string;
   readonly text: string;
-  /** What the message has to say behind the directory. */
+  /** What the message must say after the directory. */
   readonly says: string;
 }
 
@@ -130,7 +130,7 @@ const BROKEN: readonly Broken[] = [
     says: '/sku.njk:1: there is no template lay.njk',
   },
   {
-    // nunjucks itself throws this one where nobody can catch it.
+    // nunjucks throws this one where it cannot be caught.
     what: 'a syntax error in what another template includes',
     file: 'picture.njk',
     text: '<b>\n\n{% if %}\n',
@@ -159,7 +159,7 @@ for (const { what, file, text, says } of BROKEN) {
     const [message = ''] = server.log;
     assert.match(message, /^a page could not be written/);
     assert.ok(message.includes(`${page}: ${directory}${says}`), message);
-    // The server goes on, and so do the pages of other templates.
+    // The server continues, and so do the pages of other templates.
     const body = { name: 'Renamed' };
     assert.is((await send(server, 'PATCH', `/admin/skus/${of.sku}/`, { body })).status, 200);
     const list = `goods/${of.spu}.html`;

@@ -43,7 +43,7 @@ interface Counts {
   readonly failed: number;
 }
 
-/** One summary line on standard output, and no progress bar where there is no terminal. */
+/** One summary line on standard output, and no progress bar without a terminal. */
 function countsOf({ stdout }: Finished): Counts {
   const line = /^(\d+) pages written, (\d+) unchanged, (\d+) removed, (\d+) failed in \d+\.\d s\n$/;
   const [, written, unchanged, removed, failed] = (line.exec(stdout) ?? []).map(Number);
@@ -100,7 +100,7 @@ test('with a public address there is a sitemap as well', async () => {
   assertCounts(await rebuild(data, ...address), { written: ALL + 4 });
   assert.match(folderOf(data).get('sitemap.xml') ?? '', 'https://shop.example/sitemaps/skus-1.xml');
   assertCounts(await rebuild(data, ...address, '--stale'), { unchanged: ALL + 4 });
-  // Without it canonical links change everywhere but in the style sheet, and the sitemap goes.
+  // Without it canonical links change everywhere except in the style sheet, and the sitemap is removed.
   assertCounts(await rebuild(data, '--stale'), { written: ALL - 1, unchanged: 1, removed: 4 });
   assert.equal(faultsOf(data), []);
 });
@@ -156,7 +156,7 @@ test('of many unknown SKUs the line names ten and counts the rest', async () => 
   assert.match(stderr, /; and 15 more\n$/);
 });
 
-test('an id that is none exits 2 before anything is written', async () => {
+test('a malformed id exits 2 before anything is written', async () => {
   const data = await demoStore();
   const { status, stdout, stderr } = await rebuild(data, '1', 'x');
   assert.is(status, 2);
@@ -186,7 +186,7 @@ test('pages that there is nothing for and half-written files are removed, other 
   const strangers = ['robots.txt', 'skus/robots.txt', 'skus/01.html', 'goods/1/1.html', 'x/1.html'];
   const halves = ['', 'skus/', 'goods/1/'].map((where) => `${where}.0123456789abcdef.tmp`);
   for (const name of [...ORPHANS, ...strangers, ...halves]) plant(data, name);
-  // The second part of a list takes those behind it along.
+  // The second part of a list includes the parts after it.
   assertCounts(await rebuild(data, '--stale'), { unchanged: ALL, removed: ORPHANS.length });
   assert.equal(faultsOf(data), strangers.map((name) => `${name} is an orphan`).toSorted());
   for (const name of halves) assert.not.ok(existsSync(join(folder(data), name)), name);
@@ -195,7 +195,7 @@ test('pages that there is nothing for and half-written files are removed, other 
   assert.ok(existsSync(pageFile(data, 4711)), 'named SKUs alone are looked at');
 });
 
-test('where there is no store nothing is made', async () => {
+test('without a store nothing is written', async () => {
   const data = join(temporaryDirectory(), 'none');
   const { status, stderr } = await rebuild(data);
   assert.is(status, 1);
@@ -214,7 +214,7 @@ test('a page that cannot be written exits 1 and is named; the others are written
   assert.equal(faultsOf(data), ['skus/2.html is missing'], 'nothing half-written is left');
 });
 
-test('what the server was told of pages holds for a rebuild that cron starts without a flag', async () => {
+test('settings of the server for pages apply to a rebuild that cron starts without a flag', async () => {
   const data = await demoStore();
   const flags = ['--public-url', 'https://shop.example', '--currency', 'EUR', '--locale', 'de'];
   const own = await startServer({ data, args: [...flags, '--shop-name', 'Laden'] });
@@ -236,7 +236,7 @@ test('what the server was told of pages holds for a rebuild that cron starts wit
   assert.equal(faultsOf(data), ['skus/1.html is stale']);
 });
 
-test('settings that power loss has emptied are the defaults; others that are none are refused', async () => {
+test('settings that power loss has emptied are the defaults; other malformed ones are refused', async () => {
   const data = await demoStore();
   const path = join(data, 'pages.json');
   writeFileSync(path, '');

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Readiness } from '../../../src/app/readiness.ts';
 
-test('a refused write makes a server not ready, until one succeeds or half a minute has gone', () => {
+test('a refused write makes a server not ready, until one succeeds or half a minute has passed', () => {
   let now = 1000;
   const readiness = new Readiness(undefined, () => now);
   const group = { transactions: 1, changes: 1, milliseconds: 1, refused: false };

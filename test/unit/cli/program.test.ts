@@ -64,7 +64,7 @@ test('serve --help names the environment variable of each flag', async () => {
   for (const variable of VARIABLES) assert.ok(stdout.includes(variable), variable);
 });
 
-test('no line of a help is wider than 80 columns where there is no terminal', async () => {
+test('no line of a help is wider than 80 columns if there is no terminal', async () => {
   const nested = Object.keys(NESTED).map((words) => words.split(' '));
   for (const words of [[], ...COMMANDS.map((name) => [name]), ...nested]) {
     const { stdout } = await callProgram([...words, '--help']);

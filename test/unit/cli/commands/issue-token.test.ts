@@ -1,4 +1,4 @@
-/** spec 6.4 and 8.6: `issue-token`, and the keys behind it. */
+/** spec 6.4 and 8.6: `issue-token`, and the keys that it uses. */
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
@@ -56,7 +56,7 @@ test('a directory without a store is warned of on standard error, with one line'
   assert.match(stderr, data);
 });
 
-test('where there is a store, standard error is empty', async () => {
+test('if there is a store, standard error is empty', async () => {
   const data = temporaryDirectory();
   assert.is((await callProgram(['migrate', '--data', data])).status, 0);
   assert.is((await run(data)).stderr, '');
