@@ -98,6 +98,9 @@ function splitPrefix(path: string, basePath: string): Target {
   };
 }
 
+/** Characters of a `Location`: a proxy refuses a response with too many bytes of headers. */
+const MAX_LOCATION = 4096;
+
 /**
  * If the slash at the end alone is missing, a page for people is redirected to, and of any other
  * path the message names the right one.
@@ -109,9 +112,10 @@ async function withoutRoute(
   find: (path: string) => Route | undefined | Promise<Route | undefined>,
 ): Promise<HttpResponse> {
   const meant = path.endsWith('/') ? undefined : await find(`${path}/`);
-  if (meant?.path.page === true && (method === 'GET' || method === 'HEAD')) {
-    const query = search === '' ? '' : `?${search}`;
-    return { status: 308, headers: { Location: `${path}/${query}` }, body: null };
+  const location = `${path}/${search === '' ? '' : `?${search}`}`;
+  const reads = method === 'GET' || method === 'HEAD';
+  if (reads && meant?.path.page === true && location.length <= MAX_LOCATION) {
+    return { status: 308, headers: { Location: location }, body: null };
   }
   throw new CatalogError(
     'not_found',

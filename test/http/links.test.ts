@@ -244,6 +244,29 @@ for (const [search, total, wanted] of UNALIGNED) {
   });
 }
 
+test('links that would be long are left out: first those of the ends, then all of them', () => {
+  const relsOf = (length: number) => {
+    const query = parseQuery(KINDS.skus, `keyword=${'x'.repeat(length)}&page=2&per_page=1`);
+    const links = pageLinks('/p/', query, 9);
+    assert.ok(links.join(', ').length <= 4200, `${length}`);
+    return links.map((link) => /rel="(\w+)"$/.exec(link)?.[1]);
+  };
+  assert.equal(relsOf(900), ['first', 'prev', 'next', 'last']);
+  assert.equal(relsOf(1900), ['prev', 'next']);
+  assert.equal(relsOf(8000), []);
+});
+
+test('no answer to the longest targets has more than 8 KiB of headers', async () => {
+  for (const path of ['/admin/skus/?page=2&per_page=1&keyword=', '/docs?', '/pages?', '/books?']) {
+    for (const letter of ['x', '%3C', '%F0%9F%98%80']) {
+      const target = `${path}${letter.repeat((8192 - path.length) / letter.length)}`;
+      const answer = await send(bare, 'GET', target);
+      const size = [...answer.headers].reduce((sum, each) => sum + each.join(': ').length + 2, 0);
+      assert.ok(size < 8192, `${path} ${letter}: ${size} bytes`);
+    }
+  }
+});
+
 test('wherever a page begins, last shows the last row, and next and prev leave none out', () => {
   fc.assert(
     fc.property(

@@ -1,8 +1,14 @@
 /** `/` and `/openapi.json`: what the service says of itself to clients. */
+import welcome from '../../../templates/viewer/welcome.njk' with { type: 'text' };
 import { COLLECTIONS } from '../../model/kinds.ts';
 import { noBody } from '../operations/body.ts';
 import { type JsonSchema, negotiatedJson, type Shape } from '../operations/content.ts';
-import { documentResponse, type ServedDocument, validatorsOf } from '../operations/document.ts';
+import {
+  documentResponse,
+  HTML_CONTENT,
+  type ServedDocument,
+  validatorsOf,
+} from '../operations/document.ts';
 import { operation, type RequestContext } from '../operations/operation.ts';
 import { definePath, type Path } from '../operations/path.ts';
 import type { Settings } from '../operations/settings.ts';
@@ -26,30 +32,46 @@ function indexPath({ basePath, version }: Settings): Path {
     tag: SERVICE_TAG,
     name: 'Index',
     about: 'the index',
-    offers: JSON_OFFERS,
+    offers: [...JSON_OFFERS, { answer: WELCOME.type, type: 'text/html' }],
     resolve: () => index,
-    validators: validatorsOf,
+    validators: (_, __, mediaType) => validatorsOf(indexAs(mediaType, index)),
     operations: {
       GET: operation({
         id: 'readIndex',
         summary: 'Read the index',
-        description: 'The collections and the documentation: where a client begins.',
+        description:
+          'The collections and the documentation: where a client begins. A browser, which asks for `text/html`, gets a page.',
         role: null,
         body: noBody,
         responses: {
           200: {
             name: 'Index',
             description: 'The document.',
-            headers: ['ETag'],
+            headers: ['ETag', 'Content-Security-Policy?'],
             content: negotiatedJson(indexShape(object), {
               Index: () => ({ summary: 'The index', value: object }),
             }),
+            alternative: HTML_CONTENT,
           },
         },
-        run: readDocument,
+        run: ({ found, mediaType }: RequestContext<ServedDocument>) =>
+          documentResponse(indexAs(mediaType, found), mediaType),
       }),
     },
   });
+}
+
+/** What a person's browser gets in the place of the index; its links are relative to it. */
+const WELCOME: ServedDocument = {
+  body: Buffer.from(welcome),
+  type: 'text/html; charset=utf-8',
+  policy:
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; img-src data:; style-src 'self'",
+};
+
+/** The index in the media type that was chosen. */
+function indexAs(mediaType: string, index: ServedDocument): ServedDocument {
+  return mediaType === WELCOME.type ? WELCOME : index;
 }
 
 function descriptionPath({ version }: Settings): Path {

@@ -1,6 +1,7 @@
 /** `GET /docs/`: Swagger UI over our own `/openapi.json`, carried in the executable. */
 import bundle from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'text' };
 import style from 'swagger-ui-dist/swagger-ui.css' with { type: 'text' };
+import pageStyle from '../../../templates/style.css' with { type: 'text' };
 import page from '../../../templates/viewer/page.njk' with { type: 'text' };
 import start from '../../../templates/viewer/start.js' with { type: 'text' };
 import { CatalogError } from '../../errors.ts';
@@ -32,6 +33,7 @@ const PAGE: ServedDocument = {
 };
 
 const FILES: ReadonlyMap<string, ServedDocument> = new Map([
+  ['pages.css', { body: Buffer.from(pageStyle), type: 'text/css; charset=utf-8' }],
   ['swagger-ui.css', { body: Buffer.from(style), type: 'text/css; charset=utf-8' }],
   ['swagger-ui-bundle.js', { body: Buffer.from(bundle), type: JAVASCRIPT }],
   ['start.js', { body: Buffer.from(start), type: JAVASCRIPT }],
@@ -88,7 +90,7 @@ export const VIEWER_PATHS: readonly Path[] = [
       GET: operation({
         id: 'readDocumentationFile',
         summary: 'Read a file of the documentation',
-        description: 'What the page of the documentation loads.',
+        description: 'What the page of the documentation and the index load.',
         role: null,
         body: noBody,
         responses: {

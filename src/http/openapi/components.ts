@@ -1,6 +1,7 @@
 /** The components of the description: what the operations of the table declare, and what all share. */
 import type { Examples } from '../../resources/examples.ts';
 import type { Content, JsonObject, Shape } from '../operations/content.ts';
+import type { ResponseDeclaration } from '../operations/operation.ts';
 import type { Parameter } from '../operations/parameters.ts';
 import type { Path } from '../operations/path.ts';
 import { failureResponses } from './failures.ts';
@@ -18,7 +19,7 @@ export function componentsOf(table: readonly Path[], examples: Examples): Compon
   );
   const responses = operations.flatMap(({ operation }) => responsesOf(operation));
   const contents = [
-    ...responses.flatMap(({ content }) => content ?? []),
+    ...responses.flatMap(contentsOf),
     ...operations.flatMap(({ operation }) => operation.body.content ?? []),
   ];
   const parameters = [
@@ -39,14 +40,18 @@ export function componentsOf(table: readonly Path[], examples: Examples): Compon
       ...named(
         responses,
         ({ name }) => name,
-        ({ description, headers: own = [], content }) => ({
-          description,
-          ...headersOf(own),
-          ...(content && { content: contentObject(content) }),
+        (response) => ({
+          description: response.description,
+          ...headersOf(response.headers ?? []),
+          ...(response.content && { content: contentObject(...contentsOf(response)) }),
         }),
       ),
     }),
   };
+}
+
+function contentsOf({ content, alternative }: ResponseDeclaration): Content[] {
+  return [content, alternative].filter((each) => each !== undefined);
 }
 
 /** Makes each component once, whatever number of operations declare it. */
@@ -87,7 +92,8 @@ function parameterObject({ name, in: where, description, schema, example }: Para
     ...(where === 'path' && { required: true }),
     description,
     schema,
-    ...(example !== undefined && { example }),
+    // The viewer would send an example with every request; a placeholder of the path has to be sent.
+    ...(example !== undefined && { [where === 'path' ? 'example' : 'x-example']: example }),
   };
 }
 

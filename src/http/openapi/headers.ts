@@ -53,6 +53,12 @@ const EVERY: Named = {
   },
 };
 
+const policy = {
+  description: 'What the page may load: nothing of another host.',
+  schema: text,
+  example: "default-src 'none'; style-src 'self'",
+};
+
 /** Headers of some answers; `Perhaps` marks those that may be missing. */
 const OWN: Named = {
   'X-Request-IdPerhaps': {
@@ -101,12 +107,8 @@ const OWN: Named = {
     schema: text,
     example: 'Mon, 02 Nov 2026 08:15:00 GMT',
   },
-  'Content-Security-Policy': {
-    description: 'What the page may load: nothing of another host.',
-    required,
-    schema: text,
-    example: "default-src 'none'; style-src 'unsafe-inline'",
-  },
+  'Content-Security-Policy': { ...policy, required },
+  'Content-Security-PolicyPerhaps': policy,
   Location: {
     description: 'The path of the new item, or of the page that is meant.',
     required,

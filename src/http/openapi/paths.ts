@@ -120,10 +120,13 @@ function parameterRef({ component }: Parameter): JsonObject {
 }
 
 /** A body by media type, with pointers to its examples. */
-export function contentObject({ types, schema, examples }: Content): JsonObject {
-  const shown = Object.keys(examples).map((name) => [name, ref('examples', name)]);
-  const media = { schema, examples: Object.fromEntries(shown) };
-  return Object.fromEntries(types.map((type) => [type, media]));
+export function contentObject(...contents: readonly Content[]): JsonObject {
+  const entries = contents.flatMap(({ types, schema, examples }) => {
+    const shown = Object.keys(examples).map((name) => [name, ref('examples', name)]);
+    const media = { schema, examples: Object.fromEntries(shown) };
+    return types.map((type) => [type, media]);
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Every response that an operation declares, that to HEAD included. */

@@ -37,6 +37,8 @@ export interface ResponseDeclaration {
   /** Headers beyond those of every response; `ETag?` is one that may be missing. */
   readonly headers?: readonly string[];
   readonly content?: Content;
+  /** What `Accept` may choose in its place. */
+  readonly alternative?: Content;
   /** The response to HEAD, if several operations share it; otherwise the same without a body. */
   readonly head?: { readonly name: string; readonly description: string };
 }

@@ -77,7 +77,7 @@ function exactnessOf({ type, version }: Range, offered: string): number {
   if (version !== undefined && version !== VERSION) return MISMATCH;
   const versioned = version === undefined ? 0 : 1;
   if (type === offered) return 4 + versioned;
-  if (type === 'application/*') return 2 + versioned;
+  if (type === `${offered.split('/', 1)[0]}/*`) return 2 + versioned;
   return type === '*/*' ? versioned : MISMATCH;
 }
 

@@ -8,8 +8,8 @@ import type { CollectionQuery } from '../../resources/query.ts';
 const MAX_LINKS = 4096;
 
 /**
- * Link values for the pages `first`, `prev`, `next` and `last`, as far as they exist; none if the
- * links would be longer than {@link MAX_LINKS}.
+ * Link values for the pages `first`, `prev`, `next` and `last`, as far as they exist. If the links
+ * would be longer than {@link MAX_LINKS}, only `prev` and `next`, or none.
  *
  * @param path of the collection, as in the request.
  * @param total rows in all pages.
@@ -23,9 +23,16 @@ export function pageLinks(path: string, query: CollectionQuery, total: number): 
   if (offset > 0) targets.push(['prev', Math.max(Math.min(offset - limit, last), 0)]);
   if (offset + limit < total) targets.push(['next', offset + limit]);
   targets.push(['last', last]);
-  const links = targets.map(([rel, at]) => `<${path}?${searchAt(query, at)}>; rel="${rel}"`);
-  const length = links.reduce((sum, link) => sum + link.length, 0);
-  return length > MAX_LINKS ? [] : links;
+  const links = targets.map(
+    ([rel, at]) => [rel, `<${path}?${searchAt(query, at)}>; rel="${rel}"`] as const,
+  );
+  const neighbours = links.filter(([rel]) => rel === 'prev' || rel === 'next');
+  const shown = [links, neighbours].find((some) => lengthOf(some) <= MAX_LINKS) ?? [];
+  return shown.map(([, link]) => link);
+}
+
+function lengthOf(links: readonly (readonly [rel: string, link: string])[]): number {
+  return links.reduce((sum, [, link]) => sum + link.length, 0);
 }
 
 function searchAt({ form, selection, others }: CollectionQuery, offset: number): string {

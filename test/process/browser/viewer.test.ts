@@ -1,7 +1,8 @@
 /** The API viewer in a browser, if one is installed. */
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { tokenFor } from '../../support/client.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 import { available, launch, open, shoot, testInBrowser } from './browser.ts';
@@ -26,7 +27,7 @@ testInBrowser(
   async () => {
     const { page, complaints, foreign } = await open(browser);
     await page.goto(`${server.url}/docs/`, { waitUntil: 'networkidle' });
-    await page.locator('.opblock').first().waitFor({ state: 'visible', timeout: 20_000 });
+    await page.locator('.opblock').first().waitFor({ state: 'visible', timeout: 60_000 });
     // The viewer renders what is in sight alone.
     const shown = new Set<string>();
     await until('the SKUs are in sight', async () => {
@@ -51,13 +52,62 @@ testInBrowser(
     // A link to one operation opens it.
     await page.goto('about:blank');
     await page.goto(`${server.url}/docs/#/books/createBook`);
-    await page.locator('.opblock-post .opblock-body').waitFor({ timeout: 20_000 });
+    await page.locator('.opblock-post .opblock-body').waitFor({ timeout: 60_000 });
     await shoot(page, 'docs-operation', false);
     assert.equal(foreign, []);
     assert.equal(complaints, []);
     await page.context().close();
   },
 );
+
+/** Puts a token into the dialog of the viewer. */
+async function authorize(page: Page, token: string): Promise<void> {
+  await page.locator('.btn.authorize').first().click();
+  await page.locator('.auth-container input').fill(token);
+  await page.locator('.auth-btn-wrapper .authorize').click();
+  await page.locator('.auth-btn-wrapper .btn-done').click();
+}
+
+/** Opens an operation, and sends it as the viewer has filled it in. @returns the status. */
+async function tryOut(page: Page, tag: string, operation: string): Promise<string> {
+  await page.goto('about:blank');
+  await page.goto(`${server.url}/docs/#/${tag}/${operation}`);
+  const block = page.locator(`#operations-${tag}-${operation}`);
+  await block.locator('.try-out__btn').click({ timeout: 60_000 });
+  await block.locator('.execute').click();
+  const status = block.locator('.live-responses-table .response .response-col_status');
+  await status.waitFor({ timeout: 60_000 });
+  return (await status.textContent())?.trim() ?? '';
+}
+
+testInBrowser('what the viewer fills in is right, and it keeps the token of the tab', async () => {
+  const { page, complaints } = await open(browser);
+  await page.goto(`${server.url}/docs/`);
+  await page.locator('.opblock').first().waitFor({ state: 'visible', timeout: 60_000 });
+  await authorize(page, await tokenFor('viewer'));
+  for (const [tag, operation] of [
+    ['books', 'listBookList'],
+    ['books', 'readBook'],
+    ['SKUs', 'listSkuList'],
+    ['SKUs', 'readSku'],
+    ['SPUs', 'listSkuListOfSpu'],
+  ] as const) {
+    const belongs = operation === 'listSkuListOfSpu' ? 'SKUs' : tag;
+    const status = await tryOut(page, belongs, operation);
+    assert.match(status, /^200/, `${operation}: ${status}`);
+  }
+  assert.is(await page.evaluate('localStorage.length'), 0);
+  assert.is(await page.locator('.opblock-head, .opblock-options').count(), 0);
+  assert.is(await page.locator('.operation-filter-input').count(), 1);
+  const other = await browser.newContext();
+  const fresh = await other.newPage();
+  await fresh.goto(`${server.url}/docs/`);
+  await fresh.locator('.opblock').first().waitFor({ state: 'visible', timeout: 60_000 });
+  assert.is(await fresh.evaluate('sessionStorage.length'), 0, 'another tab has no token');
+  await other.close();
+  assert.equal(complaints, []);
+  await page.context().close();
+});
 
 testInBrowser('/docs/ finds its files and its description under a base path', async () => {
   const moved = await startServer({ args: ['--base-path', '/api'] });
@@ -68,7 +118,7 @@ testInBrowser('/docs/ finds its files and its description under a base path', as
     if (response.status() >= 400) complaints.push(`${response.status()} ${response.url()}`);
   });
   await page.goto(`${moved.url}/api/docs/`);
-  await page.locator('.opblock').first().waitFor({ state: 'visible', timeout: 20_000 });
+  await page.locator('.opblock').first().waitFor({ state: 'visible', timeout: 60_000 });
   assert.equal(complaints, []);
   await context.close();
   await moved.stop();

@@ -16,17 +16,25 @@ function query(name: string, description: string, schema: JsonSchema, component 
   return { component, name, in: 'query', description, schema };
 }
 
-const size = integer(1, { maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE });
+const size = integer(1, { maximum: MAX_PAGE_SIZE });
 
+/**
+ * Their defaults are said in words: a client that sends the declared defaults of all of them, as
+ * the viewer does, would page in both forms at once.
+ */
 const PAGING: readonly Parameter[] = [
   query(
     'page',
-    'Which page, with `per_page`; not with `limit` or `offset`.',
-    integer(1, { default: 1 }),
+    'Which page, with `per_page`; 1 if left out. Not with `limit` or `offset`.',
+    integer(1),
   ),
-  query('per_page', 'How many objects a page has.', size),
-  query('limit', 'How many objects, with `offset`; not with `page` or `per_page`.', size),
-  query('offset', 'How many objects to pass over.', integer(0, { default: 0 })),
+  query('per_page', `How many objects a page has; ${DEFAULT_PAGE_SIZE} if left out.`, size),
+  query(
+    'limit',
+    `How many objects, with \`offset\`; ${DEFAULT_PAGE_SIZE} if left out. Not with \`page\` or \`per_page\`.`,
+    size,
+  ),
+  query('offset', 'How many objects to pass over; 0 if left out.', integer(0)),
 ];
 
 const ORDER = query('order', 'Equal values keep the ascending id in either direction.', {
