@@ -4,9 +4,14 @@ import type { Kind, Scalar } from '../model/kind.ts';
 import { perKind } from '../model/per-kind.ts';
 import type { Direction } from '../store/memory/sorting.ts';
 import type { Selection } from '../store/memory/selection.ts';
-import { type KnownParameters, malformed, type Parameters, parseParameters } from './parameters.ts';
-import { parseRanges, type RangeParameter, rangeParameters } from './ranges.ts';
-import { parseSearch } from './search-words.ts';
+import {
+  type KnownParameters,
+  malformed,
+  type Parameters,
+  parseParameters,
+} from './query/parameters.ts';
+import { parseRanges, type RangeParameter, rangeParameters } from './query/ranges.ts';
+import { parseSearch } from './query/search-words.ts';
 import { scalarAttributes, visibleAttributes } from './representation.ts';
 
 export const DEFAULT_PAGE_SIZE = 20;

@@ -20,7 +20,8 @@ import {
   Problems,
   type Update,
 } from './input.ts';
-import { type Representation, represent } from './representation.ts';
+import { type ListText, listText } from './listing.ts';
+import { type Representation, represent, representAll } from './representation.ts';
 import { RepresentationCache } from './representation-cache.ts';
 import { change, insert } from './rows.ts';
 
@@ -29,7 +30,7 @@ export type Precondition = ((current: Representation) => void) | null;
 
 export interface Listing {
   /** JSON text of the array. */
-  readonly text: string;
+  readonly text: ListText;
   /** Rows in all pages together. */
   readonly total: number;
 }
@@ -93,9 +94,16 @@ export class Records {
     const narrowed = { ...selection, filters };
     const sorting = this.#store.prepare(kind.name, narrowed);
     if (sorting !== undefined) return sorting.then(() => this.list(address, selection));
-    const { rows, total } = this.#store.select(kind.name, narrowed);
-    const texts = rows.map((row) => this.#representations.get(kind, row).text);
-    return { text: `[${texts.join(',')}]`, total };
+    const unlimited = selection.limit === Number.POSITIVE_INFINITY;
+    const { rows, total } = unlimited
+      ? this.#store.selectAll(kind.name, narrowed)
+      : this.#store.select(kind.name, narrowed);
+    const text = listText<Row>(
+      rows,
+      (row) => this.#representations.get(kind, row).text,
+      (rest) => representAll(kind, rest, this.#store),
+    );
+    return { text, total };
   }
 
   /**

@@ -2,7 +2,7 @@
 import type { Attribute, Kind, KindName, ChildrenAttribute, Row, Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { perKind } from '../model/per-kind.ts';
-import { existingRow } from '../model/rows.ts';
+import { existingRow, lookupIn } from '../model/rows.ts';
 import { joinOf } from '../model/rules.ts';
 import type { View } from '../store/state.ts';
 import { entityTag } from './entity-tag.ts';
@@ -84,6 +84,44 @@ function elementsOf(
 /** The row as clients see it. */
 export function represent(kind: Kind, row: Row, view: View): Representation {
   return new Representation(textOf(kind, row, view));
+}
+
+/**
+ * The JSON texts of rows, made as they are asked for. What they show of other rows is read now, so
+ * that later changes do not show.
+ *
+ * @param rows read to their end now if their objects show anything of other rows.
+ */
+export function representAll(kind: Kind, rows: Iterable<Row>, view: View): Iterable<string> {
+  const { joins, owned } = planOf(kind);
+  const alone = joins.length === 0 && owned.length === 0;
+  const given = alone ? rows : [...rows];
+  const source = alone ? view : frozenView(kind, given, view);
+  return {
+    *[Symbol.iterator]() {
+      for (const row of given) yield textOf(kind, row, source);
+    },
+  };
+}
+
+/** What the objects of rows show of other rows, as it is now. */
+function frozenView(kind: Kind, rows: Iterable<Row>, view: View): View {
+  const { joins, owned } = planOf(kind);
+  const found = new Map<string, Row | undefined>();
+  const children = new Map<string, readonly number[]>();
+  const keep = (name: KindName, id: Scalar) => found.set(`${name} ${id}`, view.get(name, id));
+  for (const row of rows) {
+    for (const { references, through } of joins) keep(references, row[through] ?? null);
+    for (const { kind: child, through } of owned) {
+      const ids = [...view.matching(child, through, row.id)];
+      children.set(`${child} ${through} ${row.id}`, ids);
+      for (const id of ids) keep(child, id);
+    }
+  }
+  return {
+    get: lookupIn((name, id) => found.get(`${name} ${id}`)),
+    matching: (child, through, id) => children.get(`${child} ${through} ${id}`) ?? [],
+  };
 }
 
 /** Attributes that a client sees; what the path says is not among them, nor what is internal. */

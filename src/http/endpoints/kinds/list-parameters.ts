@@ -1,9 +1,9 @@
 /** The query parameters of collections, as the description has them. */
 import type { Kind } from '../../../model/kind.ts';
 import { DEFAULT_PAGE_SIZE, filterParameters, MAX_PAGE_SIZE } from '../../../resources/query.ts';
-import { type RangeParameter, rangeParameters } from '../../../resources/ranges.ts';
+import { type RangeParameter, rangeParameters } from '../../../resources/query/ranges.ts';
 import { scalarAttributes } from '../../../resources/representation.ts';
-import { MAX_SEARCH_LENGTH } from '../../../resources/search-words.ts';
+import { MAX_SEARCH_LENGTH } from '../../../resources/query/search-words.ts';
 import type { JsonSchema } from '../../operations/content.ts';
 import type { Parameter } from '../../operations/parameters.ts';
 import { componentName } from './names.ts';

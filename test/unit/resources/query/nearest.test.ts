@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { nearest } from '../../../src/resources/nearest.ts';
+import { nearest } from '../../../../src/resources/query/nearest.ts';
 
 test('the candidate with the fewest edits is found, the first of equals', () => {
   assert.is(nearest('sort', ['order', 'sortby', 'page']), 'sortby');

@@ -1,5 +1,5 @@
 /** The parameters of a query, by name (spec 4.6). */
-import { CatalogError } from '../errors.ts';
+import { CatalogError } from '../../errors.ts';
 import { nearest } from './nearest.ts';
 
 /** The parameters that an operation takes. */

@@ -1,5 +1,5 @@
 /** The words of a search (spec 4.7). */
-import { foldText, wordsOf } from '../model/text-folding.ts';
+import { foldText, wordsOf } from '../../model/text-folding.ts';
 import { malformed } from './parameters.ts';
 
 /** Unicode code points of `q`, as sent. */

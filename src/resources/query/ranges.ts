@@ -1,8 +1,8 @@
 /** Filters by a range of an attribute's values, and by true or false (spec 4.8). */
-import type { Kind } from '../model/kind.ts';
-import type { Range } from '../store/memory/selection.ts';
+import type { Kind } from '../../model/kind.ts';
+import type { Range } from '../../store/memory/selection.ts';
 import { malformed, type Parameters } from './parameters.ts';
-import { visibleAttributes } from './representation.ts';
+import { visibleAttributes } from '../representation.ts';
 
 /** A parameter that bounds an attribute. */
 export interface RangeParameter {
