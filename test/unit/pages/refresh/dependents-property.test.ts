@@ -1,5 +1,5 @@
 /**
- * src/pages/refresh/dependents.ts, held against a fresh rendering: after whatever commits, with the queue at
+ * src/pages/refresh/dependents.ts, compared with a fresh rendering: after any commits, with the queue at
  * work between them, the folder holds every page as it should be, and nothing else.
  */
 import fc from 'fast-check';
@@ -266,7 +266,7 @@ const OFTEN = FEW.filter((verb) => verb.startsWith('change'));
 const editOf = (verbs: readonly string[]): fc.Arbitrary<Edit> =>
   fc.record({
     verb: fc.constantFrom(...verbs),
-    // The first rows of a kind are those with the most behind them.
+    // The first rows of a kind are those that most others refer to.
     picks: fc.array(fc.oneof(fc.nat(3), fc.nat(997)), { minLength: 4, maxLength: 6 }),
     word: fc.constantFrom('Ash', 'Birch', 'Cedar', 'Elm & Fir', 'Larch'),
   });
@@ -349,7 +349,7 @@ function manyRows(shop: { skus: number; categories: number; spent: number }) {
   };
 }
 
-test('pages of a small catalog follow whatever changes', async () => {
+test('pages of a small catalog follow all changes', async () => {
   await fc.assert(
     fc.asyncProperty(stepsOf([...FEW, ...OFTEN, ...OFTEN], 12), async (steps) => {
       const store = new MemoryStore();
@@ -364,7 +364,7 @@ test('pages of a small catalog follow whatever changes', async () => {
 
 const near = (border: number) => fc.integer({ min: border - 3, max: border + 2 });
 
-test('pages of long lists follow whatever changes, over the borders of their parts', async () => {
+test('pages of long lists follow all changes, also across the borders of their parts', async () => {
   const shops = fc.record({
     skus: fc.oneof(near(PART_SIZE), near(2 * PART_SIZE), near(MAX_CHOICE_SKUS)),
     categories: near(PART_SIZE),

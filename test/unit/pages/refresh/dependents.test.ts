@@ -14,7 +14,7 @@ import { addChain, addSku, addSpu } from '../../../support/shop.ts';
  * Categories 1 > 2 > 3 and 4 > 5 > 6. SPU 1 of brand 1 in category 3, with the SKUs 1 and 2 in
  * category 3 and 3 in category 6. SPU 2 of brand 2 in category 6, with SKU 4. Brand 3 has no SPU.
  * SKU 1 has option 1, SKU 2 option 2, both of specification 1; SKU 4 has option 3 of specification
- * 2; nobody has option 4 of specification 3.
+ * 2; no SKU has option 4 of specification 3.
  */
 function catalog(): MemoryStore {
   const store = new MemoryStore();

@@ -84,7 +84,7 @@ class Bench {
     return bench;
   }
 
-  /** As a rebuild in another process does it: nobody writes a page meanwhile. */
+  /** As a rebuild in another process does it: no page is written meanwhile. */
   async holdingLock(run: () => Promise<void>): Promise<void> {
     while (!this.#theirs.tryLock()) await turn();
     try {
@@ -96,7 +96,7 @@ class Bench {
 
   async commit(run: (transaction: Transaction) => void): Promise<void> {
     await this.store.transact(run);
-    // The queue is told after the answer.
+    // The queue is called after the response.
     await turn();
   }
 
@@ -171,7 +171,7 @@ test('its length and the age of the oldest are to be seen, and 0 at rest', async
   await bench.close();
 });
 
-test('a page that the disk refuses waits, is told once, and is made when the disk takes it', async () => {
+test('a page that the disk refuses waits, is reported once, and is written when the disk accepts it', async () => {
   const bench = await Bench.open();
   bench.refused.add('skus/1.html');
   await bench.commit(rename(1, 'Refused'));
@@ -200,7 +200,7 @@ test('a drain makes what is queued', async () => {
   assert.is(bench.queue.length, 0);
 });
 
-test('a drain tries what has failed once more, and tells where it fails again', async () => {
+test('a drain tries failed pages once more, and reports those that fail again', async () => {
   const bench = await Bench.open();
   for (const name of ['skus/1.html', 'skus/2.html', 'skus/3.html']) bench.refused.add(name);
   for (const id of [1, 2, 3]) await bench.commit(rename(id, 'Refused'));
@@ -228,7 +228,7 @@ test('a build gives way to what commits queue, and has its own counts', async ()
   await bench.close();
 });
 
-test('a build of named SKUs makes those, and names what is none', async () => {
+test('a build of named SKUs writes their pages, and names unknown ones', async () => {
   const bench = await Bench.open();
   const { build, ended } = bench.queue.build({ stale: false, skus: [1, 4711] });
   await ended;
@@ -254,7 +254,7 @@ test('a page that a build cannot make is tried again as any other', async () => 
   bench.requireFresh();
 });
 
-test('a drain does not wait for a build longer than it is told', async () => {
+test('a drain does not wait for a build longer than its limit', async () => {
   const bench = await Bench.open();
   let drained = Promise.resolve();
   await bench.holdingLock(async () => {

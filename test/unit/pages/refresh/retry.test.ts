@@ -1,11 +1,11 @@
-/** src/pages/refresh/retry.ts and src/pages/refresh/unique-queue.ts: what waits, what has failed, and when it is told. */
+/** src/pages/refresh/retry.ts and src/pages/refresh/unique-queue.ts: what waits, what has failed, and when it is reported. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Clock, Retry } from '../../../../src/pages/refresh/retry.ts';
 import { UniqueQueue } from '../../../../src/pages/refresh/unique-queue.ts';
 
-/** A clock that stands until it is told. */
+/** A clock that moves only when a test moves it. */
 class StoppedClock implements Clock {
   #now = 1000;
   #set: { readonly at: number; readonly run: () => void } | null = null;
@@ -67,7 +67,7 @@ test('what has failed is tried again together, soon at first and at last once a 
   assert.equal(clock.delays, [...doubling, 60_000, 60_000, 60_000, 60_000]);
 });
 
-test('an outage is told at its first round and at each that doubles their number', () => {
+test('an outage is reported at its first round and at each that doubles their number', () => {
   const { clock, reports, retry } = outage();
   for (let round = 1; round <= 20; round += 1) {
     retry.failed('a', round);
@@ -77,7 +77,7 @@ test('an outage is told at its first round and at each that doubles their number
   assert.equal(reports, ['1', '2', '4', '8', '16']);
 });
 
-test('an outage is over when all that failed in it has succeeded; the next one is told anew', () => {
+test('an outage ends when everything that failed in it has succeeded; the next one is reported again', () => {
   const { clock, reports, retry } = outage();
   retry.failed('a', 'one');
   retry.failed('b', 'one');
@@ -87,7 +87,7 @@ test('an outage is over when all that failed in it has succeeded; the next one i
   retry.failed('c', 'two');
   assert.equal(reports, ['one', 'two']);
   clock.next();
-  // The outage goes on: c has its turn still, and the third round is not told.
+  // The outage continues: c is still waiting, and the third round is not reported.
   retry.succeeded('b');
   retry.failed('c', 'three');
   assert.equal(reports, ['one', 'two']);
@@ -109,7 +109,7 @@ test('what succeeds by way of another change is not tried again', () => {
   assert.equal(again, [['b']]);
 });
 
-test('the age is that of the first failure, 0 where nothing is broken', () => {
+test('the age is that of the first failure, 0 if nothing has failed', () => {
   const { clock, retry } = outage();
   assert.is(retry.age, 0);
   retry.failed('a', 'one');
@@ -125,7 +125,7 @@ test('the age is that of the first failure, 0 where nothing is broken', () => {
   assert.is(retry.age, 0);
 });
 
-test('at the end what is broken is handed out, and a failure after it is told once', () => {
+test('at the end the failed pages are returned, and a failure after that is reported once', () => {
   const { clock, reports, retry } = outage();
   retry.failed('a', 'one');
   retry.failed('b', 'one');

@@ -277,7 +277,7 @@ function metadataOf(html = ''): Record<string, unknown>[] {
   );
 }
 
-test('JSON-LD tells hostile values as they are, and nothing in it ends its element', () => {
+test('JSON-LD contains hostile values unchanged, and nothing in it ends its element', () => {
   const html = pagesAfter(sku({ name: HOSTILE })).get('skus/1.html') ?? '';
   const [product] = metadataOf(html);
   assert.is(product?.['name'], HOSTILE);
@@ -417,7 +417,7 @@ async function issuesOf(html: string | undefined, severity: string): Promise<str
   return issues.filter((each) => each.severity === severity).map((each) => each.issueMessage);
 }
 
-/** What merchant listings want besides schema.org; the catalog has no pictures of its own. */
+/** What merchant listings require besides schema.org; the catalog has no pictures of its own. */
 const NO_PICTURE = 'Required attribute "image" is missing';
 
 test('the validator misses nothing but a picture in Product, Offer and BreadcrumbList', async () => {

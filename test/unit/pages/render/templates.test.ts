@@ -1,4 +1,4 @@
-/** The operator's own templates: which there may be, and where an error is. */
+/** The operator's own templates: which are allowed, and how an error is located. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';

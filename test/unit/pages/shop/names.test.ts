@@ -50,7 +50,7 @@ test('every page is found by its name', () => {
   assert.equal(parseName(FRONT), { type: 'front', part: 1 });
 });
 
-/** The one name of a page, written anew. */
+/** The one name of a page, written again for this test. */
 function nameOf(page: Page): string {
   if (page.type === 'sku') return `skus/${page.id}.html`;
   if (page.type === 'style') return 'style.css';
@@ -120,7 +120,7 @@ for (const name of NONE) {
   });
 }
 
-test('each file of the sitemap tells of its own range of ids', () => {
+test('each file of the sitemap lists its own range of ids', () => {
   assert.is(sitemapOf('skus', 1), 'sitemaps/skus-1.xml');
   assert.is(sitemapOf('skus', SITEMAP_PART), 'sitemaps/skus-1.xml');
   assert.is(sitemapOf('skus', SITEMAP_PART + 1), 'sitemaps/skus-2.xml');

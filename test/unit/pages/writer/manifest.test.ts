@@ -122,7 +122,7 @@ test('a manifest from a system without boots is not believed by the next run', (
   assert.is(reopened(manifest, null).get('skus/1.html')?.stat.changedMs, -1);
 });
 
-test('a damaged manifest is none: cut off anywhere, or with any byte changed', () => {
+test('a damaged manifest counts as missing: cut off anywhere, or with any byte changed', () => {
   const manifest = new Manifest(BOOT);
   manifest.set('index.html', recordOf('front'));
   manifest.mark = 'state 7';

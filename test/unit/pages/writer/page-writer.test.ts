@@ -110,7 +110,7 @@ test('a change of a row makes the pages that show it, and no others', async () =
   assert.equal(await folder.make(writer), { written: 3, unchanged: folder.size - 3 });
 });
 
-test('a file that another process has written is compared, whatever the record says', async () => {
+test('a file that another process has written is compared, in spite of the record', async () => {
   const folder = new Folder();
   const [ours, theirs] = [folder.writer(), folder.writer()];
   await folder.make(ours);
