@@ -134,9 +134,11 @@ export class Ledger {
     }
   }
 
-  /** Creates an SPU with a text of this length, which no writer changes. */
+  /** Creates an SPU with three texts of this length, which no writer changes. */
   async fill(server: Server, length: number): Promise<void> {
-    const body = { ...this.#body('goods'), desc_pack: 'x'.repeat(length) };
+    const text = 'x'.repeat(length);
+    const texts = { desc_detail: text, desc_pack: text, desc_service: text };
+    const body = { ...this.#body('goods'), ...texts };
     const item = await this.#made(server, 'goods', body);
     this.#fixed.add(`goods ${idOf(item)}`);
     this.#remember('goods', item);

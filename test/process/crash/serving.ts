@@ -15,10 +15,11 @@ import { assertDied, CLOSING, type Death, FIXTURE, OPENING, startVictim, Trace }
 const WRITERS = 6;
 
 /**
- * Characters of a text, of which the files hold two: its row's and that of the audit trail. Five
- * such rows are more than change sets may have together, four are not.
+ * Characters of a text. An SPU has three of them, and the files hold each twice: in its row and in
+ * the audit trail. So many SPUs are more than change sets may have together, one less are not.
  */
-export const TEXT = 450_000;
+export const TEXT = 64_000;
+const FULL = 11;
 
 /** Answers of a victim after which it counts as one that never comes to its step. */
 const PATIENCE = 4000;
@@ -49,7 +50,7 @@ export async function prepare(): Promise<Prepared> {
 export async function prepareFull(): Promise<Prepared> {
   const prepared = await prepare();
   const server = await startServer({ data: prepared.data });
-  for (let nth = 0; nth < 5; nth += 1) await prepared.ledger.fill(server, TEXT);
+  for (let nth = 0; nth < FULL; nth += 1) await prepared.ledger.fill(server, TEXT);
   await server.stop();
   return prepared;
 }

@@ -66,7 +66,7 @@ test('kept files that a killed checkpoint has left go at the next one', async ()
   const server = await startServer({ data });
   assert.ok(hasKept(data));
   // As much as the base has by now, and the commit that then finds a checkpoint due.
-  for (let nth = 0; nth < 7; nth += 1) await ledger.fill(server, TEXT);
+  for (let nth = 0; nth < 16; nth += 1) await ledger.fill(server, TEXT);
   await until('the kept files are gone', () => !hasKept(data));
   assert.equal(ledger.violations, []);
   await server.stop();
