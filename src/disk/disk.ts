@@ -37,6 +37,8 @@ export interface Disk {
   mkdir(path: string): void;
   /** Removes an empty directory, if it exists. */
   rmdir(path: string): void;
+  /** Whether a path still leads to what is open; false if there is nothing. */
+  leadsTo(path: string, fd: number): boolean;
   /** Names in a directory; empty if there is no directory. */
   list(path: string): string[];
   /**
@@ -94,6 +96,11 @@ export const machineDisk: Disk = {
   mkdir: (path) => void fs.mkdirSync(path, { recursive: true, mode: 0o700 }),
   rmdir: (path) => absentAs(undefined, () => fs.rmdirSync(path)),
   list: (path) => absentAs([], () => fs.readdirSync(path)),
+  leadsTo(path, fd) {
+    const there = fs.statSync(path, { throwIfNoEntry: false });
+    const opened = fs.fstatSync(fd);
+    return there?.ino === opened.ino && there.dev === opened.dev;
+  },
   pieces(path) {
     const fd = absentAs(null, () => fs.openSync(path, 'r'));
     return fd === null ? null : piecesOf(fd);

@@ -148,6 +148,10 @@ export class RefusingDisk implements Disk {
     return machineDisk.list(path);
   }
 
+  leadsTo(path: string, fd: number): boolean {
+    return machineDisk.leadsTo(path, fd);
+  }
+
   pieces(path: string): Iterable<Uint8Array> | null {
     this.#judge('read', path);
     return machineDisk.pieces(path);

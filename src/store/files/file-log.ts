@@ -19,7 +19,7 @@ import { decodeNext } from './change-set.ts';
 import { createStore, makeDirectories, writeHead } from './create.ts';
 import { BASE, CHANGES, changeSetName, damaged, HEAD, occupied, readFile } from './files.ts';
 import { encodeHead } from './head.ts';
-import { type ChangeFile, KeptChangeSets } from './history.ts';
+import { type ChangeFile, KeptChangeSets, occupiedBy } from './history.ts';
 import { removeMigrationBackups } from './migration-backup.ts';
 import { recover } from './recovery.ts';
 import { writeBase } from './write-base.ts';
@@ -109,9 +109,12 @@ export class FileLog implements Log {
   async append({ changeSet, bytes }: EncodedChangeSet): Promise<void> {
     const { sequence, digest } = changeSet;
     const { changes, head } = this.#open();
+    // Before, so that nothing is written then; and after, so that nothing is answered.
+    this.#requireDirectory(changes);
     const pointer = { fd: head, bytes: encodeHead({ sequence, digest }) };
     const path = this.#pathOf(sequence);
     this.#reportHead(await writeDurably(this.#disk, path, bytes, changes, pointer));
+    this.#requireDirectory(changes);
     const file = { sequence, bytes: bytes.length };
     this.#files.push(file);
     this.#changeBytes += occupied(file.bytes);
@@ -204,6 +207,21 @@ export class FileLog implements Log {
     }
   }
 
+  /**
+   * Change sets are written by path and synced by descriptor. If somebody has replaced the directory
+   * meanwhile, the one under the path lacks what was answered, and the sync was of another.
+   *
+   * @throws CatalogError `durability_unknown`.
+   */
+  #requireDirectory(fd: number): void {
+    const path = join(this.#directory, CHANGES);
+    if (this.#disk.leadsTo(path, fd)) return;
+    throw new CatalogError(
+      'durability_unknown',
+      `${path} is not the directory that it was when the store was opened; put the directory back that was there`,
+    );
+  }
+
   /** @throws CatalogError `history_gone`. */
   #requireKept(sequence: number): void {
     const oldest = (this.#history.oldest ?? this.#files[0]?.sequence ?? this.#last + 1) - 1;
@@ -272,10 +290,6 @@ export class FileLog implements Log {
       throw error;
     }
   }
-}
-
-function occupiedBy(files: readonly ChangeFile[]): number {
-  return files.reduce((sum, { bytes }) => sum + occupied(bytes ?? 0), 0);
 }
 
 /** @returns the cause with what it means; a CatalogError says that itself. */

@@ -23,6 +23,11 @@ export interface ChangeFile {
   readonly bytes: number | null;
 }
 
+/** @returns the bytes that measured files occupy. */
+export function occupiedBy(files: readonly ChangeFile[]): number {
+  return files.reduce((sum, { bytes }) => sum + occupied(bytes ?? 0), 0);
+}
+
 /** The change sets that a base contains, by their sequences, ascending. */
 export interface History {
   readonly kept: readonly number[];

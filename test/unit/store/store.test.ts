@@ -8,6 +8,8 @@ import fs, {
   readFileSync,
   rmSync,
   writeFileSync,
+  renameSync,
+  mkdirSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'uvu';
@@ -830,6 +832,25 @@ test('change sets that the base contains are removed at opening', async () => {
   assert.equal(names(store), ['1', '2']);
   assert.equal(changeSets(directory), ['000000000002.json']);
   await store.close();
+});
+
+test('a folder of change sets that somebody replaced is noticed at the next commit', async () => {
+  const directory = storeDirectory();
+  const fatalities: unknown[] = [];
+  const store = await openStore(directory, { onFatal: (error) => fatalities.push(error) });
+  await store.transact(addBook('First'));
+  renameSync(join(directory, 'changes'), join(directory, 'changes-away'));
+  mkdirSync(join(directory, 'changes'));
+  const { code, message } = await failureOf(store.transact(addBook('Second')));
+  assert.is(code, 'durability_unknown');
+  assert.match(message, 'changes is not the directory that it was when the store was opened');
+  assert.is(fatalities.length, 1);
+  // Nobody was answered, so that putting the folder back loses nothing.
+  assert.equal(names(store), ['First']);
+  rmSync(join(directory, 'changes'), { recursive: true });
+  renameSync(join(directory, 'changes-away'), join(directory, 'changes'));
+  await store.close();
+  assert.equal(names(readSnapshot(directory)), ['First']);
 });
 
 test.run();
