@@ -12,6 +12,9 @@ import { GrowingBuffer } from './growing-buffer.ts';
  */
 const DRAIN = { bytes: 32 * 1024 * 1024, milliseconds: 5000, quietMilliseconds: 2000 };
 
+/** Chunks of a body after which others are served: tiny ones cost much more than their bytes. */
+const CHUNKS_A_TURN = 1000;
+
 /** Bytes of a stream for which the timeout of a request counts anew. */
 const STREAM_STRETCH_BYTES = 1024 * 1024;
 
@@ -80,8 +83,11 @@ export class IncomingBody implements RequestBody {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => onTimeout(incoming.socket), timeout);
       let settled = false;
+      let chunks = 0;
       const onData = (chunk: Uint8Array) => {
         if (settled) return;
+        chunks += 1;
+        if (chunks % CHUNKS_A_TURN === 0) yieldTurn(incoming);
         const outcome = buffer.add(chunk);
         if (outcome === 'added') return;
         settled = true;
@@ -181,6 +187,12 @@ export class IncomingBody implements RequestBody {
       incoming.on('close', () => settle(false));
     });
   }
+}
+
+/** Receives nothing more of a body in this turn of the event loop. */
+function yieldTurn(incoming: IncomingMessage): void {
+  incoming.pause();
+  setImmediate(() => incoming.resume());
 }
 
 function tooLarge(limit: number): CatalogError {

@@ -46,6 +46,30 @@ test('a body of one-byte chunks takes at most twice its size, and is read right'
   });
 });
 
+test('others are served while a body of one-byte chunks arrives', () =>
+  staged(
+    async (request) => {
+      let turns = 0;
+      let arriving = true;
+      const count = () => {
+        turns += 1;
+        if (arriving) setImmediate(count);
+      };
+      setImmediate(count);
+      await request.body.bytes();
+      arriving = false;
+      return { status: 200, headers: {}, body: `${turns}` };
+    },
+    async (stage) => {
+      const client = stage.connect();
+      const headers = ['Transfer-Encoding: chunked', 'Connection: close'];
+      client.send('POST /', headers, `${byteByByte(500_000)}0\r\n\r\n`);
+      const [answer] = answersIn(await client.end());
+      // At most a thousand chunks a turn, but for those of the last pieces that were received.
+      assert.ok(Number(answer?.body) > 250, `${answer?.body} turns`);
+    },
+  ));
+
 test('a body that arrives whole is not copied', () => {
   const budget = new BodyBudget(MIB, () => false);
   const buffer = new GrowingBuffer(5, MIB, budget);
