@@ -4,6 +4,7 @@
  */
 import type { Row } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
+import { atOnce } from '../slices.ts';
 import { append, clear, type Entry } from '../store/bounded.ts';
 import type { Transaction } from '../store/draft.ts';
 import type { Change } from '../model/change.ts';
@@ -23,15 +24,26 @@ export interface Author {
  * Adds an entry for each row of an audited kind that the transaction has written so far, in the
  * order of its first writes; the oldest entries make room.
  *
- * @param most bytes of entries that are kept; with 0 none is, and those that are there go.
+ * @param most bytes of entries that are kept. With 0 none are kept, and those from before are
+ *   deleted.
  */
 export function audit(transaction: Transaction, author: Author, most: number): void {
+  atOnce(auditInParts(transaction, author, most));
+}
+
+/** The same for a transaction that is run in slices. */
+export function* auditInParts(
+  transaction: Transaction,
+  author: Author,
+  most: number,
+): Generator<undefined, void> {
   const audited = transaction.written().filter(({ kind }) => KINDS[kind].audited);
   if (audited.length > 0 && most === 0) clear(transaction, AUDITS);
   if (most === 0) return;
   const stamp = stampOf(author);
   for (const change of audited) {
     append(transaction, AUDITS, { ...stamp, ...actOf(change) }, (_, kept) => kept.bytes > most);
+    yield;
   }
 }
 

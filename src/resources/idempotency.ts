@@ -38,6 +38,14 @@ export interface Retry {
   readonly request: unknown;
 }
 
+/** @returns null for a request without a key. */
+export function retryOf(
+  { subject, key }: { readonly subject: string | null; readonly key: string | null },
+  request: unknown,
+): Retry | null {
+  return key === null ? null : { subject, key, request };
+}
+
 /** The answer to a creation. */
 export interface Created {
   /** Null for an array of objects. */

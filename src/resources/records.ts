@@ -5,21 +5,13 @@
 import { CatalogError } from '../errors.ts';
 import type { Kind, Row } from '../model/kind.ts';
 import type { Transaction } from '../store/draft.ts';
-import type { View } from '../store/state.ts';
 import type { Store } from '../store/store.ts';
 import type { Selection } from '../store/memory/selection.ts';
 import { type Address, requireParent, requireRow } from './address.ts';
-import { DEFAULT_AUDIT_BYTES, audit } from './audit.ts';
-import { type Created, recall, remember, type Retry } from './idempotency.ts';
-import {
-  type Input,
-  type Mode,
-  parseInput,
-  parseInputs,
-  parseUpdates,
-  Problems,
-  type Update,
-} from './input.ts';
+import { audit, auditInParts, DEFAULT_AUDIT_BYTES } from './audit.ts';
+import { requireArray, requireTargets, writeEach } from './bulk.ts';
+import { type Created, recall, remember, retryOf } from './idempotency.ts';
+import { type Input, type Mode, parseInput, parseInputs, parseUpdates } from './input.ts';
 import { type ListText, listText } from './listing.ts';
 import { type Representation, represent, representAll } from './representation.ts';
 import { RepresentationCache } from './representation-cache.ts';
@@ -134,10 +126,18 @@ export class Records {
    *   `write_refused`.
    */
   create(address: Address, body: unknown, sender: Sender): Promise<Creation> {
+    this.#requireRoom();
     const input = parseInput(address.kind, body, 'whole');
-    return this.#create(address, body, sender, (transaction) => {
+    const { kind, parent } = address;
+    const retry = retryOf(sender, [kind.name, parent?.id ?? null, body]);
+    return this.#commit(kind, sender.subject, (transaction, now) => {
+      requireParent(address, transaction);
+      const first = retry && recall(transaction, retry, now);
+      if (first !== null) return { ...first, replayed: true };
       const { id, representation } = insert(transaction, address, input);
-      return { id, text: representation.text, etag: representation.etag };
+      const created = { id, text: representation.text, etag: representation.etag };
+      if (retry !== null) remember(transaction, retry, created, now);
+      return { ...created, replayed: false };
     });
   }
 
@@ -148,32 +148,16 @@ export class Records {
    * @throws CatalogError `invalid`, `integrity`, `key_reused`, `write_refused`.
    */
   async createAll(kind: Kind, body: unknown, sender: Sender): Promise<Creation> {
+    this.#requireRoom();
     const address = { kind, parent: null };
     const inputs = await parseInputs(kind, requireArray(body), 'whole');
-    return this.#create(address, body, sender, (transaction) => {
-      const all = inputs.map((input, index) =>
-        transaction.element(index, () => insert(transaction, address, input).representation),
-      );
-      return { id: null, text: arrayOf(all), etag: null };
-    });
-  }
-
-  /** Creates what `run` creates, unless a request with the same key has created it already. */
-  #create(
-    address: Address,
-    body: unknown,
-    { subject, key }: Sender,
-    run: (transaction: Transaction) => Created,
-  ): Promise<Creation> {
-    this.#requireRoom();
-    const { kind, parent } = address;
-    const request = [kind.name, parent?.id ?? null, body];
-    const retry: Retry | null = key === null ? null : { subject, key, request };
-    return this.#commit(kind, subject, (transaction, now) => {
-      requireParent(address, transaction);
+    const retry = retryOf(sender, [kind.name, null, body]);
+    return this.#commitLong(kind, sender.subject, function* (transaction, now) {
       const first = retry && recall(transaction, retry, now);
       if (first !== null) return { ...first, replayed: true };
-      const created = run(transaction);
+      const write = (input: Input) => insert(transaction, address, input).representation;
+      const text = yield* writeEach(transaction, inputs, write);
+      const created = { id: null, text, etag: null };
       if (retry !== null) remember(transaction, retry, created, now);
       return { ...created, replayed: false };
     });
@@ -190,12 +174,11 @@ export class Records {
   async updateAll(kind: Kind, body: unknown, subject: string | null): Promise<string> {
     this.#requireRoom();
     const updates = await parseUpdates(kind, requireArray(body));
-    return this.#commit(kind, subject, (transaction) => {
+    return this.#commitLong(kind, subject, function* (transaction) {
       const targets = requireTargets(kind, updates, transaction);
-      const all = targets.map(({ row, input }, index) =>
-        transaction.element(index, () => change(transaction, kind, row, input)),
+      return yield* writeEach(transaction, targets, ({ row, input }) =>
+        change(transaction, kind, row, input),
       );
-      return arrayOf(all);
     });
   }
 
@@ -246,52 +229,44 @@ export class Records {
   }
 
   /** @param run is given the time in milliseconds since the epoch. */
-  async #commit<T>(
+  #commit<T>(
     kind: Kind,
     subject: string | null,
     run: (transaction: Transaction, now: number) => T,
   ): Promise<T> {
-    try {
-      return await this.#store.transact((transaction) => {
-        const time = this.#now();
-        const result = run(transaction, time);
-        audit(transaction, { subject, time }, this.#auditBytes);
-        return result;
-      });
-    } catch (error) {
-      if (!(error instanceof CatalogError)) throw error;
-      if (error.code === 'write_refused' && kind.refusalIsValidation) {
-        // spec 3.9: to the client of an SKU write it is a validation error.
-        throw new CatalogError('integrity', error.message, { cause: error });
-      }
-      throw error;
-    }
+    const committed = this.#store.transact((transaction) => {
+      const time = this.#now();
+      const result = run(transaction, time);
+      audit(transaction, { subject, time }, this.#auditBytes);
+      return result;
+    });
+    return translated(kind, committed);
+  }
+
+  /** The same for what may write thousands of rows: it is run in slices. */
+  #commitLong<T>(
+    kind: Kind,
+    subject: string | null,
+    run: (transaction: Transaction, now: number) => Generator<undefined, T>,
+  ): Promise<T> {
+    const time = this.#now();
+    const bytes = this.#auditBytes;
+    const committed = this.#store.transactLong(function* (transaction) {
+      const result = yield* run(transaction, time);
+      yield* auditInParts(transaction, { subject, time }, bytes);
+      return result;
+    });
+    return translated(kind, committed);
   }
 }
 
-function arrayOf(all: readonly Representation[]): string {
-  return `[${all.map(({ text }) => text).join(',')}]`;
-}
-
-/** The rows that updates name, each with what is to change. @throws CatalogError `invalid`. */
-function requireTargets(
-  kind: Kind,
-  updates: readonly Update[],
-  view: View,
-): { row: Row; input: Input }[] {
-  const problems = new Problems();
-  const targets = updates.flatMap(({ id, input }, index) => {
-    const row = view.get(kind.name, id);
-    if (row !== undefined) return [{ row, input }];
-    problems.add(`${index}.id`, `there is no ${kind.label} ${id}`);
-    return [];
-  });
-  problems.settle();
-  return targets;
-}
-
-/** @throws CatalogError `invalid`. */
-function requireArray(body: unknown): readonly unknown[] {
-  if (Array.isArray(body)) return body;
-  throw new CatalogError('invalid', 'the body must be a JSON array of objects', { fields: {} });
+/** To the client of an SKU write, a write that the disk refuses is a validation error (spec 3.9). */
+async function translated<T>(kind: Kind, committed: Promise<T>): Promise<T> {
+  try {
+    return await committed;
+  } catch (error) {
+    if (!(error instanceof CatalogError)) throw error;
+    if (error.code !== 'write_refused' || !kind.refusalIsValidation) throw error;
+    throw new CatalogError('integrity', error.message, { cause: error });
+  }
 }

@@ -14,7 +14,8 @@ import type { Low } from 'lowdb';
 import { CatalogError, messageOf } from '../errors.ts';
 import type { Change } from '../model/change.ts';
 import type { ChangeSet, ChangeSetContent } from './change-set.ts';
-import { Draft, type Transaction } from './draft.ts';
+import { inSlices } from '../slices.ts';
+import { Draft, type LongTransaction, type Transaction } from './draft.ts';
 import { encodeChangeSet } from './files/change-set.ts';
 import { reasonOf } from './files/files.ts';
 import type { Log } from './log.ts';
@@ -37,7 +38,10 @@ export interface Commit {
 export type CommitListener = (commit: Commit) => void;
 
 interface Job {
-  readonly run: (draft: Transaction) => unknown;
+  /** Runs the transaction; gives a promise of its result if it is `alone`. */
+  readonly run: (draft: Draft) => unknown;
+  /** Whether it is a group of its own, and run in slices. */
+  readonly alone: boolean;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -91,11 +95,25 @@ export class Committer {
    *   `store_closed`. Nothing was changed in these cases.
    */
   submit<T>(run: (draft: Transaction) => T): Promise<T> {
+    return this.#enqueue((draft) => draft.run(run), false);
+  }
+
+  /**
+   * Runs a transaction that does much, in slices between which the event loop turns. It is a group
+   * of its own: until it is committed no other transaction runs, and readers see the state before.
+   *
+   * @returns and throws as {@link Committer.submit}.
+   */
+  submitLong<T>(run: LongTransaction<T>): Promise<T> {
+    return this.#enqueue((draft) => inSlices(draft.runInParts(run)), true);
+  }
+
+  #enqueue<T>(run: (draft: Draft) => T | Promise<T>, alone: boolean): Promise<T> {
     if (this.#closed) {
       return Promise.reject(new CatalogError('store_closed', 'the server is shutting down'));
     }
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ run, resolve: resolve as (value: unknown) => void, reject });
+      this.#queue.push({ run, alone, resolve: resolve as (value: unknown) => void, reject });
       this.#running ??= this.#drain();
     });
   }
@@ -117,7 +135,7 @@ export class Committer {
     while (this.#queue.length > 0) {
       const begun = performance.now();
       try {
-        const group = runGroup(this.#low.data, this.#queue);
+        const group = await runGroup(this.#low.data, this.#queue);
         this.#queue = this.#queue.slice(group.jobs.length);
         await this.#commitGroup(group, begun);
       } catch (error) {
@@ -201,25 +219,26 @@ export class Committer {
 }
 
 /** Runs transactions one after the other on one draft of the state, until the group is full. */
-function runGroup(state: State, queue: readonly Job[]): Group {
+async function runGroup(state: State, queue: readonly Job[]): Promise<Group> {
   const draft = new Draft(state);
   const end = performance.now() + MAX_GROUP.milliseconds;
   const jobs: Job[] = [];
   const settle: (() => void)[] = [];
   const dependent: Job[] = [];
   for (const job of queue) {
+    if (job.alone && jobs.length > 0) break;
     jobs.push(job);
     const sawDraft = draft.dirty;
     try {
-      const value = draft.run(job.run);
+      const value = job.alone ? await job.run(draft) : job.run(draft);
       settle.push(() => job.resolve(value));
       if (draft.dirty) dependent.push(job);
     } catch (error) {
       settle.push(() => job.reject(error));
       if (sawDraft) dependent.push(job);
     }
-    if (jobs.length === MAX_GROUP.transactions || draft.characters >= MAX_GROUP.characters) break;
-    if (performance.now() >= end) break;
+    if (job.alone || jobs.length === MAX_GROUP.transactions) break;
+    if (draft.characters >= MAX_GROUP.characters || performance.now() >= end) break;
   }
   return { jobs, content: draft.changeSet(new Date().toISOString()), settle, dependent };
 }

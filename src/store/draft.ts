@@ -3,17 +3,17 @@
  * writes go to the draft alone. A transaction that throws is undone; one that returns has had its
  * references judged.
  */
-import { IntegrityError, ReferredToError, type Violation } from '../model/failures.ts';
-import type { Kind, KindName, Row, Scalar } from '../model/kind.ts';
+import type { KindName, Row, Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { referrersOf } from '../model/relations.ts';
-import { existingRow, type Lookup, type RowOf } from '../model/rows.ts';
-import { judge } from '../model/rules.ts';
+import type { RowOf } from '../model/rows.ts';
 import { Candidates } from './candidates.ts';
 import { type Change, changeOf } from '../model/change.ts';
 import type { ChangeSetContent, LastIds } from './change-set.ts';
 import { indexedAttributes } from './memory/tables.ts';
+import { atOnce } from '../slices.ts';
 import type { State, View } from './state.ts';
+import { verify, type Write } from './verify.ts';
 
 /** What a transaction may do. */
 export interface Transaction extends View {
@@ -34,19 +34,13 @@ export interface Transaction extends View {
   written(): Change[];
 }
 
-/** How many referring rows a message names. */
-const MAX_NAMED_REFERRERS = 3;
+/** A transaction that yields between parts of its work, so that it can be run in slices. */
+export type LongTransaction<T> = (draft: Transaction) => Generator<undefined, T>;
 
-/** One write of a transaction. */
-interface Written {
-  readonly kind: KindName;
-  readonly id: number;
+/** A write that can be undone. */
+interface Undoable extends Write {
   /** The draft's own entry as it was. */
   readonly entry: Row | null | undefined;
-  /** The row as the transaction saw it. */
-  readonly before: Row | null;
-  /** The element of the request that wrote it, if it has elements. */
-  readonly element: number | undefined;
 }
 
 export class Draft implements Transaction {
@@ -55,10 +49,9 @@ export class Draft implements Transaction {
   readonly #lastIds = new Map<KindName, number>();
   readonly #candidates = new Candidates();
   /** What the transaction under way has to undo: the draft's own entry as it was. */
-  #undoLog: Written[] = [];
+  #undoLog: Undoable[] = [];
   #element: number | undefined;
   #characters = 0;
-  readonly #lookup: Lookup = (kind, id) => this.get(kind, id);
 
   /** @param state the committed state. It must not move while the draft is in use. */
   constructor(state: State) {
@@ -82,18 +75,42 @@ export class Draft implements Transaction {
    *   and `referred_to` where a deleted row is still referred to.
    */
   run<T>(transaction: (draft: Transaction) => T): T {
-    this.#undoLog = [];
-    const ids = new Map(this.#lastIds);
+    const undo = this.#begin();
     try {
       const result = transaction(this);
-      this.#verify();
+      atOnce(verify(this, this.#undoLog));
       return result;
     } catch (error) {
-      for (const { kind, id, entry } of this.#undoLog.reverse()) this.#restore(kind, id, entry);
-      this.#lastIds.clear();
-      for (const [kind, id] of ids) this.#lastIds.set(kind, id);
+      undo();
       throw error;
     }
+  }
+
+  /**
+   * The same for a transaction that does much: the caller may do other things at every `yield`, but
+   * run no other transaction on the draft.
+   */
+  *runInParts<T>(transaction: LongTransaction<T>): Generator<undefined, T> {
+    const undo = this.#begin();
+    try {
+      const result = yield* transaction(this);
+      yield* verify(this, this.#undoLog);
+      return result;
+    } catch (error) {
+      undo();
+      throw error;
+    }
+  }
+
+  /** @returns what undoes everything that is written from now on. */
+  #begin(): () => void {
+    this.#undoLog = [];
+    const lastIds = new Map(this.#lastIds);
+    return () => {
+      for (const { kind, id, entry } of this.#undoLog.reverse()) this.#restore(kind, id, entry);
+      this.#lastIds.clear();
+      for (const [kind, id] of lastIds) this.#lastIds.set(kind, id);
+    };
   }
 
   get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
@@ -230,63 +247,6 @@ export class Draft implements Transaction {
     else rows.set(id, entry);
     if (rows.size === 0) this.#rows.delete(kind);
   }
-
-  /** Judges every row that the transaction wrote, and the rows that rely on what it changed. */
-  #verify(): void {
-    for (const { kind: name, id, before, element } of this.#undoLog) {
-      const kind = KINDS[name];
-      const row = this.get(name, id);
-      if (row === undefined) {
-        if (before !== null) this.#verifyUnreferred(kind, id);
-        continue;
-      }
-      const violation = this.#judge(kind, row);
-      if (violation !== null) throw new IntegrityError(violation, { element });
-      if (before !== null && kind.constrains.some((key) => before[key] !== row[key])) {
-        this.#verifyReferrers(kind, id, element);
-      }
-    }
-  }
-
-  #judge(kind: Kind, row: Row): Violation | null {
-    return judge(kind, row, this.#lookup);
-  }
-
-  /** Rows that refer to a moved row; if they move with it, those that refer to them too. */
-  #verifyReferrers(kind: Kind, id: number, element: number | undefined): void {
-    for (const { kind: referrer, attribute } of referrersOf(kind.name)) {
-      for (const other of this.matching(referrer.name, attribute, id)) {
-        const row = existingRow(this, referrer.name, other);
-        const violation = this.#judge(referrer, row);
-        if (violation !== null) {
-          const dependent = { kind: referrer, id: other };
-          throw new IntegrityError(violation, { dependent, element });
-        }
-        if (referrer.constrains.includes(attribute)) {
-          this.#verifyReferrers(referrer, other, element);
-        }
-      }
-    }
-  }
-
-  #verifyUnreferred(kind: Kind, id: number): void {
-    for (const { kind: referrer, attribute } of referrersOf(kind.name)) {
-      const found = first(MAX_NAMED_REFERRERS + 1, this.matching(referrer.name, attribute, id));
-      if (found.length === 0) continue;
-      const ids = found.slice(0, MAX_NAMED_REFERRERS);
-      const more = found.length > MAX_NAMED_REFERRERS;
-      throw new ReferredToError({ kind, id }, { kind: referrer, attribute, ids, more });
-    }
-  }
-}
-
-function first<T>(count: number, values: Iterable<T>): T[] {
-  const found: T[] = [];
-  for (const value of values) {
-    found.push(value);
-    if (found.length === count) break;
-  }
-  return found;
 }
 
 /** About the length of a row as JSON. */

@@ -8,7 +8,7 @@ import type { KindName, Scalar } from '../model/kind.ts';
 import type { RowOf } from '../model/rows.ts';
 import type { ChangeSet } from './change-set.ts';
 import { Committer, type CommitListener } from './commit.ts';
-import type { Transaction } from './draft.ts';
+import type { LongTransaction, Transaction } from './draft.ts';
 import { FileLog } from './files/file-log.ts';
 import { BASE, HEAD, LOCK, unwritable } from './files/files.ts';
 import { recover } from './files/recovery.ts';
@@ -110,6 +110,11 @@ export class Store implements ReadableStore {
 
   get size(): StoreSize {
     return this.#log.size;
+  }
+
+  /** See {@link Committer.submitLong}. */
+  transactLong<T>(run: LongTransaction<T>): Promise<T> {
+    return this.#committer.submitLong(run);
   }
 
   /** See {@link Committer.submit}. */

@@ -1,0 +1,49 @@
+/** The elements of an array that is written as a whole (spec 9). */
+import { CatalogError } from '../errors.ts';
+import type { Kind, Row } from '../model/kind.ts';
+import type { Transaction, LongTransaction } from '../store/draft.ts';
+import type { View } from '../store/state.ts';
+import { type Input, Problems, type Update } from './input.ts';
+import type { Representation } from './representation.ts';
+
+/**
+ * Writes the elements one after the other, and yields between them.
+ *
+ * @param write writes one element.
+ * @returns JSON text of the array of what `write` returned.
+ */
+export function* writeEach<T>(
+  transaction: Transaction,
+  elements: readonly T[],
+  write: (element: T) => Representation,
+): ReturnType<LongTransaction<string>> {
+  const texts: string[] = [];
+  for (const [index, element] of elements.entries()) {
+    texts.push(transaction.element(index, () => write(element)).text);
+    yield;
+  }
+  return `[${texts.join(',')}]`;
+}
+
+/** The rows that updates name, each with what is to change. @throws CatalogError `invalid`. */
+export function requireTargets(
+  kind: Kind,
+  updates: readonly Update[],
+  view: View,
+): { readonly row: Row; readonly input: Input }[] {
+  const problems = new Problems();
+  const targets = updates.flatMap(({ id, input }, index) => {
+    const row = view.get(kind.name, id);
+    if (row !== undefined) return [{ row, input }];
+    problems.add(`${index}.id`, `there is no ${kind.label} ${id}`);
+    return [];
+  });
+  problems.settle();
+  return targets;
+}
+
+/** @throws CatalogError `invalid`. */
+export function requireArray(body: unknown): readonly unknown[] {
+  if (Array.isArray(body)) return body;
+  throw new CatalogError('invalid', 'the body must be a JSON array of objects', { fields: {} });
+}

@@ -1,0 +1,78 @@
+/** Judges what a transaction wrote: references, rules, and rows that rely on what was changed. */
+import { IntegrityError, ReferredToError } from '../model/failures.ts';
+import type { Kind, KindName, Row } from '../model/kind.ts';
+import { KINDS } from '../model/kinds.ts';
+import { referrersOf } from '../model/relations.ts';
+import { existingRow, type Lookup } from '../model/rows.ts';
+import { judge } from '../model/rules.ts';
+import type { View } from './state.ts';
+
+/** How many referring rows a message names. */
+const MAX_NAMED_REFERRERS = 3;
+
+/** One write of a transaction. */
+export interface Write {
+  readonly kind: KindName;
+  readonly id: number;
+  /** The row as the transaction saw it. */
+  readonly before: Row | null;
+  /** The element of the request that wrote it, if it has elements. */
+  readonly element: number | undefined;
+}
+
+/**
+ * Yields before each write.
+ *
+ * @param view the state with everything that was written.
+ * @throws CatalogError `integrity`, `referred_to`.
+ */
+export function* verify(view: View, writes: readonly Write[]): Generator<undefined, void> {
+  const lookup: Lookup = (kind, id) => view.get(kind, id);
+  for (const { kind: name, id, before, element } of writes) {
+    yield;
+    const kind = KINDS[name];
+    const row = view.get(name, id);
+    if (row === undefined) {
+      if (before !== null) verifyUnreferred(view, kind, id);
+      continue;
+    }
+    const violation = judge(kind, row, lookup);
+    if (violation !== null) throw new IntegrityError(violation, { element });
+    if (before !== null && kind.constrains.some((key) => before[key] !== row[key])) {
+      verifyReferrers(view, kind, id, element);
+    }
+  }
+}
+
+/** Rows that refer to a moved row; if they move with it, those that refer to them too. */
+function verifyReferrers(view: View, kind: Kind, id: number, element: number | undefined): void {
+  for (const { kind: referrer, attribute } of referrersOf(kind.name)) {
+    for (const other of view.matching(referrer.name, attribute, id)) {
+      const row = existingRow(view, referrer.name, other);
+      const violation = judge(referrer, row, (name, to) => view.get(name, to));
+      if (violation !== null) {
+        throw new IntegrityError(violation, { dependent: { kind: referrer, id: other }, element });
+      }
+      if (referrer.constrains.includes(attribute)) verifyReferrers(view, referrer, other, element);
+    }
+  }
+}
+
+function verifyUnreferred(view: View, kind: Kind, id: number): void {
+  for (const { kind: referrer, attribute } of referrersOf(kind.name)) {
+    const found = first(MAX_NAMED_REFERRERS + 1, view.matching(referrer.name, attribute, id));
+    if (found.length === 0) continue;
+    const ids = found.slice(0, MAX_NAMED_REFERRERS);
+    const more = found.length > MAX_NAMED_REFERRERS;
+    throw new ReferredToError({ kind, id }, { kind: referrer, attribute, ids, more });
+  }
+}
+
+function first<T>(count: number, values: Iterable<T>): T[] {
+  const found: T[] = [];
+  for (const value of values) {
+    found.push(value);
+    if (found.length === count) break;
+  }
+  return found;
+}
