@@ -1,6 +1,6 @@
-/** What a page tells search engines and link previews: JSON-LD (schema.org). */
+/** What a page declares to search engines and link previews: JSON-LD (schema.org). */
 
-/** A step of the way to a page, from the front page down. */
+/** A page above another one, for its breadcrumbs. */
 export interface Crumb {
   readonly name: string;
   /** Path below the folder of pages. */
@@ -20,7 +20,7 @@ interface Offered {
     readonly currency: string;
     readonly inStock: boolean;
   };
-  /** Absolute; null where the public address is not known. */
+  /** Absolute; null if the public address is not known. */
   readonly url: string | null;
 }
 
@@ -46,7 +46,7 @@ export function product({ id, name, description, brand, category, offer, url }: 
   };
 }
 
-/** A BreadcrumbList (https://schema.org/BreadcrumbList), which wants absolute addresses. */
+/** A BreadcrumbList (https://schema.org/BreadcrumbList), which requires absolute addresses. */
 export function breadcrumbs(crumbs: readonly Crumb[], absolute: (page: string) => string): object {
   return {
     '@context': 'https://schema.org',

@@ -1,19 +1,19 @@
 /** Amounts in the smallest unit of a currency, as people and as machines read them. */
 
-/** Amounts that are kept with their text: shops have many SKUs at few prices. */
+/** Amounts whose text is cached: shops have many SKUs at few prices. */
 const MAX_CACHED_PRICES = 4096;
 
 /** Writes amounts of one currency in one language. */
 export class PriceFormat {
   readonly #format: Intl.NumberFormat;
   readonly #shown = new Map<number, string>();
-  /** Digits behind the decimal point: 2 for most currencies, 0 for the yen (ISO 4217). */
+  /** Digits after the decimal point: 2 for most currencies, 0 for the yen (ISO 4217). */
   readonly #digits: number;
 
   /**
    * @param currency ISO 4217.
    * @param locale BCP 47.
-   * @throws RangeError where either is malformed.
+   * @throws RangeError if either is malformed.
    */
   constructor(currency: string, locale: string) {
     this.#format = new Intl.NumberFormat(locale, { style: 'currency', currency });

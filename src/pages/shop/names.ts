@@ -1,5 +1,5 @@
 /**
- * The pages that there are, by their names: paths below the folder of pages, as links use them.
+ * The names of pages: paths below the folder of pages, as links use them.
  * A list of many rows is cut into parts: `categories/4.html`, `categories/4/2.html` and so on.
  */
 import type { KindName } from '../../model/kind.ts';
@@ -7,7 +7,7 @@ import type { KindName } from '../../model/kind.ts';
 /** Rows on one part of a list. */
 export const PART_SIZE = 48;
 
-/** Ids whose pages one file of the sitemap tells of; the protocol allows 50,000 addresses. */
+/** Ids whose pages one file of the sitemap lists; the protocol allows 50,000 addresses. */
 export const SITEMAP_PART = 1000;
 
 /** The kinds whose rows have pages. */
@@ -49,7 +49,7 @@ export function sitemapPage(of: ShownKind, part: number): PageName {
   return `sitemaps/${of}-${part}.xml`;
 }
 
-/** The file of the sitemap that tells of a row. */
+/** The file of the sitemap that lists a row. */
 export function sitemapOf(of: ShownKind, id: number): PageName {
   return sitemapPage(of, Math.ceil(id / SITEMAP_PART));
 }
@@ -57,15 +57,15 @@ export function sitemapOf(of: ShownKind, id: number): PageName {
 const NAME =
   /^(?:(?<folder>goods|categories)\/(?<id>N)(?:\/(?<part>M))?\.html|index(?:\/(?<front>M))?\.html|(?<sitemap>sitemap)\.xml|sitemaps\/(?<of>skus|goods|categories)-(?<number>N)\.xml|(?<style>style)\.css)$/;
 
-/** Numbers as names have them: no other spelling of the same one, and no first part by number. */
+/** Each number has one spelling, and the first part of a list has no number. */
 const PATTERN = new RegExp(
   NAME.source.replaceAll('N', '[1-9]\\d{0,15}').replaceAll('M', '(?!1\\b)[1-9]\\d{0,8}'),
 );
 
-/** Nearly all names are of this form, and a pattern of one group is quickly done with. */
+/** Nearly all names are of this form, and a pattern with one group is fast. */
 const SKU = /^skus\/([1-9]\d{0,15})\.html$/;
 
-/** The page of a name; null where no page has it. */
+/** The page of a name; null if no page can have it. */
 export function parseName(name: PageName): Page | null {
   const id = SKU.exec(name)?.[1];
   return id === undefined ? parseOther(name) : { type: 'sku', id: Number(id) };
@@ -85,7 +85,7 @@ function parseOther(name: PageName): Page | null {
   return { type: 'front', part: Number(front ?? 1) };
 }
 
-/** What leads from a page to the folder of pages: "", "../" or "../../". */
+/** The relative path from a page to the folder of pages: "", "../" or "../../". */
 export function rootOf(name: PageName): string {
   return '../'.repeat(name.split('/').length - 1);
 }

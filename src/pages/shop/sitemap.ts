@@ -19,8 +19,8 @@ export function* sitemaps(catalog: Catalog): Generator<PageName> {
 }
 
 /**
- * Names of the files that the index lists: those that have something to tell. There is always one,
- * as the protocol wants it: that of the front page.
+ * Names of the files that the index lists: those that are not empty. There is always one, as the
+ * protocol requires: the one that lists the front page.
  */
 export function* sitemapParts(catalog: Catalog): Generator<PageName> {
   for (const of of SHOWN_KINDS) {
@@ -31,7 +31,7 @@ export function* sitemapParts(catalog: Catalog): Generator<PageName> {
   }
 }
 
-/** Names of the pages that a file tells of; none where there is no such file. */
+/** Names of the pages that a file lists; none if there is no such file. */
 export function sitemapPages(catalog: Catalog, of: ShownKind, part: number): PageName[] {
   const pages = [...idsOf(catalog, of, part)].map((id) =>
     of === 'skus' ? skuPage(id) : listPage(of, id),
@@ -39,7 +39,7 @@ export function sitemapPages(catalog: Catalog, of: ShownKind, part: number): Pag
   return isWithFront(of, part) ? [FRONT, ...pages] : pages;
 }
 
-/** The front page is no row's: it goes with the first of the categories. */
+/** The front page belongs to no row: it is listed with the first categories. */
 function isWithFront(of: ShownKind, part: number): boolean {
   return of === 'categories' && part === 1;
 }
