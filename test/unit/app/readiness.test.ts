@@ -34,4 +34,12 @@ test('a cause that was raised holds until it is cleared, and closing is named be
   assert.is(readiness.reason(), null);
 });
 
+test('a server that is short of memory is not ready, and says so (spec 11.6)', () => {
+  let reason: string | null = 'the server is short of memory';
+  const readiness = new Readiness(() => reason);
+  assert.is(readiness.reason(), 'the server is short of memory');
+  reason = null;
+  assert.is(readiness.reason(), null);
+});
+
 test.run();
