@@ -70,6 +70,7 @@ async function main(directory: string, skus: number): Promise<void> {
           stock: n % 1000,
           sales: 0,
           is_launched: true,
+          code: null,
         });
         const record = draft.nextId('sku_specs');
         draft.put('sku_specs', { id: record, sku_id: id, spec_id: spu, option_id: spu });

@@ -45,6 +45,10 @@ export interface InputAttribute {
   readonly references?: KindName;
   /** Rows go with the row they refer to, in the same commit; otherwise they forbid its deletion. */
   readonly cascade?: boolean;
+  /** No two rows have the same value, unless it is null (spec 2.10). */
+  readonly unique?: true;
+  /** A collection can be filtered by it, by a parameter of the same name. */
+  readonly filter?: 'text' | 'id';
   /** Where the path gives the value: neither read from the body nor shown in the object. */
   readonly fromPath?: boolean;
   /** A text that a search reads (spec 4.7). */
@@ -60,7 +64,7 @@ export interface ServerSetAttribute {
   /** What it holds at any time; without it any value of the type of `initial`. */
   readonly schema?: ValueSchema;
   /** A collection can be filtered by it, by a parameter of the same name. */
-  readonly filter?: boolean;
+  readonly filter?: 'text' | 'id';
   /** A text that a search reads (spec 4.7). */
   readonly searched?: true;
   /** A sentence for the documents. */

@@ -109,6 +109,26 @@ export interface Reference {
   readonly cascade: boolean;
 }
 
+/** The attributes of a kind whose values no two rows share. */
+export function uniqueAttributes(kind: Kind): readonly string[] {
+  let found = knownUnique.get(kind);
+  if (found === undefined) {
+    found = Object.entries(kind.attributes).flatMap(([name, declared]) =>
+      declared.role === 'input' && declared.unique === true ? [name] : [],
+    );
+    knownUnique.set(kind, found);
+  }
+  return found;
+}
+
+const knownUnique = new WeakMap<Kind, readonly string[]>();
+
+/** A value that two rows have, although it is unique (spec 2.10). */
+export function duplicate(kind: Kind, attribute: string, value: Scalar, holder: number): Violation {
+  const message = `${String(value)} is the ${attribute} of ${kind.label} ${holder}`;
+  return { attribute, message };
+}
+
 const known = new WeakMap<Kind, readonly Reference[]>();
 
 /** The attributes of a kind that hold ids of other rows. */

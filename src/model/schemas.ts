@@ -54,6 +54,27 @@ export const nameText = v.pipe(
 export const shortText = (max = MAX_TEXT) =>
   v.pipe(string, wellFormed, withinCodePoints(max), keywords({ maxLength: max }));
 
+/** Longest article number in code points. */
+const MAX_CODE = 64;
+
+/** A shop's own article number: 1 to 64 code points without white space at its ends, or null. */
+export const optionalCode = v.nullable(
+  v.pipe(
+    string,
+    wellFormed,
+    v.check((text) => text !== '', 'must not be empty; send null for none'),
+    v.check((text) => !hasSpaceAtEnds(text), 'must not begin or end with white space'),
+    withinCodePoints(MAX_CODE),
+    keywords({ minLength: 1, maxLength: MAX_CODE, pattern: '^\\S(?:.*\\S)?$' }),
+  ),
+);
+
+const WHITE_SPACE = /^\p{White_Space}$/u;
+
+function hasSpaceAtEnds(text: string): boolean {
+  return WHITE_SPACE.test(text.charAt(0)) || WHITE_SPACE.test(text.charAt(text.length - 1));
+}
+
 /** A description, in HTML. */
 export const descriptionText = shortText(MAX_DESCRIPTION);
 

@@ -73,20 +73,20 @@ export const audits = {
     time: serverSet('', { schema: instant, searched: true, meaning: 'When it was written, UTC.' }),
     subject: serverSet('', {
       schema: optionalText,
-      filter: true,
+      filter: 'text',
       searched: true,
       meaning: 'Whom the token was for; null where none was asked for.',
     }),
     action: serverSet('', { schema: action, searched: true, meaning: 'What was done to the row.' }),
     resource: serverSet('', {
-      filter: true,
+      filter: 'text',
       searched: true,
       meaning:
         'The collection, by its name in the path; `sku_specs` are the specification records.',
     }),
     resource_id: serverSet(0, {
       schema: identifier,
-      filter: true,
+      filter: 'id',
       meaning: 'The id of the row that was written.',
     }),
     before: document(documentText, 'The attributes as they were stored; null of a new row.'),

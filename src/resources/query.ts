@@ -76,7 +76,7 @@ export function filterParameters(kind: Kind): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
   if (kind.keyword !== undefined) parameters.set('keyword', kind.keyword);
   for (const [name, declared] of visibleAttributes(kind)) {
-    if (declared.role === 'serverSet' && declared.filter) parameters.set(name, name);
+    if ('filter' in declared) parameters.set(name, name);
     if (!name.endsWith('_id') || declared.role !== 'input') continue;
     if (declared.request !== undefined) parameters.set(declared.request, name);
     parameters.set(name, name);
@@ -105,7 +105,7 @@ function parseFilters(
 
 function parseFilter(kind: Kind, parameter: string, attribute: string, text: string): Scalar {
   const declared = kind.attributes[attribute];
-  if (declared?.role === 'serverSet' && typeof declared.initial === 'string') {
+  if (declared !== undefined && 'filter' in declared && declared.filter === 'text') {
     if (text !== '') return text;
     throw malformed(parameter, 'must not be empty');
   }

@@ -4,7 +4,7 @@ import type { Kind, KindName, Row } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { referrersOf } from '../model/relations.ts';
 import { existingRow, type Lookup } from '../model/rows.ts';
-import { judge } from '../model/rules.ts';
+import { duplicate, judge, uniqueAttributes } from '../model/rules.ts';
 import type { View } from './state.ts';
 
 /** How many referring rows a message names. */
@@ -38,8 +38,25 @@ export function* verify(view: View, writes: readonly Write[]): Generator<undefin
     }
     const violation = judge(kind, row, lookup);
     if (violation !== null) throw new IntegrityError(violation, { element });
+    verifyUnique(view, kind, row, { before, element });
     if (before !== null && kind.constrains.some((key) => before[key] !== row[key])) {
       verifyReferrers(view, kind, id, element);
+    }
+  }
+}
+
+function verifyUnique(
+  view: View,
+  kind: Kind,
+  row: Row,
+  { before, element }: Pick<Write, 'before' | 'element'>,
+): void {
+  for (const attribute of uniqueAttributes(kind)) {
+    const value = row[attribute] ?? null;
+    if (value === null || before?.[attribute] === value) continue;
+    for (const other of view.matching(kind.name, attribute, value)) {
+      if (other === row.id) continue;
+      throw new IntegrityError(duplicate(kind, attribute, value, other), { element });
     }
   }
 }

@@ -28,7 +28,7 @@ import {
 } from './files.ts';
 import { type Head, readHead } from './head.ts';
 import { type ChangeFile, type History, historyOf, verifyHistory } from './history.ts';
-import { HEAD_SINCE, SCHEMA_VERSION } from './schema.ts';
+import { HEAD_SINCE, migratedChangeSet, SCHEMA_VERSION } from './schema.ts';
 
 /** How often a reader starts over because a checkpoint replaced files while it read. */
 const MAX_READ_ATTEMPTS = 10;
@@ -123,7 +123,7 @@ class Recovery {
       const { digest } = base.state;
       this.#problems.push(...verifyHistory(this.#disk, this.#directory, history.kept, digest));
     }
-    const files = this.#replay(from, sequences.at(-1) ?? from, base?.state ?? null, scrutiny);
+    const files = this.#replay(from, sequences.at(-1) ?? from, base, scrutiny);
     if (base === null) return { recovered: null, problems: this.#problems };
     const { schema, state } = base;
     if (schema >= HEAD_SINCE) this.#judgeHead(state.sequence);
@@ -173,7 +173,8 @@ class Recovery {
    *
    * @param newest of those listed. A reader that cannot read it does not look for later ones.
    */
-  #replay(from: number, newest: number, state: State | null, scrutiny: Scrutiny | undefined) {
+  #replay(from: number, newest: number, base: Base | null, scrutiny: Scrutiny | undefined) {
+    const { schema = SCHEMA_VERSION, state = null } = base ?? {};
     const files: ChangeFile[] = [];
     let previous = state?.digest ?? null;
     let sequence = from;
@@ -190,7 +191,9 @@ class Recovery {
         sequence = next - 1;
         previous = null;
       } else {
-        const changeSet = this.#attempt(() => decodeNext(path, next, sequence, previous));
+        const changeSet = this.#attempt(() =>
+          migratedChangeSet(schema, decodeNext(path, next, sequence, previous)),
+        );
         previous = changeSet?.digest ?? null;
         if (changeSet !== undefined) this.#apply(path, state, changeSet, scrutiny);
         files.push({ sequence, bytes: next.length });

@@ -3,6 +3,7 @@
  * have had the same form in all versions.
  */
 import * as v from 'valibot';
+import type { ChangeSet } from '../change-set.ts';
 import { shapes } from './change-set.ts';
 
 const version1 = v.object({
@@ -21,11 +22,16 @@ const version2 = v.object({
 
 const version3 = v.object({ ...version2.entries, schema: v.literal(3) });
 
+const version4 = v.object({ ...version3.entries, schema: v.literal(4) });
+
 /** The base document in the version that this program reads and writes. */
-export type BaseDocument = v.InferOutput<typeof version3>;
+export type BaseDocument = v.InferOutput<typeof version4>;
 
 /** The schema version that this program reads and writes. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
+
+/** The first version in which SKUs have an article number. */
+const CODE_SINCE = 4;
 
 /** The first version with a `head.json`. */
 export const HEAD_SINCE = 2;
@@ -52,7 +58,7 @@ const VERSIONS: Readonly<Record<number, Version>> = {
     shape: version2,
     next: {
       what: 'catalog.json gets an empty table for the audit trail',
-      migrate: (base: v.InferOutput<typeof version2>): BaseDocument => ({
+      migrate: (base: v.InferOutput<typeof version2>): v.InferOutput<typeof version3> => ({
         ...base,
         schema: 3,
         last_ids: { ...base.last_ids, audits: 0 },
@@ -60,8 +66,31 @@ const VERSIONS: Readonly<Record<number, Version>> = {
       }),
     },
   },
-  3: { shape: version3 },
+  3: {
+    shape: version3,
+    next: {
+      what: 'SKUs get an article number, which is null at first',
+      migrate: (base: v.InferOutput<typeof version3>): BaseDocument => ({
+        ...base,
+        schema: 4,
+        tables: withCodes(base.tables),
+      }),
+    },
+  },
+  4: { shape: version4 },
 };
+
+type Rows = v.InferOutput<typeof shapes.rows>;
+
+function withCodes(tables: Rows): Rows {
+  const { skus } = tables;
+  return skus === undefined ? tables : { ...tables, skus: skus.map((sku) => ({ ...sku, code: null })) };
+}
+
+/** @returns a change set after a base of any version, in the form of the current version. */
+export function migratedChangeSet(schema: number, changeSet: ChangeSet): ChangeSet {
+  return schema < CODE_SINCE ? { ...changeSet, put: withCodes(changeSet.put) as ChangeSet['put'] } : changeSet;
+}
 
 /** @returns the shape of a base of a version; undefined if there never was such a version. */
 export function shapeOf(schema: number): v.GenericSchema | undefined {

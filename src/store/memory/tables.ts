@@ -229,7 +229,7 @@ function sortsByJoin(
 const indexed = perKind((kind): readonly string[] => {
   const attributes = referencesOf(kind).map(({ attribute }) => attribute);
   for (const [name, declared] of Object.entries(kind.attributes)) {
-    if (declared.role === 'serverSet' && declared.filter) attributes.push(name);
+    if ('filter' in declared || 'unique' in declared) attributes.push(name);
   }
   return [...attributes, ...[kind.keyword, kind.shelf].filter((name) => name !== undefined)];
 });

@@ -57,6 +57,7 @@ async function filled(): Promise<Store> {
         stock: 0,
         sales: 0,
         is_launched: true,
+        code: null,
       });
     }
     addRecord(draft);

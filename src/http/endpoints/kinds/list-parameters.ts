@@ -81,7 +81,7 @@ function filtersOf(kind: Kind): Parameter[] {
 
 function filterSchema(kind: Kind, attribute: string): JsonSchema {
   const declared = kind.attributes[attribute];
-  if (declared?.role === 'serverSet' && typeof declared.initial === 'string') {
+  if (declared !== undefined && 'filter' in declared && declared.filter === 'text') {
     return { ...text, minLength: 1 };
   }
   const nullable = declared?.role === 'input' && declared.default === null;
