@@ -45,7 +45,7 @@ export interface InputAttribute {
   readonly references?: KindName;
   /** Rows go with the row they refer to, in the same commit; otherwise they forbid its deletion. */
   readonly cascade?: boolean;
-  /** No two rows have the same value, unless it is null (spec 2.10). */
+  /** No two rows have the same value, unless it is null (spec 2.9). */
   readonly unique?: true;
   /** A collection can be filtered by it, by a parameter of the same name. */
   readonly filter?: 'text' | 'id';

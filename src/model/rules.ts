@@ -123,7 +123,7 @@ export function uniqueAttributes(kind: Kind): readonly string[] {
 
 const knownUnique = new WeakMap<Kind, readonly string[]>();
 
-/** A value that two rows have, although it is unique (spec 2.10). */
+/** A value that two rows have, although it is unique (spec 2.9). */
 export function duplicate(kind: Kind, attribute: string, value: Scalar, holder: number): Violation {
   const message = `${String(value)} is the ${attribute} of ${kind.label} ${holder}`;
   return { attribute, message };

@@ -9,7 +9,7 @@ import { messageOf } from '../errors.ts';
 import { type Attribute, isStored, type Kind, type Row, type Scalar } from '../model/kind.ts';
 import { ALL_KINDS } from '../model/kinds.ts';
 import { lookupIn } from '../model/rows.ts';
-import { judge } from '../model/rules.ts';
+import { duplicate, judge, uniqueAttributes } from '../model/rules.ts';
 import type { ValueSchema } from '../model/schemas.ts';
 import { earlierSchema } from './files/base.ts';
 import { boundFaults } from './bounded.ts';
@@ -17,6 +17,7 @@ import type { ChangeSet } from './change-set.ts';
 import { changeSetName } from './files/files.ts';
 import { inspect, type Scrutiny } from './files/recovery.ts';
 import { SCHEMA_VERSION } from './files/schema.ts';
+import type { RowTable } from './memory/row-table.ts';
 import type { State } from './state.ts';
 
 /** The most findings of one check: one cause tends to have many. */
@@ -63,9 +64,29 @@ export function stateFaults({ rows, lastIds }: State): string[] {
         findings.push(`${what}: ${violation.attribute}: ${violation.message}`);
       if (findings.length >= MAX_FINDINGS) return findings;
     }
+    findings.push(...duplicateFaults(kind, rows[kind.name]));
     findings.push(...boundFaults(kind, rows[kind.name], lastId));
   }
   return findings;
+}
+
+/** Values that two rows have, although they are unique. */
+function duplicateFaults(kind: Kind, rows: Pick<RowTable, 'values'>): string[] {
+  return uniqueAttributes(kind).flatMap((attribute) => {
+    const holders = new Map<Scalar, number>();
+    const faults: string[] = [];
+    for (const row of rows.values()) {
+      const value = row[attribute] ?? null;
+      const holder = holders.get(value);
+      if (value === null) continue;
+      if (holder === undefined) holders.set(value, row.id);
+      else {
+        const { message } = duplicate(kind, attribute, value, holder);
+        faults.push(`${kind.label} ${row.id}: ${attribute}: ${message}`);
+      }
+    }
+    return faults;
+  });
 }
 
 function valueFaults(kind: Kind, row: Row): string[] {

@@ -58,12 +58,14 @@ export async function migrateStore(
   try {
     const recovered = recover(disk, directory, 'older');
     if (recovered === null) return null;
-    const { schema, state, files } = recovered;
+    const { schema, state, files, kept, leftover } = recovered;
     if (schema !== SCHEMA_VERSION) {
       const names = files.map(({ sequence }) => changeSetName(sequence));
+      // The history is in the form of the earlier version, which nobody could read after this.
+      const history = [...kept, ...leftover].map(changeSetName);
       await writeMigrationBackup(disk, directory, schema, names);
       await createStore(disk, directory, state.snapshot());
-      for (const name of names) await disk.unlink(join(directory, name));
+      for (const name of [...history, ...names]) await disk.unlink(join(directory, name));
     }
     return planFor(directory, recovered);
   } catch (error) {

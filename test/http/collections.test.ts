@@ -39,6 +39,7 @@ const SCALARS: Readonly<Record<string, readonly string[]>> = {
     'stock',
     'sales',
     'is_launched',
+    'code',
   ],
   '/admin/brands/': ['id', 'name', 'logo', 'first_letter'],
   '/admin/categories/': ['id', 'name', 'parent_id'],

@@ -59,6 +59,7 @@ test('a SKU has the fields of the specification in its order', async () => {
     ['sales', 0],
     ['is_launched', true],
     ['specs', [silver, large]],
+    ['code', null],
   ]);
   assert.equal(Object.keys(created.json.specs[0]), ['spec_id', 'option_id']);
   assert.is(created.headers.get('location'), `${SKUS}${id}/`);
@@ -91,6 +92,7 @@ test('PUT answers 200 with the whole SKU, its SPU and its category as they now a
     category: 'Lamp 3',
     sales: 0,
     specs: [],
+    code: null,
   });
   assert.equal(await read(server, path), put.json);
 });
@@ -368,6 +370,7 @@ test('read-only and unknown members of a SKU and its specs are ignored and never
     category: 'Phone 3',
     sales: 0,
     specs: [catalog.silver],
+    code: null,
   });
   const put = await send(server, 'PUT', path, { body: { ...skuFields(catalog), ...extra } });
   assert.equal(put.json, created);

@@ -80,16 +80,17 @@ const VERSIONS: Readonly<Record<number, Version>> = {
   4: { shape: version4 },
 };
 
-type Rows = v.InferOutput<typeof shapes.rows>;
+type Rows = ChangeSet['put'];
 
-function withCodes(tables: Rows): Rows {
+function withCodes<T extends Rows>(tables: T): T {
   const { skus } = tables;
-  return skus === undefined ? tables : { ...tables, skus: skus.map((sku) => ({ ...sku, code: null })) };
+  if (skus === undefined) return tables;
+  return { ...tables, skus: skus.map((sku) => ({ ...sku, code: null })) };
 }
 
 /** @returns a change set after a base of any version, in the form of the current version. */
 export function migratedChangeSet(schema: number, changeSet: ChangeSet): ChangeSet {
-  return schema < CODE_SINCE ? { ...changeSet, put: withCodes(changeSet.put) as ChangeSet['put'] } : changeSet;
+  return schema < CODE_SINCE ? { ...changeSet, put: withCodes(changeSet.put) } : changeSet;
 }
 
 /** @returns the shape of a base of a version; undefined if there never was such a version. */

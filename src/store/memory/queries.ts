@@ -149,7 +149,7 @@ export class Queries {
     const list = this.#sources.matching(name, attribute, value);
     return {
       size: list.length,
-      passes: (row) => row[attribute] === value,
+      passes: (row) => (row[attribute] ?? null) === value,
       ids: () => list.values(),
     };
   }
@@ -199,7 +199,7 @@ export class Queries {
   ): Page<K> {
     const rows = this.#rowsOf(name, ids).filter(
       (row: Row) =>
-        filters.every(([attribute, value]) => row[attribute] === value) &&
+        filters.every(([attribute, value]) => (row[attribute] ?? null) === value) &&
         others.every(({ passes }) => passes(row)),
     );
     if (sortby === 'id') {

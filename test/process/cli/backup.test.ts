@@ -180,7 +180,7 @@ test('backup to a named file: what it says, what it writes, and for whom', async
   const count = Object.values(tables).reduce((sum, rows) => sum + rows.length, 0);
   const state = `${count} rows as of change set ${sequence}, ${time}`;
   assert.is(finished.stdout, `backed up ${data} to ${file}: ${state}\n`);
-  assert.is(schema, 3);
+  assert.is(schema, 4);
   const head = JSON.parse(readFileSync(join(data, 'head.json'), 'utf8'));
   assert.equal([sequence, previous], [head.sequence, head.digest]);
   assert.is(statSync(file).mode & 0o177, 0, 'for its owner alone');
@@ -233,7 +233,7 @@ function largeStore(): string {
     readcount: 0,
     image: '',
   }));
-  const state = { schema: 3, sequence: 7, previous: 'c'.repeat(64), time: null };
+  const state = { schema: 4, sequence: 7, previous: 'c'.repeat(64), time: null };
   const file = join(temporaryDirectory(), 'large.json');
   writeFileSync(file, sealed({ ...state, last_ids: { books: books.length }, tables: { books } }));
   assertDone(restore(data, file));
@@ -727,7 +727,7 @@ const BAD_BACKUPS: readonly [name: string, spoil: (bytes: Buffer) => Buffer, say
   ['sealed, and no object', () => sealed([1, 2, 3]), 'damaged'],
   [
     'of a newer schema version',
-    (bytes) => sealed({ ...unsealed(bytes), schema: 4 }),
+    (bytes) => sealed({ ...unsealed(bytes), schema: 5 }),
     'newer catalog-server',
   ],
   [
@@ -814,7 +814,7 @@ for (const [version, sequence, newBook] of BASES) {
     // These tables did not exist then.
     const tables = { idempotency_keys: [], ...old?.tables, audits: [] };
     const last_ids = { idempotency_keys: 0, ...old?.last_ids, audits: 0 };
-    assert.equal(now, { time: null, ...old, schema: 3, last_ids, tables });
+    assert.equal(now, { time: null, ...old, schema: 4, last_ids, tables });
     assertInOrder(data);
     const server = await startServer({ data });
     const books: Rows = await read(server, '/books/');
@@ -852,7 +852,7 @@ test('any rows come back as they were', () => {
         image: name,
       }));
       const last_ids = { books: Number.MAX_SAFE_INTEGER - 1 };
-      const state = { schema: 3, sequence, previous: 'd'.repeat(64), time: null, last_ids };
+      const state = { schema: 4, sequence, previous: 'd'.repeat(64), time: null, last_ids };
       const data = temporaryDirectory();
       assertDone(restore(data, '-', { input: sealed({ ...state, tables: { books } }) }));
       const { tables, last_ids: restored, ...rest } = unsealed(backup(data, '-').bytes);

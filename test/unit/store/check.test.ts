@@ -46,7 +46,7 @@ function fill(all: Transaction): void {
   }
   const prices = { price: 3, cost_price: 1, market_price: 4, stock: 0 };
   const sku = { name: 'Phone, silver', goods_id: 1, caption: '', category_id: 3, ...prices };
-  all.put('skus', { id: all.nextId('skus'), ...sku, sales: 0, is_launched: true });
+  all.put('skus', { id: all.nextId('skus'), ...sku, sales: 0, is_launched: true, code: 'A-1' });
   all.put('sku_specs', { id: all.nextId('sku_specs'), sku_id: 1, spec_id: 1, option_id: 1 });
   const answer = { created: 1, etag: '"1"', body: '{"id":1}', time: 0 };
   const key = { key: '[null,"a"]', digest: '', shelf: 'anonymous' };
@@ -624,19 +624,19 @@ test('an older version and a newer one are findings, with what to do', async () 
   const older = leftInDisorder(storeDirectory());
   cpSync(FIXTURE, older, { recursive: true });
   assert.equal(foundIn(older), [
-    'DIR has schema version 1, this program has 3; run: catalog-server migrate --data DIR',
+    'DIR has schema version 1, this program has 4; run: catalog-server migrate --data DIR',
   ]);
   // A problem of an older one is reported first.
   flip(join(older, changeSetName(6)));
   assert.equal(foundIn(older), [damage(changeSetName(6), CHECKSUM)]);
 
   const newer = leftInDisorder(await history());
-  forge(newer, { base: (base) => Object.assign(base, { schema: 4, tables: [] }) });
+  forge(newer, { base: (base) => Object.assign(base, { schema: 5, tables: [] }) });
   // Its other files are not ours to judge.
   flip(join(newer, changeSetName(3)));
   writeFileSync(join(newer, CHANGES, 'index'), '');
   assert.equal(foundIn(newer), [
-    'DIR/catalog.json has schema version 4, this program has 3; use a newer catalog-server (catalog-server migrate only goes forward)',
+    'DIR/catalog.json has schema version 5, this program has 4; use a newer catalog-server (catalog-server migrate only goes forward)',
   ]);
 });
 

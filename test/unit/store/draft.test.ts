@@ -41,8 +41,8 @@ function catalog(): { readonly rows: Rows; readonly lastIds: LastIds } {
   }
   for (const goods_id of [1, 2]) add('specs', { name: 'Colour', goods_id });
   for (const spec_id of [1, 1, 2, 2]) add('options', { value: 'Silver', spec_id });
-  add('skus', { name: 'SKU', goods_id: 1, category_id: 3 });
-  add('skus', { name: 'SKU', goods_id: 2, category_id: 6 });
+  add('skus', { name: 'SKU', goods_id: 1, category_id: 3, code: null });
+  add('skus', { name: 'SKU', goods_id: 2, category_id: 6, code: null });
   add('sku_specs', { sku_id: 1, spec_id: 1, option_id: 1 });
   return { rows, lastIds };
 }
@@ -89,7 +89,13 @@ test('a transaction that throws is undone whole: rows, removals, rows by value, 
   const draft = draftOver(catalog());
   draft.run((transaction) => {
     const id = transaction.nextId('skus');
-    transaction.put<KindName>('skus', { id, name: 'Drafted', goods_id: 1, category_id: 3 });
+    transaction.put<KindName>('skus', {
+      id,
+      name: 'Drafted',
+      goods_id: 1,
+      category_id: 3,
+      code: null,
+    });
   });
   const [before, changes] = [viewOf(draft, 8), draft.changeSet(TIME)];
   const thrown = new Error('on second thoughts');
@@ -98,11 +104,35 @@ test('a transaction that throws is undone whole: rows, removals, rows by value, 
       draft.run((transaction) => {
         assert.is(transaction.nextId('brands'), 2);
         assert.is(transaction.nextId('skus'), 4);
-        transaction.put<KindName>('skus', { id: 4, name: 'Other', goods_id: 1, category_id: 3 });
-        transaction.put<KindName>('skus', { id: 3, name: 'Other', goods_id: 2, category_id: 6 });
-        transaction.put<KindName>('skus', { id: 3, name: 'Again', goods_id: 2, category_id: 6 });
+        transaction.put<KindName>('skus', {
+          id: 4,
+          name: 'Other',
+          goods_id: 1,
+          category_id: 3,
+          code: null,
+        });
+        transaction.put<KindName>('skus', {
+          id: 3,
+          name: 'Other',
+          goods_id: 2,
+          category_id: 6,
+          code: null,
+        });
+        transaction.put<KindName>('skus', {
+          id: 3,
+          name: 'Again',
+          goods_id: 2,
+          category_id: 6,
+          code: null,
+        });
         transaction.delete('skus', 1);
-        transaction.put<KindName>('skus', { id: 1, name: 'Back', goods_id: 2, category_id: 6 });
+        transaction.put<KindName>('skus', {
+          id: 1,
+          name: 'Back',
+          goods_id: 2,
+          category_id: 6,
+          code: null,
+        });
         transaction.delete('skus', 3);
         throw thrown;
       }),
@@ -118,7 +148,7 @@ test('a transaction that throws is undone whole: rows, removals, rows by value, 
 
 test('a transaction sees what it has written: each row once, as it was and is, in its order', () => {
   const draft = draftOver(catalog());
-  const sku = (id: number, name: string) => ({ id, name, goods_id: 1, category_id: 3 });
+  const sku = (id: number, name: string) => ({ id, name, goods_id: 1, category_id: 3, code: null });
   draft.run((transaction) =>
     transaction.put<KindName>('skus', sku(transaction.nextId('skus'), 'Earlier')),
   );
@@ -260,7 +290,11 @@ test('moving a row is judged over everything that relies on it', () => {
     ['categories', { id: 2, name: 'C', parent_id: null }, /of (SPU|SKU) 1/],
     ['specs', { id: 1, name: 'Colour', goods_id: 2 }, /spec_id of specification record 1/],
     ['options', { id: 1, value: 'Silver', spec_id: 2 }, /option_id of specification record 1/],
-    ['skus', { id: 1, name: 'SKU', goods_id: 2, category_id: 6 }, /of specification record 1/],
+    [
+      'skus',
+      { id: 1, name: 'SKU', goods_id: 2, category_id: 6, code: null },
+      /of specification record 1/,
+    ],
   ];
   for (const [kind, row, said] of moves) {
     const draft = draftOver(catalog());
@@ -280,7 +314,13 @@ test('moving a category is judged down to SKUs and categories that only rely on 
     const draft = draftOver(catalog());
     draft.run((transaction) => {
       transaction.put<KindName>('goods', { ...(transaction.get('goods', 2) as Row), id: 1 });
-      transaction.put<KindName>('skus', { id: 3, name: 'SKU', goods_id: 1, category_id: 3 });
+      transaction.put<KindName>('skus', {
+        id: 3,
+        name: 'SKU',
+        goods_id: 1,
+        category_id: 3,
+        code: null,
+      });
       transaction.delete('skus', 1);
     });
     const { code, message } = failureOf(() =>
@@ -321,7 +361,12 @@ const columns = {
   })),
   specs: fc.record({ name: named, goods_id: idIn(3) }),
   options: fc.record({ value: named, spec_id: idIn(3) }),
-  skus: fc.record({ name: named, goods_id: idIn(3), category_id: category }),
+  skus: fc.record({
+    name: named,
+    goods_id: idIn(3),
+    category_id: category,
+    code: fc.constantFrom(null, null, 'A', 'B'),
+  }),
   sku_specs: fc.record({ sku_id: idIn(3), spec_id: idIn(3), option_id: idIn(5) }),
 } as const;
 const edits = Object.entries(columns).map(([kind, values]) =>
@@ -357,6 +402,8 @@ function editPlainly(rows: Rows, { kind, id, values }: Edit): void {
 /** Judges every row there is. */
 function isWhole(rows: Rows): boolean {
   const lookup = lookupIn((name, id) => rows[name].get(Number(id)));
+  const codes = [...rows.skus.values()].flatMap(({ code }) => code ?? []);
+  if (new Set(codes).size < codes.length) return false;
   return ALL_KINDS.every((kind) =>
     [...rows[kind.name].values()].every((row) => judge(kind, row, lookup) === null),
   );

@@ -1,7 +1,12 @@
 /** Bases of earlier versions in the form of the current one. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { migrated, migrationsFrom, SCHEMA_VERSION } from '../../../../src/store/files/schema.ts';
+import {
+  migrated,
+  migratedChangeSet,
+  migrationsFrom,
+  SCHEMA_VERSION,
+} from '../../../../src/store/files/schema.ts';
 
 const brand = { id: 1, name: 'Works', logo: '', first_letter: '' };
 const version1 = {
@@ -16,19 +21,35 @@ const version3 = {
   ...version2,
   schema: 3,
   last_ids: { brands: 2, audits: 0 },
-  tables: { brands: [brand], audits: [] },
+  tables: { brands: [brand], audits: [], skus: [{ id: 1, name: 'Lamp' }] },
+};
+const version4 = {
+  ...version3,
+  schema: 4,
+  tables: { ...version3.tables, skus: [{ id: 1, name: 'Lamp', code: null }] },
 };
 
 test('each version is converted step by step, and the current one is not changed', () => {
-  assert.is(SCHEMA_VERSION, 3);
-  assert.equal(migrated(1, version1), { ...version3, time: null });
-  assert.equal(migrated(2, version2), version3);
-  assert.is(migrated(3, version3), version3);
+  assert.is(SCHEMA_VERSION, 4);
+  const { skus: _, ...tables } = version4.tables;
+  assert.equal(migrated(1, version1), { ...version4, tables, time: null });
+  assert.equal(migrated(2, version2), { ...version4, tables });
+  assert.equal(migrated(3, version3), version4);
+  assert.is(migrated(4, version4), version4);
 });
 
 test('each step names the version that it leads to', () => {
-  const steps = [1, 2, 3].map((from) => migrationsFrom(from).map(({ to }) => to));
-  assert.equal(steps, [[2, 3], [3], []]);
+  const steps = [1, 2, 3, 4].map((from) => migrationsFrom(from).map(({ to }) => to));
+  assert.equal(steps, [[2, 3, 4], [3, 4], [4], []]);
+});
+
+test('change sets after an older base are brought forward as it is', () => {
+  const put = { brands: [brand], skus: [{ id: 1, name: 'Lamp' }] };
+  const times = { sequence: 8, previous: '', digest: '', time: '' };
+  const changeSet = { ...times, last_ids: {}, put, delete: {} };
+  const skus = [{ id: 1, name: 'Lamp', code: null }];
+  assert.equal(migratedChangeSet(3, changeSet), { ...changeSet, put: { ...put, skus } });
+  assert.is(migratedChangeSet(4, changeSet), changeSet);
 });
 
 test.run();

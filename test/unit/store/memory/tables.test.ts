@@ -48,7 +48,7 @@ function selectPlainly(rows: Rows, name: KindName, selection: Selection): Page {
   const value = (row: Row) => valueOf(KINDS[name], sortby, row, lookup);
   const sign = order === 'asc' ? 1 : -1;
   const all = [...rows[name].values()]
-    .filter((row) => filters.every(([attribute, wanted]) => row[attribute] === wanted))
+    .filter((row) => filters.every(([attribute, wanted]) => (row[attribute] ?? null) === wanted))
     .filter((row) => words.every((word) => texts(row).some((each) => each.includes(word))))
     .filter((row) =>
       ranges.every(({ attribute, min, max }) => {
@@ -305,6 +305,7 @@ test('indexes that contradict the rows are found, and named', () => {
       [
         ['goods_id and id', 2],
         ['category_id and id', 2],
+        ['code and id', null],
         ['name and id', 'Same'],
         ['goods', null],
       ] as const
