@@ -1,4 +1,4 @@
-/** The elements of an array that is written as a whole (spec 9). */
+/** The elements of an array that is written as a whole (spec 9.2). */
 import { CatalogError } from '../errors.ts';
 import type { Kind, Row } from '../model/kind.ts';
 import type { Transaction, LongTransaction } from '../store/draft.ts';
