@@ -9,13 +9,14 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import demo from '../../../data/demo.json' with { type: 'json' };
 import { version } from '../../../package.json' with { type: 'json' };
 import { filesOf, pageWith } from '../../support/catalog.ts';
 import { send } from '../../support/client.ts';
+import { until } from '../../support/until.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import {
   collect,
@@ -106,6 +107,21 @@ const COLLECTIONS = {
   '/admin/specs/': demo.specs.length,
   '/admin/options/': demo.options.length,
 } as const;
+
+test('the thread of the pages runs from the executable, whatever is in the folder', async () => {
+  const cwd = temporaryDirectory();
+  await succeed(cwd, 'migrate', '--demo');
+  // The path of the thread's program: in the folder it must not be found.
+  const decoy = join(cwd, 'src', 'pages', 'writer', 'thread.ts');
+  mkdirSync(dirname(decoy), { recursive: true });
+  writeFileSync(decoy, "throw new Error('decoy')");
+  const server = await serve(cwd);
+  const page = join(cwd, 'data', 'pages', 'skus', '1.html');
+  await until('the thread has written a page', () => existsSync(page));
+  const { status, stderr } = await server.stop();
+  assert.is(status, 0);
+  assert.is(stderr, '');
+});
 
 test('it migrates, issues a token, serves every collection, writes, renders and stops', async () => {
   const cwd = temporaryDirectory();
