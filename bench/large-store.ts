@@ -15,6 +15,7 @@ import { recover } from '../src/store/files/recovery.ts';
 
 const MEBIBYTE = 2 ** 20;
 
+const print = (line: string) => process.stdout.write(`${line}\n`);
 const megabytes = (bytes: number) => Math.round(bytes / MEBIBYTE);
 
 /** Books of about 4 KiB each, made as they are written. */
@@ -39,12 +40,12 @@ try {
     rows,
   });
   const written = process.memoryUsage().rss;
-  console.log(
+  print(
     `wrote ${megabytes(size)} MiB in ${Math.round(performance.now() - writing)} ms, RSS ${megabytes(written)} MiB`,
   );
   const reading = performance.now();
   const recovered = recover(machineDisk, directory);
-  console.log(
+  print(
     `opened ${recovered?.state.count('books')} rows in ${Math.round(performance.now() - reading)} ms, RSS ${megabytes(process.memoryUsage().rss)} MiB`,
   );
 } finally {
