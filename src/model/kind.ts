@@ -72,14 +72,14 @@ export interface ServerSetAttribute {
 }
 
 /** A JSON object, set by the service alone: stored as its text, or null where there is none. */
-export interface DocumentAttribute {
+interface DocumentAttribute {
   readonly role: 'document';
   readonly schema: ValueSchema;
   readonly meaning: string;
 }
 
 /** Stored for the service itself: no object shows it. */
-export interface InternalAttribute {
+interface InternalAttribute {
   readonly role: 'internal';
   readonly schema: ValueSchema;
   /** Rows that an earlier version wrote do not have it. */
@@ -101,7 +101,7 @@ export interface ChildrenAttribute {
   readonly foreignKey: string;
 }
 
-export interface IdAttribute {
+interface IdAttribute {
   readonly role: 'id';
 }
 

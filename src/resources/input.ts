@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { CatalogError } from '../errors.ts';
 import type { Kind, KindName, Scalar, InputAttribute } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
+import type { InputOf } from '../model/rows.ts';
 import { identifier } from '../model/schemas.ts';
 import { inSlices } from '../slices.ts';
 import { visibleAttributes } from './representation.ts';
@@ -11,8 +12,8 @@ import { visibleAttributes } from './representation.ts';
 export type Mode = 'whole' | 'partial';
 
 /** A checked object: what to store, and the elements to add to what the row owns. */
-export interface Input {
-  readonly values: Readonly<Record<string, Scalar>>;
+export interface Input<K extends KindName = KindName> {
+  readonly values: InputOf<K>;
   readonly owned: readonly OwnedInput[];
 }
 
