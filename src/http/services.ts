@@ -22,9 +22,7 @@ export interface Services {
 export type Readiness = () => string | null;
 
 /** A file of the folder, by its path in it; null if there is none. */
-export type StaticFiles = (
-  name: string,
-) => Promise<Pick<ServedDocument, 'body' | 'modified'> | null>;
+type StaticFiles = (name: string) => Promise<Pick<ServedDocument, 'body' | 'modified'> | null>;
 
 export interface TokenService {
   /**
@@ -41,7 +39,7 @@ export interface TokenService {
   revoke(jti: string, expires: number | null): Promise<void>;
 }
 
-export interface PageBuildService {
+interface PageBuildService {
   /**
    * @param scope ids of SKUs, or null for all pages; with `stale` only those that differ.
    * @throws CatalogError `invalid`, `too_many_builds`.
@@ -51,7 +49,7 @@ export interface PageBuildService {
   all(): readonly PageBuildObject[];
 }
 
-export interface PageBuildScope {
+interface PageBuildScope {
   readonly stale: boolean;
   readonly skus: readonly number[] | null;
 }

@@ -17,7 +17,7 @@ export function openApiDocument(table: readonly Path[], settings: Settings): obj
     info: {
       title: 'Catalog server',
       version,
-      summary: "A shop's catalog: books, and behind tokens SPUs, SKUs and what describes them.",
+      summary: "A shop's catalog: books, and with a token SPUs, SKUs and what describes them.",
       description: DESCRIPTION,
       contact: { name: 'The operator of this server' },
       license: { name: 'MIT', identifier: 'MIT' },

@@ -63,7 +63,7 @@ const policy = {
 const OWN: Named = {
   'X-Request-IdPerhaps': {
     description:
-      'The id of the request in the log of the server: with every 5xx, and where the request had such a header. It is the one sent only where a trusted proxy sent it.',
+      'The id of the request in the log of the server: with every 5xx, and if the request had such a header. It is the id that was sent only if a trusted proxy sent it.',
     schema: { ...text, pattern: '^[\\w.:-]{1,128}$' },
     example: FAULT_EXAMPLE.request_id,
   },
