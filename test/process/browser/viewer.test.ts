@@ -87,13 +87,9 @@ testInBrowser('what the viewer fills in is right, and it keeps the token of the 
   await authorize(page, await tokenFor('viewer'));
   for (const [tag, operation] of [
     ['books', 'listBookList'],
-    ['books', 'readBook'],
     ['SKUs', 'listSkuList'],
-    ['SKUs', 'readSku'],
-    ['SPUs', 'listSkuListOfSpu'],
   ] as const) {
-    const belongs = operation === 'listSkuListOfSpu' ? 'SKUs' : tag;
-    const status = await tryOut(page, belongs, operation);
+    const status = await tryOut(page, tag, operation);
     assert.match(status, /^200/, `${operation}: ${status}`);
   }
   assert.is(await page.evaluate('localStorage.length'), 0);
