@@ -19,8 +19,11 @@ interface Found {
   readonly flags: string;
 }
 
-/** Files that make expressions from parts; each part is a literal, which is checked like any other. */
-const COMPOSED: readonly string[] = ['src/pages/shop/names.ts'];
+/**
+ * Files that make expressions from parts. The parts of a page's name are literals, which are checked
+ * like any other; those of a path are the patterns of its parameters, one class repeated each.
+ */
+const COMPOSED: readonly string[] = ['src/http/operations/path.ts', 'src/pages/shop/names.ts'];
 
 const isRegExp = (callee: Expression) => callee.type === 'Identifier' && callee.name === 'RegExp';
 

@@ -18,9 +18,9 @@ test.before(async () => {
   const of = await createCatalog(server);
   const many = (fields: object) => Array.from({ length: 50 }, () => ({ name: 'More', ...fields }));
   for (const [path, body] of [
-    ['/admin/skus/', many(skuFields(of))],
-    ['/admin/categories/', many({ parent_id: null })],
-    ['/admin/categories/', many({ parent_id: of.chain[0] })],
+    ['/admin/skus/bulk/', many(skuFields(of))],
+    ['/admin/categories/bulk/', many({ parent_id: null })],
+    ['/admin/categories/bulk/', many({ parent_id: of.chain[0] })],
   ] as const) {
     assert.is((await send(server, 'POST', path, { body })).status, 201, path);
   }
