@@ -12,6 +12,8 @@ import { openPages } from './open-pages.ts';
 import { keepSettings } from '../pages/shop/settings.ts';
 import { TemplateSources } from '../pages/render/template-sources.ts';
 import { Records } from '../resources/records.ts';
+import { Exports } from '../resources/transfer/exports.ts';
+import { Money } from '../model/money.ts';
 import type { StoreObserver } from '../store/observer.ts';
 import { Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -103,6 +105,7 @@ export async function openCatalog(
     const login = await Login.create(credentials, verifyPassword, attempts);
     const application = createApplication({
       records: new Records(store, clock?.now, options.auditSize, requireRoom),
+      exports: new Exports(store, new Money(options.pages.currency), clock?.now),
       tokens: new TokenVerifier(credentials, clock?.now),
       tokenService: createTokenService(login, data, disk),
       page: (name) => pages.served.read(name),

@@ -2,11 +2,13 @@
 import type { Credential } from '../auth/login.ts';
 import type { IssuedToken, TokenVerifier } from '../auth/tokens.ts';
 import type { Records } from '../resources/records.ts';
+import type { Exports } from '../resources/transfer/exports.ts';
 import type { ServedDocument } from './operations/document.ts';
 import type { JsonLimits } from './rules/json-limits.ts';
 
 export interface Services {
   readonly records: Records;
+  readonly exports: Exports;
   readonly tokens: TokenVerifier;
   readonly tokenService: TokenService;
   /** A file of the folder of pages, by its path in it; null if there is none. */

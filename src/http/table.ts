@@ -6,6 +6,7 @@ import { isWritable } from '../model/kind.ts';
 import { ALL_KINDS, COLLECTIONS } from '../model/kinds.ts';
 import { bulkPath } from './endpoints/kinds/bulk.ts';
 import { collectionPath } from './endpoints/kinds/collections.ts';
+import { exportPath } from './endpoints/kinds/exports.ts';
 import { documentPaths } from './endpoints/documents.ts';
 import { HEALTH_PATHS } from './endpoints/health.ts';
 import { itemPath } from './endpoints/kinds/items.ts';
@@ -32,7 +33,7 @@ export function operationTable(settings: Settings): readonly Path[] {
 function kindPaths({ protectBooks: protectsOpen }: Settings): Path[] {
   const own = [...COLLECTIONS.values()].flatMap((kind) => {
     const place = { kind, nesting: null, protectsOpen };
-    const bulk = kind.bulk && isWritable(kind, null) ? [bulkPath(place)] : [];
+    const bulk = kind.bulk && isWritable(kind, null) ? [bulkPath(place), exportPath(place)] : [];
     return [collectionPath(place), ...bulk, itemPath(place)];
   });
   const nested = ALL_KINDS.flatMap((kind) =>

@@ -2,7 +2,7 @@
 import { CatalogError } from '../errors.ts';
 import type { Kind, Nesting, Row } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
-import type { View } from '../store/state.ts';
+import type { View } from '../store/view.ts';
 
 /** The parent that a nested path names. */
 interface Parent {

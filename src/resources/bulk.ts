@@ -2,7 +2,7 @@
 import { CatalogError } from '../errors.ts';
 import type { Kind, Row } from '../model/kind.ts';
 import type { Transaction, LongTransaction } from '../store/draft.ts';
-import type { View } from '../store/state.ts';
+import type { View } from '../store/view.ts';
 import { type Input, Problems, type Update } from './input.ts';
 import type { Representation } from './representation.ts';
 

@@ -5,7 +5,7 @@ import type { Kind, KindName, Row } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import type { RowOf } from '../model/rows.ts';
 import { price } from '../model/schemas.ts';
-import type { View } from '../store/state.ts';
+import type { View } from '../store/view.ts';
 import { perKind } from '../model/per-kind.ts';
 import { RowTable } from '../store/memory/row-table.ts';
 import { changeOf } from '../model/change.ts';

@@ -8,7 +8,7 @@ import { CatalogError } from '../errors.ts';
 import { existingRow, type RowOf } from '../model/rows.ts';
 import { append, expire } from '../store/bounded.ts';
 import type { Transaction } from '../store/draft.ts';
-import type { View } from '../store/state.ts';
+import type { View } from '../store/view.ts';
 
 /** Milliseconds that a key is good for. */
 const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;

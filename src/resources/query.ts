@@ -59,16 +59,40 @@ export function parseQuery(kind: Kind, search: string): CollectionQuery {
   const plan = PLANS[kind.name];
   const sent = parseParameters(plan, search);
   const { form, offset, limit } = parsePaging(kind, sent);
-  const selection: Selection = {
+  const selection = { ...parseSelected(kind, plan, sent), offset, limit };
+  return { selection, form, others: [...sent].filter(([name]) => !PAGING.has(name)) };
+}
+
+/**
+ * The query of an operation on all rows that a list would show, on all of its pages.
+ *
+ * @param names parameters that the operation takes besides.
+ * @throws CatalogError `malformed_query`.
+ */
+export function parseUnpagedQuery(
+  kind: Kind,
+  names: readonly string[],
+  search: string,
+): { readonly selection: Selection; readonly sent: Parameters } {
+  const plan = PLANS[kind.name];
+  const known = [...plan.names].filter((name) => !PAGING.has(name));
+  const sent = parseParameters({ owner: plan.owner, names: new Set([...known, ...names]) }, search);
+  const all = { offset: 0, limit: Number.POSITIVE_INFINITY };
+  return { selection: { ...parseSelected(kind, plan, sent), ...all }, sent };
+}
+
+function parseSelected(
+  kind: Kind,
+  plan: QueryPlan,
+  sent: Parameters,
+): Omit<Selection, 'offset' | 'limit'> {
+  return {
     filters: parseFilters(kind, plan, sent),
     words: parseSearch(sent.get('q')),
     ranges: parseRanges(plan.ranges, sent),
     sortby: parseSortby(plan, sent),
     order: parseOrder(sent),
-    offset,
-    limit,
   };
-  return { selection, form, others: [...sent].filter(([name]) => !PAGING.has(name)) };
 }
 
 /** The filter parameters of a kind and the attributes they compare; aliases included. */

@@ -4,7 +4,7 @@ import { KINDS } from '../model/kinds.ts';
 import { perKind } from '../model/per-kind.ts';
 import { existingRow, lookupIn } from '../model/rows.ts';
 import { joinOf } from '../model/rules.ts';
-import type { View } from '../store/state.ts';
+import type { View } from '../store/view.ts';
 import { entityTag } from './entity-tag.ts';
 
 type Shown = Scalar | object;

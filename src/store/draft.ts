@@ -12,7 +12,8 @@ import { type Change, changeOf } from '../model/change.ts';
 import type { ChangeSetContent, LastIds } from './change-set.ts';
 import { indexedAttributes } from './memory/tables.ts';
 import { atOnce } from '../slices.ts';
-import type { State, View } from './state.ts';
+import type { State } from './state.ts';
+import type { View } from './view.ts';
 import { verify, type Write } from './verify.ts';
 
 /** What a transaction may do. */

@@ -12,19 +12,15 @@ import { type Change, changeOf } from '../model/change.ts';
 import type { KindName, Row, Scalar } from '../model/kind.ts';
 import { KIND_NAMES } from '../model/kind.ts';
 import { perKind } from '../model/per-kind.ts';
-import type { RowOf, RowSource } from '../model/rows.ts';
+import type { RowOf } from '../model/rows.ts';
 import type { ChangeSet } from './change-set.ts';
+import { FrozenView } from './memory/frozen-view.ts';
 import type { IdList } from './memory/id-list.ts';
 import type { OrderedIds } from './memory/ordered-ids.ts';
 import { RowTable } from './memory/row-table.ts';
 import type { Page, Selection } from './memory/selection.ts';
 import { Tables } from './memory/tables.ts';
-
-/** Rows as one reader sees them. */
-export interface View extends RowSource {
-  /** Ids of the rows whose indexed attribute has the value. */
-  matching(kind: KindName, attribute: string, value: Scalar): Iterable<number>;
-}
+import type { View } from './view.ts';
 
 /** What readers of a store see: durable rows only. */
 export interface ReadableStore extends View {
@@ -39,6 +35,14 @@ export interface ReadableStore extends View {
   select<K extends KindName>(kind: K, selection: Selection): Page<K>;
   /** All rows of a selection as of the time of the call, found as they are read. */
   selectAll<K extends KindName>(kind: K, selection: Selection): RowsOf<K>;
+  /**
+   * The rows of a selection as of the time of the call, whatever its limit, found one after the
+   * other as they are read, so that no step takes long; null for a row that does not match. The
+   * selection must be prepared.
+   */
+  scan<K extends KindName>(kind: K, selection: Selection): Iterable<RowOf<K> | null>;
+  /** All rows as of the time of the call, until it is closed. */
+  freeze(): FrozenView;
   /** How many rows whose indexed attribute has the value have a lower id. */
   rank(kind: KindName, attribute: string, value: Scalar, id: number): number;
   /** All ids of a kind, ascending. */
@@ -79,6 +83,7 @@ export class State implements ReadableStore {
   readonly #rows: Record<KindName, RowTable>;
   readonly #tables: Tables;
   readonly #lastIds: Record<KindName, number>;
+  readonly #frozen = new Set<FrozenView>();
   #sequence: number;
   #digest: string;
   #time: string | null;
@@ -139,6 +144,7 @@ export class State implements ReadableStore {
       throw new Error(`change set ${changeSet.sequence} does not follow ${this.#sequence}`);
     }
     const changes = this.#changesOf(changeSet);
+    for (const view of this.#frozen) view.keep(changes);
     this.#tables.apply(changes);
     Object.assign(this.#lastIds, changeSet.last_ids);
     this.#sequence = changeSet.sequence;
@@ -191,6 +197,20 @@ export class State implements ReadableStore {
 
   selectAll<K extends KindName>(kind: K, selection: Selection): RowsOf<K> {
     return this.#tables.selectAll(kind, selection);
+  }
+
+  scan<K extends KindName>(kind: K, selection: Selection): Iterable<RowOf<K> | null> {
+    return this.#tables.scan(kind, selection);
+  }
+
+  freeze(): FrozenView {
+    const view = new FrozenView(
+      perKind(({ name }) => this.#rows[name].snapshot()),
+      this,
+      () => this.#frozen.delete(view),
+    );
+    this.#frozen.add(view);
+    return view;
   }
 
   rank(kind: KindName, attribute: string, value: Scalar, id: number): number {

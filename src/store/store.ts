@@ -12,6 +12,7 @@ import type { LongTransaction, Transaction } from './draft.ts';
 import { FileLog } from './files/file-log.ts';
 import { BASE, HEAD, LOCK, unwritable } from './files/files.ts';
 import { recover } from './files/recovery.ts';
+import type { FrozenView } from './memory/frozen-view.ts';
 import { databaseOver } from './lowdb.ts';
 import type { Page, Selection } from './memory/selection.ts';
 import type { StoreObserver, StoreSize } from './observer.ts';
@@ -171,6 +172,14 @@ export class Store implements ReadableStore {
 
   selectAll<K extends KindName>(kind: K, selection: Selection): RowsOf<K> {
     return this.#low.data.selectAll(kind, selection);
+  }
+
+  scan<K extends KindName>(kind: K, selection: Selection): Iterable<RowOf<K> | null> {
+    return this.#low.data.scan(kind, selection);
+  }
+
+  freeze(): FrozenView {
+    return this.#low.data.freeze();
   }
 
   rank(kind: KindName, attribute: string, value: Scalar, id: number): number {

@@ -5,7 +5,7 @@ import { KINDS } from '../model/kinds.ts';
 import { referrersOf } from '../model/relations.ts';
 import { existingRow, type Lookup } from '../model/rows.ts';
 import { duplicate, judge, uniqueAttributes } from '../model/rules.ts';
-import type { View } from './state.ts';
+import type { View } from './view.ts';
 
 /** How many referring rows a message names. */
 const MAX_NAMED_REFERRERS = 3;

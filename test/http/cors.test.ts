@@ -47,7 +47,7 @@ const varyOf = ({ headers }: Received) => headers.get('vary');
 
 const EXPOSED = {
   'access-control-expose-headers':
-    'Allow, ETag, Idempotent-Replayed, Link, Location, Retry-After, WWW-Authenticate, X-Total-Count',
+    'Allow, Content-Disposition, ETag, Idempotent-Replayed, Link, Location, Retry-After, WWW-Authenticate, X-Total-Count',
 };
 
 const preflight = (where: Where, path: string, origin: string, method: string) =>
@@ -280,6 +280,7 @@ test('every header of an answer may be read by a page, but those that it has no 
     [201, 'POST', '/admin/brands/', replay],
     [429, 'POST', '/admin/tokens/', wrong],
     [200, 'GET', `/pages/skus/${catalog.sku}.html`],
+    [200, 'GET', '/admin/skus/export/'],
   ] as const) {
     const { headers } = await ask('named', SHOP, method, path, sent);
     for (const [name] of headers) if (!name.startsWith('access-control-')) seen.add(name);

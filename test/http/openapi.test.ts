@@ -70,6 +70,9 @@ const BULK = ['goods', 'skus', 'brands', 'categories', 'specs', 'options'].map(
   (name) => `/admin/${name}/bulk/`,
 );
 
+/** A whole collection as a file. */
+const EXPORTS = BULK.map((path) => path.replace('bulk', 'export'));
+
 const NESTED = [
   '/admin/goods/{pk}/skus/',
   '/admin/goods/{pk}/specs/',
@@ -213,7 +216,7 @@ test('the document has every path: collections, items, nested forms and document
   ]);
   assert.equal(
     Object.keys(document.paths).toSorted(),
-    [...records, ...BULK, ...TOKENS, ...DOCUMENTS].toSorted(),
+    [...records, ...BULK, ...EXPORTS, ...TOKENS, ...DOCUMENTS].toSorted(),
   );
 });
 
@@ -365,7 +368,9 @@ test('inputs and filters say spu_id, never goods_id; answers say goods_id, never
     '/admin/goods/{pk}/skus/',
     '/admin/goods/{pk}/specs/',
     '/admin/skus/',
+    '/admin/skus/export/',
     '/admin/specs/',
+    '/admin/specs/export/',
   ]);
   for (const [name, { properties = {} }] of Object.entries(document.components.schemas)) {
     if (/(?:Input|Patch)$/.test(name)) assert.not.ok('goods_id' in properties, name);
@@ -438,7 +443,7 @@ test('several objects are accepted exactly if the document says so', async () =>
 test('what GET answers has its members in the order of the schema', async () => {
   for (const [template, method, { responses }] of recordOperations()) {
     if (method !== 'GET') continue;
-    const path = await real(template);
+    const path = `${await real(template)}${EXPORTS.includes(template) ? '?format=json' : ''}`;
     const { json } = await send(server, 'GET', path);
     const schema = schemaOf(responses['200']);
     const [object, { properties = {}, required }] = Array.isArray(json)
@@ -449,13 +454,21 @@ test('what GET answers has its members in the order of the schema', async () => 
   }
 });
 
+/** The formats of an export by their types. */
+const FORMATS: Readonly<Record<string, string>> = {
+  'text/csv': 'csv',
+  'application/x-ndjson': 'ndjson',
+  'application/json': 'json',
+};
+
 test('every media type that is described is given to who asks for it', async () => {
   for (const [template, method, { responses }] of operations()) {
     if (method !== 'GET') continue;
     const path = await real(template);
     for (const accept of Object.keys((resolve(responses['200']) as Body).content ?? {})) {
       if (accept === '*/*') continue;
-      const { headers } = await send(server, 'GET', path, { headers: { accept } });
+      const query = EXPORTS.includes(template) ? `?format=${FORMATS[accept]}` : '';
+      const { headers } = await send(server, 'GET', `${path}${query}`, { headers: { accept } });
       assert.is(headers.get('content-type')?.replace('; charset=utf-8', ''), accept, path);
     }
   }
@@ -464,7 +477,8 @@ test('every media type that is described is given to who asks for it', async () 
 test('every query parameter is accepted, with every value that it enumerates', async () => {
   for (const [template, method, operation] of operations()) {
     const query = parametersOf(template, operation).filter((each) => each.in === 'query');
-    const lists = [...COLLECTIONS, ...NESTED].includes(template) && /GET|HEAD/.test(method);
+    const lists =
+      [...COLLECTIONS, ...NESTED, ...EXPORTS].includes(template) && /GET|HEAD/.test(method);
     if (!lists) {
       assert.equal(query, [], `${method} ${template}`);
       continue;
@@ -480,7 +494,8 @@ test('every query parameter is accepted, with every value that it enumerates', a
       assert.is(twice.status, 400, `${path} knows ${name}`);
     }
     // Every scalar attribute of the rows can be sorted by.
-    const [row] = (await send(server, 'GET', path)).json;
+    const format = EXPORTS.includes(template) ? '?format=json' : '';
+    const [row] = (await send(server, 'GET', `${path}${format}`)).json;
     const scalars = Object.keys(row).filter(
       (name) => !Array.isArray(row[name]) && !['before', 'after'].includes(name),
     );

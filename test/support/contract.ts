@@ -189,7 +189,7 @@ export class Contract {
     const type = headers.get('content-type') ?? '';
     const described = content[type] ?? content[type.replace(/;.*$/, '')] ?? content['*/*'];
     if (described === undefined) return [`the type ${type || 'that is missing'} is not described`];
-    return this.#schemaFaults(described.schema, /json/.test(type) ? json : text, 'the body');
+    return this.#schemaFaults(described.schema, /\bjson\b/.test(type) ? json : text, 'the body');
   }
 
   #schemaFaults(schema: Json, value: unknown, what: string): string[] {

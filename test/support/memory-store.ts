@@ -5,6 +5,7 @@ import type { KindName, Scalar } from '../../src/model/kind.ts';
 import type { RowOf } from '../../src/model/rows.ts';
 import { Draft, type Transaction } from '../../src/store/draft.ts';
 import { encodeChangeSet } from '../../src/store/files/change-set.ts';
+import type { FrozenView } from '../../src/store/memory/frozen-view.ts';
 import type { Page, Selection } from '../../src/store/memory/selection.ts';
 import { type ReadableStore, type RowsOf, State } from '../../src/store/state.ts';
 
@@ -56,6 +57,14 @@ export class MemoryStore implements ReadableStore {
 
   select<K extends KindName>(kind: K, selection: Selection): Page<K> {
     return this.#state.select(kind, selection);
+  }
+
+  scan<K extends KindName>(kind: K, selection: Selection): Iterable<RowOf<K> | null> {
+    return this.#state.scan(kind, selection);
+  }
+
+  freeze(): FrozenView {
+    return this.#state.freeze();
   }
 
   rank(kind: KindName, attribute: string, value: Scalar, id: number): number {

@@ -109,6 +109,12 @@ const OWN: Named = {
   },
   'Content-Security-Policy': { ...policy, required },
   'Content-Security-PolicyPerhaps': policy,
+  'Content-Disposition': {
+    description: 'The name of the file (RFC 6266).',
+    required,
+    schema: text,
+    example: 'attachment; filename="skus-2026-11-21.csv"',
+  },
   Location: {
     description: 'The path of the new item, or of the page that is meant.',
     required,

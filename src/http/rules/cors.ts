@@ -20,6 +20,7 @@ const REQUEST_HEADERS = [
 /** Response headers that a page may read, in addition to the safelisted ones. */
 const RESPONSE_HEADERS = [
   'Allow',
+  'Content-Disposition',
   'ETag',
   'Idempotent-Replayed',
   'Link',

@@ -1,4 +1,5 @@
 /** Amounts in the smallest unit of a currency, as people and as machines read them. */
+import { Money } from '../../model/money.ts';
 
 /** Amounts whose text is cached: shops have many SKUs at few prices. */
 const MAX_CACHED_PRICES = 4096;
@@ -7,8 +8,7 @@ const MAX_CACHED_PRICES = 4096;
 export class PriceFormat {
   readonly #format: Intl.NumberFormat;
   readonly #shown = new Map<number, string>();
-  /** Digits after the decimal point: 2 for most currencies, 0 for the yen (ISO 4217). */
-  readonly #digits: number;
+  readonly #money: Money;
 
   /**
    * @param currency ISO 4217.
@@ -17,7 +17,7 @@ export class PriceFormat {
    */
   constructor(currency: string, locale: string) {
     this.#format = new Intl.NumberFormat(locale, { style: 'currency', currency });
-    this.#digits = this.#format.resolvedOptions().maximumFractionDigits ?? 0;
+    this.#money = new Money(currency);
   }
 
   /** For people: `$1,234.50`. @param amount a whole number of the smallest unit, 0 or more. */
@@ -30,10 +30,8 @@ export class PriceFormat {
     return text;
   }
 
-  /** For machines: `1234.50`. Digits are moved as text, so that no amount is rounded. */
+  /** For machines: `1234.50`. @param amount a whole number of the smallest unit, 0 or more. */
   exact(amount: number): string {
-    if (this.#digits === 0) return String(amount);
-    const digits = String(amount).padStart(this.#digits + 1, '0');
-    return `${digits.slice(0, -this.#digits)}.${digits.slice(-this.#digits)}`;
+    return this.#money.decimal(amount);
   }
 }

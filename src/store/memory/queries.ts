@@ -118,6 +118,25 @@ export class Queries {
     };
   }
 
+  /**
+   * The rows of a selection as of the time of the call, whatever its limit, found one after the
+   * other as they are read; null for a row that does not match.
+   */
+  scan<K extends KindName>(name: K, selection: Selection): Iterable<RowOf<K> | null> {
+    const { order, backwards, value, restrictions } = this.#planOf(name, selection);
+    const ids = this.#sources.orderings.list(KINDS[name], order, value).snapshot(backwards);
+    const rows = this.#sources.rows[name].snapshot();
+    const source = { get: lookupIn((_, id) => rows.get(id)) };
+    return {
+      *[Symbol.iterator]() {
+        for (const id of ids) {
+          const row = existingRow(source, name, id);
+          yield passesAll(restrictions, row) ? row : null;
+        }
+      },
+    };
+  }
+
   /** The ordering that a page is read from, and the filters that remain. */
   #orderOf(name: KindName, { filters, sortby, order }: Selection) {
     const lengthOf = ([attribute, value]: Selection['filters'][number]) =>

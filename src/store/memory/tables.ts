@@ -155,6 +155,11 @@ export class Tables {
     return this.#orderings.faults();
   }
 
+  /** See {@link Queries.scan}. */
+  scan<K extends KindName>(kind: K, selection: Selection): Iterable<RowOf<K> | null> {
+    return this.#queries.scan(kind, selection);
+  }
+
   #index(kind: KindName, attribute: string): Ordering {
     const index = this.#indexes[kind].get(attribute);
     if (index === undefined) throw new Error(`${kind} has no index by ${attribute}`);

@@ -57,6 +57,11 @@ const KEYWORD = query(
 
 /** What the query of a collection takes. */
 export function listParameters(kind: Kind): Parameter[] {
+  return [...PAGING, ...selectionParameters(kind)];
+}
+
+/** The parameters that say which rows, and in which order. */
+export function selectionParameters(kind: Kind): Parameter[] {
   const sortby = query(
     'sortby',
     'The attribute to sort by.',
@@ -65,7 +70,7 @@ export function listParameters(kind: Kind): Parameter[] {
   );
   const keyword = kind.keyword === undefined ? [] : [KEYWORD];
   const ranges = [...rangeParameters(kind)].map(([name, range]) => rangeParameter(name, range));
-  return [...PAGING, sortby, ORDER, SEARCH, ...keyword, ...filtersOf(kind), ...ranges];
+  return [sortby, ORDER, SEARCH, ...keyword, ...filtersOf(kind), ...ranges];
 }
 
 /** The filters but `keyword`; the description has the request's word alone (spec 1.9). */

@@ -1,0 +1,107 @@
+/** `/admin/<collection>/export/`: a whole collection as a file (spec 12.2). */
+import type { Kind } from '../../../model/kind.ts';
+import { malformed } from '../../../resources/query/parameters.ts';
+import { parseUnpagedQuery } from '../../../resources/query.ts';
+import {
+  type Format,
+  FORMAT_TYPES,
+  FORMATS,
+  isFormat,
+} from '../../../resources/transfer/formats.ts';
+import { header, type HttpResponse } from '../../message.ts';
+import { noBody } from '../../operations/body.ts';
+import type { Content } from '../../operations/content.ts';
+import { operation, type RequestContext } from '../../operations/operation.ts';
+import type { Parameter } from '../../operations/parameters.ts';
+import { definePath, type Path } from '../../operations/path.ts';
+import { negotiate, type Offer } from '../../rules/negotiation.ts';
+import { selectionParameters } from './list-parameters.ts';
+import { componentName } from './names.ts';
+import { type Place, roleFor, tagOf, templateOf } from './place.ts';
+import { manyOf } from './shapes.ts';
+
+const FORMAT: Parameter = {
+  component: 'exportFormat',
+  name: 'format',
+  in: 'query',
+  description: 'The format of the file: CSV, one JSON object a line, or a JSON array.',
+  schema: { type: 'string', enum: FORMATS, default: 'csv' },
+};
+
+export function exportPath(place: Place): Path {
+  const { kind } = place;
+  const name = componentName(kind);
+  return definePath<Kind>({
+    template: `${templateOf(place)}export/`,
+    tag: tagOf(place),
+    name: `${name}Export`,
+    about: `an export of ${kind.plural}`,
+    resolve: () => kind,
+    operations: {
+      GET: operation({
+        id: `export${name}List`,
+        summary: `Export ${kind.plural}`,
+        description:
+          'All that a list with the same filters would show on all of its pages, as one file and as of one moment. The columns of CSV are those that an import reads.',
+        role: roleFor(place, 'GET'),
+        parameters: [FORMAT, ...selectionParameters(kind)],
+        body: noBody,
+        responses: {
+          200: {
+            name: `${name}Export`,
+            description: `The file with ${kind.plural}.`,
+            headers: ['Content-Disposition'],
+            content: arrayOfAll(kind),
+            alternative: TEXT,
+            head: { name: 'ExportHead', description: 'There is such a file.' },
+          },
+        },
+        failures: [406, 503],
+        run: exportAll,
+      }),
+    },
+  });
+}
+
+/** The file as JSON. */
+function arrayOfAll(kind: Kind): Content {
+  return { ...manyOf(kind), types: [FORMAT_TYPES.json] };
+}
+
+const TEXT: Content = {
+  types: [FORMAT_TYPES.csv, FORMAT_TYPES.ndjson],
+  schema: { type: 'string' },
+  shapes: [],
+  examples: {
+    BrandFile: () => ({
+      summary: 'Brands as CSV',
+      value: 'id,name,logo,first_letter\r\n1,Auralune,,A\r\n',
+    }),
+  },
+};
+
+async function exportAll({
+  request,
+  services,
+  found: kind,
+}: RequestContext<Kind>): Promise<HttpResponse> {
+  const { selection, sent } = parseUnpagedQuery(kind, [FORMAT.name], request.search);
+  const format = parseFormat(sent.get(FORMAT.name));
+  const type = negotiate(header(request, 'accept'), [offerOf(format)]);
+  const { name, text } = await services.exports.open(kind, format, selection);
+  return {
+    status: 200,
+    headers: { 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` },
+    body: text,
+  };
+}
+
+function parseFormat(text = 'csv'): Format {
+  if (isFormat(text)) return text;
+  throw malformed(FORMAT.name, `must be one of ${FORMATS.join(', ')}`);
+}
+
+function offerOf(format: Format): Offer {
+  const type = FORMAT_TYPES[format];
+  return { type, answer: format === 'csv' ? `${type}; charset=utf-8` : type };
+}

@@ -1,0 +1,108 @@
+/**
+ * The columns of CSV (spec 12.3): the attributes of the object in their order, in words that people
+ * use. References stand there as id and as name, prices as decimals.
+ */
+import type { Attribute, Kind, KindName, Row, Scalar } from '../../model/kind.ts';
+import type { Money } from '../../model/money.ts';
+import { existingRow } from '../../model/rows.ts';
+import { joinOf } from '../../model/rules.ts';
+import { price } from '../../model/schemas.ts';
+import type { View } from '../../store/view.ts';
+import { visibleAttributes } from '../representation.ts';
+import { pairsText, pathText } from './labels.ts';
+
+export interface Column {
+  /** In the header. */
+  readonly name: string;
+  /** The attribute that a cell is about. */
+  readonly attribute: string;
+  /** How a cell writes it. */
+  readonly form: 'plain' | 'money' | 'name' | 'specs';
+  /** The text of the row's cell, before {@link guardFormula}. */
+  readonly text: (row: Row, view: View) => string;
+}
+
+/** The columns of a kind in their order. */
+export function columnsOf(kind: Kind, money: Money): readonly Column[] {
+  const columns = visibleAttributes(kind).flatMap(([name, declared]) => [
+    columnOf(kind, name, declared, money),
+    ...(ADDED[`${kind.name}.${name}`] ?? []),
+  ]);
+  // To tell specifications of equal names apart.
+  if (kind.name === 'options') columns.push(named('spu', 'spec_id', spuOfOption));
+  return columns;
+}
+
+/** Names of references that the object itself does not show, after an attribute. */
+const ADDED: Readonly<Record<string, readonly Column[]>> = {
+  'categories.parent_id': [
+    named('parent', 'parent_id', (row, view) => categoryPath(row['parent_id'], view)),
+  ],
+  'goods.category3_id': [
+    named('category', 'category3_id', (row, view) => categoryPath(row['category3_id'], view)),
+  ],
+};
+
+function named(name: string, attribute: string, text: Column['text']): Column {
+  return { name, attribute, form: 'name', text };
+}
+
+function columnOf(kind: Kind, name: string, declared: Attribute, money: Money): Column {
+  if (declared.role === 'lookup') return nameColumn(kind, name, declared);
+  if (declared.role === 'children') return { name, attribute: name, form: 'specs', text: specs };
+  const plain = (row: Row) => String(row[name] ?? '');
+  if (declared.role === 'input' && declared.schema === price) {
+    return {
+      name: `${name} ${money.currency}`,
+      attribute: name,
+      form: 'money',
+      text: (row) => money.decimal(Number(row[name])),
+    };
+  }
+  const header = declared.role === 'input' ? (declared.request ?? name) : name;
+  return { name: header, attribute: name, form: 'plain', text: plain };
+}
+
+/** The name of the row that a reference names; a category by its path. */
+function nameColumn(
+  kind: Kind,
+  name: string,
+  declared: Extract<Attribute, { role: 'lookup' }>,
+): Column {
+  const { references, through, attribute } = joinOf(kind, declared);
+  const reference = kind.attributes[through];
+  const request = reference?.role === 'input' ? reference.request : undefined;
+  const header = request === undefined ? name : request.replace(/_id$/, '');
+  if (references === 'categories') {
+    return named(header, through, (row, view) => categoryPath(row[through], view));
+  }
+  return named(header, through, (row, view) =>
+    String(view.get<KindName>(references, row[through] ?? null)?.[attribute] ?? ''),
+  );
+}
+
+/** `Electronics > Phones`; empty for none. */
+function categoryPath(id: Scalar | undefined, view: View): string {
+  const names: string[] = [];
+  let category = view.get('categories', id ?? null);
+  while (category !== undefined) {
+    names.unshift(category.name);
+    category = view.get('categories', category.parent_id);
+  }
+  return pathText(names);
+}
+
+function spuOfOption(row: Row, view: View): string {
+  const spec = view.get('specs', row['spec_id'] ?? null);
+  return view.get('goods', spec?.goods_id ?? null)?.name ?? '';
+}
+
+function specs({ id }: Row, view: View): string {
+  const pairs: [string, string][] = [];
+  for (const record of view.matching('sku_specs', 'sku_id', id)) {
+    const { spec_id, option_id } = existingRow(view, 'sku_specs', record);
+    const { name } = existingRow(view, 'specs', spec_id);
+    pairs.push([name, existingRow(view, 'options', option_id).value]);
+  }
+  return pairsText(pairs);
+}

@@ -1,0 +1,109 @@
+/** Whole collections as files (spec 12.2). */
+import { stringify } from 'csv-stringify/sync';
+import type { Kind, Row } from '../../model/kind.ts';
+import type { Money } from '../../model/money.ts';
+import type { Selection } from '../../store/memory/selection.ts';
+import type { ReadableStore } from '../../store/state.ts';
+import type { View } from '../../store/view.ts';
+import { inPieces } from '../pieces.ts';
+import { represent } from '../representation.ts';
+import { columnsOf } from './columns.ts';
+import type { Format } from './formats.ts';
+import { guardFormula } from './formulas.ts';
+
+export interface ExportFile {
+  /** `skus-2026-11-21.csv`. */
+  readonly name: string;
+  /**
+   * The file in pieces of at most 64 Ki UTF-16 units, made as they are asked for. It shows one state
+   * of the store, that of the first piece.
+   */
+  readonly text: AsyncIterable<string>;
+}
+
+export class Exports {
+  readonly #store: ReadableStore;
+  readonly #money: Money;
+  readonly #now: () => number;
+
+  /**
+   * @param money of the prices.
+   * @param now milliseconds since the epoch.
+   */
+  constructor(store: ReadableStore, money: Money, now: () => number = Date.now) {
+    this.#store = store;
+    this.#money = money;
+    this.#now = now;
+  }
+
+  /**
+   * @param selection its limit and offset are ignored.
+   * @throws CatalogError `busy` if too many orders are sorted at once.
+   */
+  async open(kind: Kind, format: Format, selection: Selection): Promise<ExportFile> {
+    await this.#prepare(kind, selection);
+    const date = new Date(this.#now()).toISOString().slice(0, 10);
+    return {
+      name: `${kind.name}-${date}.${format}`,
+      text: this.#pieces(kind, format, selection),
+    };
+  }
+
+  /** Commits may undo what was prepared. */
+  async #prepare(kind: Kind, selection: Selection): Promise<void> {
+    for (;;) {
+      const preparing = this.#store.prepare(kind.name, selection);
+      if (preparing === undefined) return;
+      await preparing;
+    }
+  }
+
+  async *#pieces(kind: Kind, format: Format, selection: Selection): AsyncGenerator<string> {
+    await this.#prepare(kind, selection);
+    const view = this.#store.freeze();
+    try {
+      const rows = this.#store.scan(kind.name, selection);
+      yield* inPieces(WRITERS[format](kind, rows, view, this.#money));
+    } finally {
+      view.close();
+    }
+  }
+}
+
+/** @param rows null for a row that is passed over: for it the text is empty. */
+type Writer = (
+  kind: Kind,
+  rows: Iterable<Row | null>,
+  view: View,
+  money: Money,
+) => Iterable<string>;
+
+const WRITERS: Readonly<Record<Format, Writer>> = {
+  *csv(kind, rows, view, money) {
+    const columns = columnsOf(kind, money);
+    yield csvRecord(columns.map(({ name }) => name));
+    for (const row of rows) {
+      if (row === null) yield '';
+      else yield csvRecord(columns.map(({ text }) => guardFormula(text(row, view))));
+    }
+  },
+  *ndjson(kind, rows, view) {
+    for (const row of rows) yield row === null ? '' : `${represent(kind, row, view).text}\n`;
+  },
+  *json(kind, rows, view) {
+    let separator = '[';
+    for (const row of rows) {
+      if (row === null) yield '';
+      else {
+        yield `${separator}${represent(kind, row, view).text}`;
+        separator = ',';
+      }
+    }
+    yield separator === '[' ? '[]' : ']';
+  },
+};
+
+/** RFC 4180, section 2. */
+function csvRecord(cells: readonly string[]): string {
+  return stringify([cells], { record_delimiter: 'windows' });
+}

@@ -1,0 +1,61 @@
+/**
+ * All rows as they were at one moment, for a reader that takes long.
+ *
+ * Invariant: every answer is that of the moment when the view was made. The rows are those of
+ * snapshots, which share what does not change; a look-up by value asks the live indexes, and what
+ * has left them since is kept here. So a view costs memory only for what changes as long as it is
+ * open.
+ */
+import type { Change } from '../../model/change.ts';
+import type { KindName, Scalar } from '../../model/kind.ts';
+import { KINDS } from '../../model/kinds.ts';
+import { lookupIn, type RowOf } from '../../model/rows.ts';
+import { Candidates } from '../candidates.ts';
+import type { RowSnapshot } from './row-table.ts';
+import { indexedAttributes } from './tables.ts';
+import type { View } from '../view.ts';
+
+export class FrozenView implements View {
+  readonly #rows: Readonly<Record<KindName, RowSnapshot>>;
+  readonly #live: View;
+  /** Rows that have changed since, by the values that they had. */
+  readonly #changed = new Candidates();
+  readonly #onClose: () => void;
+
+  /** @param live the state, which passes every change to {@link FrozenView.keep} first. */
+  constructor(rows: Readonly<Record<KindName, RowSnapshot>>, live: View, onClose: () => void) {
+    this.#rows = rows;
+    this.#live = live;
+    this.#onClose = onClose;
+  }
+
+  get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
+    return lookupIn((name, key) => this.#rows[name].get(key))(kind, id);
+  }
+
+  /** Every row of a kind, by ascending id. */
+  rows(kind: KindName): RowSnapshot {
+    return this.#rows[kind];
+  }
+
+  /** Ascending. */
+  matching(kind: KindName, attribute: string, value: Scalar): readonly number[] {
+    const had = (id: number) => this.#rows[kind].get(id)?.[attribute] === value;
+    const stayed = [...this.#live.matching(kind, attribute, value)].filter(had);
+    const changed = this.#changed.matching(kind, attribute, value).filter(had);
+    if (changed.length === 0) return stayed;
+    return [...new Set([...stayed, ...changed])].sort((a, b) => a - b);
+  }
+
+  /** Call it with every change before the state moves. */
+  keep(changes: readonly Change[]): void {
+    for (const { kind, before } of changes) {
+      if (before !== null) this.#changed.add(kind, before, indexedAttributes(KINDS[kind]));
+    }
+  }
+
+  /** The state keeps nothing for it any more. */
+  close(): void {
+    this.#onClose();
+  }
+}
