@@ -9,6 +9,7 @@ import { collectionPath } from './endpoints/kinds/collections.ts';
 import { exportPath } from './endpoints/kinds/exports.ts';
 import { documentPaths } from './endpoints/documents.ts';
 import { HEALTH_PATHS } from './endpoints/health.ts';
+import { itemAuditsPath } from './endpoints/kinds/item-audits.ts';
 import { itemPath } from './endpoints/kinds/items.ts';
 import { PAGE_BUILD_PATHS } from './endpoints/page-builds.ts';
 import { PAGE_PATHS } from './endpoints/pages.ts';
@@ -29,12 +30,13 @@ export function operationTable(settings: Settings): readonly Path[] {
   ];
 }
 
-/** Collections, several objects at once, items, and the same below their parents. */
+/** Collections, several objects at once, items with their audit entries, and nested paths. */
 function kindPaths({ protectBooks: protectsOpen }: Settings): Path[] {
   const own = [...COLLECTIONS.values()].flatMap((kind) => {
     const place = { kind, nesting: null, protectsOpen };
     const bulk = kind.bulk && isWritable(kind, null) ? [bulkPath(place), exportPath(place)] : [];
-    return [collectionPath(place), ...bulk, itemPath(place)];
+    const history = kind.audited ? [itemAuditsPath(place)] : [];
+    return [collectionPath(place), ...bulk, itemPath(place), ...history];
   });
   const nested = ALL_KINDS.flatMap((kind) =>
     kind.nestings.flatMap((nesting) => {

@@ -67,6 +67,8 @@ export interface ServerSetAttribute {
   readonly filter?: 'text' | 'id';
   /** A text that a search reads (spec 4.7). */
   readonly searched?: true;
+  /** A collection can be filtered by a period, with `since` and `until` (spec 4.8). */
+  readonly range?: 'period';
   /** A sentence for the documents. */
   readonly meaning?: string;
 }

@@ -70,7 +70,12 @@ export const audits = {
   weight: { texts: ['subject', 'before', 'after'], rest: 256 },
   attributes: {
     id,
-    time: serverSet('', { schema: instant, searched: true, meaning: 'When it was written, UTC.' }),
+    time: serverSet('', {
+      schema: instant,
+      searched: true,
+      range: 'period',
+      meaning: 'When it was written, UTC.',
+    }),
     subject: serverSet('', {
       schema: optionalText,
       filter: 'text',

@@ -73,6 +73,12 @@ export class Records {
     requireParent(address, this.#store);
   }
 
+  /** @throws CatalogError `not_found` if no row ever had the id. */
+  requireAssigned({ name, label }: Kind, id: number): void {
+    if (id >= 1 && id <= this.#store.lastId(name)) return;
+    throw new CatalogError('not_found', `there is no ${label} ${id}`);
+  }
+
   /**
    * @returns a promise if the rows have to be sorted first.
    * @throws CatalogError `busy`, as a rejection.

@@ -308,6 +308,113 @@ test('it is filtered by subject, resource and resource_id, and by all of them to
   assert.is((await send(server, 'GET', `${BRANDS}?resource_id=1`)).status, 400);
 });
 
+test('since and until select a period of time, both bounds included', async () => {
+  let now = Date.UTC(2026, 10, 20, 23, 59, 59, 999);
+  const timed = await openService({ clock: { now: () => now } });
+  const claims = { iat: Date.UTC(2020, 0) / 1000, exp: Date.UTC(2100, 0) / 1000 };
+  const token = await tokenFor('admin', claims);
+  for (const name of ['Friday', 'Saturday', 'Saturday noon', 'Sunday']) {
+    assert.is((await send(timed, 'POST', BRANDS, { token, body: { name } })).status, 201);
+    now = name === 'Friday' ? now + 1 : now + 12 * 3600 * 1000;
+  }
+  const idsFor = async (query: string, path = AUDITS) => {
+    const { status, json, headers } = await send(timed, 'GET', `${path}?${query}`, { token });
+    assert.is(status, 200, JSON.stringify(json));
+    assert.is(headers.get('x-total-count'), String(json.length), query);
+    return (json as Entry[]).map(({ id }) => id);
+  };
+  assert.equal(await idsFor('since=2026-11-21'), [2, 3, 4]);
+  assert.equal(await idsFor('until=2026-11-20'), [1]);
+  assert.equal(await idsFor('until=2026-11-21&since=2026-11-21'), [2, 3]);
+  assert.equal(await idsFor('since=2026-11-21T12:00:00Z&until=2026-11-21T12:00:00Z'), [3]);
+  assert.equal(await idsFor('since=2026-11-21T14:00:00.001%2B02:00'), [4]);
+  assert.equal(await idsFor('until=2026-11-20T23:59:59.999Z'), [1]);
+  assert.equal(await idsFor('since=2026-11-22&until=2026-11-21'), []);
+  assert.equal(await idsFor('since=2026-11-21&order=desc&resource=brands&q=create'), [4, 3, 2]);
+  assert.equal(await idsFor('since=2026-11-21', `${BRANDS}2/audits/`), [2]);
+  await timed.stop();
+
+  for (const value of ['', 'yesterday', '2026-02-30', '2026-11-21T08:00:00', '2026-11-21T25:00Z']) {
+    for (const path of [AUDITS, `${BRANDS}${catalog.brand}/audits/`]) {
+      for (const name of ['since', 'until']) {
+        const refused = await send(server, 'GET', `${path}?${name}=${value}`);
+        assert.is(refused.status, 400, `${name}=${value}`);
+        assert.match(refused.json.error, `query parameter ${name} must be a date such as`);
+      }
+    }
+  }
+  assert.is((await send(server, 'GET', `${BRANDS}?since=2026-11-21`)).status, 400);
+});
+
+test('an item lists its own entries, the same as the trail filtered by it', async () => {
+  const items = [
+    ['brands', catalog.brand],
+    ['categories', catalog.chain[2]],
+    ['goods', catalog.spu],
+    ['specs', catalog.silver.spec_id],
+    ['options', catalog.silver.option_id],
+    ['skus', catalog.sku],
+  ] as const;
+  for (const [resource, id] of items) {
+    await leftBy(200, 'PATCH', `/admin/${resource}/${id}/`, { body: {} });
+    const path = `/admin/${resource}/${id}/audits/`;
+    for (const query of ['', '?order=desc&limit=1', '?sortby=time&page=1&per_page=1']) {
+      const [own, whole] = [
+        await send(server, 'GET', `${path}${query}`),
+        await send(
+          server,
+          'GET',
+          `${AUDITS}${query || '?'}&resource=${resource}&resource_id=${id}`,
+        ),
+      ];
+      assert.is(own.status, 200, own.text);
+      assert.ok(own.json.length > 0, path);
+      assert.equal(own.json, whole.json, path);
+      assert.is(own.headers.get('x-total-count'), whole.headers.get('x-total-count'));
+    }
+    const links = Object.fromEntries(linksOf(await send(server, 'GET', `${path}?limit=1`)));
+    assert.is(links['up'], `/admin/${resource}/${id}/`);
+    assert.is(links['next'], `${path}?limit=1&offset=1`);
+    assert.equal(await read(server, `${path}?resource=books`), []);
+    const options = await send(server, 'OPTIONS', path, { token: null });
+    assert.is(options.headers.get('allow'), 'GET, HEAD, OPTIONS');
+  }
+});
+
+test('editors read the entries of an item, viewers do not', async () => {
+  const path = `${BRANDS}${catalog.brand}/audits/`;
+  for (const [role, status] of [
+    ['editor', 200],
+    ['admin', 200],
+    ['viewer', 403],
+  ] as const) {
+    const token = await tokenFor(role);
+    const answer = await send(server, 'GET', path, { token });
+    assert.is(answer.status, status, role);
+    assert.is((await send(server, 'HEAD', path, { token })).status, status, role);
+    if (status === 403) {
+      assert.equal(answer.json, { error: 'the role viewer may not read this; editor may' });
+    }
+  }
+  assert.is((await send(server, 'GET', path, { token: null })).status, 401);
+});
+
+test('a deleted item still lists its entries; an id that no item ever had is 404', async () => {
+  const { id } = await make(server, BRANDS, { name: 'Deleted' });
+  await send(server, 'DELETE', `${BRANDS}${id}/`);
+  assert.is((await send(server, 'GET', `${BRANDS}${id}/`)).status, 410);
+  assert.equal(told(await read(server, `${BRANDS}${id}/audits/`)), [
+    `create brands ${id}`,
+    `delete brands ${id}`,
+  ]);
+  for (const unknown of [0, id + 1, '9'.repeat(20)]) {
+    const answer = await send(server, 'GET', `${BRANDS}${unknown}/audits/`);
+    assert.is(answer.status, 404, String(unknown));
+    assert.match(answer.json.error, 'there is no brand');
+  }
+  assert.is((await send(server, 'GET', '/books/1/audits/')).status, 404);
+});
+
 test('after a restart the entries are still there, and ids continue', async () => {
   const first = await openService();
   await make(first, BRANDS, { name: 'One' });

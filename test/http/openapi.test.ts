@@ -65,10 +65,14 @@ const COLLECTIONS = [
   '/admin/audits/',
 ];
 
+/** The collections under /admin/ that clients write. */
+const AUDITED = ['brands', 'goods', 'skus', 'categories', 'specs', 'options'];
+
 /** Several objects in one request. */
-const BULK = ['goods', 'skus', 'brands', 'categories', 'specs', 'options'].map(
-  (name) => `/admin/${name}/bulk/`,
-);
+const BULK = AUDITED.map((name) => `/admin/${name}/bulk/`);
+
+/** The audit entries of one item. */
+const ITEM_AUDITS = AUDITED.map((name) => `/admin/${name}/{pk}/audits/`);
 
 /** A whole collection as a file. */
 const EXPORTS = BULK.map((path) => path.replace('bulk', 'export'));
@@ -118,7 +122,7 @@ test.before(async () => {
   server = await openService({ demo: true, pages: { publicUrl: 'https://shop.example' } });
   document = (await send(server, 'GET', '/openapi.json')).json;
   // The demo catalog has an object of every kind except the audit trail.
-  await send(server, 'PATCH', '/admin/brands/1/', { body: {} });
+  for (const name of AUDITED) await send(server, 'PATCH', `/admin/${name}/1/`, { body: {} });
   await lengthenLists();
 });
 
@@ -216,7 +220,7 @@ test('the document has every path: collections, items, nested forms and document
   ]);
   assert.equal(
     Object.keys(document.paths).toSorted(),
-    [...records, ...BULK, ...EXPORTS, ...TOKENS, ...DOCUMENTS].toSorted(),
+    [...records, ...BULK, ...EXPORTS, ...ITEM_AUDITS, ...TOKENS, ...DOCUMENTS].toSorted(),
   );
 });
 
@@ -392,7 +396,7 @@ test('a token and a role are required exactly if the document says so', async ()
     const reads = ['GET', 'HEAD', 'OPTIONS'].includes(method);
     assert.equal(security, open ? [] : [{ token: [] }], `${method} ${template}`);
     assert.is('401' in responses, !open || (logsIn && method === 'POST'), `${method} ${template}`);
-    const admin = template.startsWith('/admin/audits/');
+    const admin = template.includes('/audits/');
     assert.is('403' in responses, !open && (admin || !reads), `${method} ${template}`);
     if (open) continue;
     const answer = await send(server, method, await real(template), { token: null });
@@ -478,7 +482,8 @@ test('every query parameter is accepted, with every value that it enumerates', a
   for (const [template, method, operation] of operations()) {
     const query = parametersOf(template, operation).filter((each) => each.in === 'query');
     const lists =
-      [...COLLECTIONS, ...NESTED, ...EXPORTS].includes(template) && /GET|HEAD/.test(method);
+      [...COLLECTIONS, ...NESTED, ...EXPORTS, ...ITEM_AUDITS].includes(template) &&
+      /GET|HEAD/.test(method);
     if (!lists) {
       assert.equal(query, [], `${method} ${template}`);
       continue;
@@ -486,7 +491,7 @@ test('every query parameter is accepted, with every value that it enumerates', a
     if (method === 'HEAD') continue;
     const path = await real(template);
     for (const { name, schema } of query) {
-      for (const value of schema.enum ?? ['1']) {
+      for (const value of schema.enum ?? schema.examples?.map(String) ?? ['1']) {
         const answer = await send(server, 'GET', `${path}?${name}=${value}`);
         assert.is(answer.status, 200, `${path}?${name}=${value}`);
       }

@@ -34,7 +34,8 @@ export function authorize(
     const { role } = caller;
     if (!mayActAs(role, needed)) {
       const what = reads(request.method) ? 'read' : 'do';
-      const lacking = needed === 'admin' ? `not ${what} this; admin may` : 'read, but not write';
+      const isWrite = needed === 'editor' && what === 'do';
+      const lacking = isWrite ? 'read, but not write' : `not ${what} this; ${needed} may`;
       throw new CatalogError('forbidden', `the role ${role} may ${lacking}`);
     }
     return caller;

@@ -53,7 +53,7 @@ export function collectionPath(place: Place): Path {
   });
 }
 
-const LIST_HEAD = { name: 'ListHead', description: 'There is such a page.' };
+export const LIST_HEAD = { name: 'ListHead', description: 'There is such a page.' };
 
 function listOperation(place: Place): Operation<Address> {
   const { kind } = place;
@@ -85,21 +85,23 @@ function list(context: RequestContext<Address>): HttpResponse | Promise<HttpResp
   const { request, services, found } = context;
   const query = parseQuery(found.kind, request.search);
   return whenReady(services.records.list(found, query.selection), (listing) =>
-    pageOf(context, query, listing),
+    pageOf(context, query, listing, upLink(found, request.path)),
   );
 }
 
-function pageOf(
-  { request, found, mediaType }: RequestContext<Address>,
+/** The answer to GET of a list. @param up the Link value that names what the list belongs to. */
+export function pageOf(
+  { request, mediaType }: Pick<RequestContext<unknown>, 'request' | 'mediaType'>,
   query: CollectionQuery,
   { text, total }: Listing,
+  up: string,
 ): HttpResponse {
   return {
     status: 200,
     headers: {
       'Content-Type': mediaType,
       'X-Total-Count': String(total),
-      Link: [...pageLinks(request.path, query, total), upLink(found, request.path)].join(', '),
+      Link: [...pageLinks(request.path, query, total), up].join(', '),
     },
     body: text,
   };

@@ -93,8 +93,21 @@ function filterSchema(kind: Kind, attribute: string): JsonSchema {
   return nullable ? { anyOf: [integer(0), { ...text, const: 'null' }] } : integer(0);
 }
 
-function rangeParameter(name: string, { attribute, bound }: RangeParameter): Parameter {
-  if (bound === 'both') {
+function rangeParameter(name: string, range: RangeParameter): Parameter {
+  const { attribute, bound, values } = range;
+  if (values === 'period') {
+    const [when, edge] = bound === 'min' ? ['from', 'beginning'] : ['up to', 'end'];
+    return query(
+      name,
+      `Those whose \`${attribute}\` is ${when} this one: an instant with its offset from UTC, or a date, which stands for the ${edge} of its day in UTC.`,
+      {
+        ...text,
+        anyOf: [{ format: 'date-time' }, { format: 'date' }],
+        examples: ['2026-11-21', '2026-11-21T08:00:00Z'],
+      },
+    );
+  }
+  if (values === 'flag') {
     return query(name, `Those with this \`${name}\`.`, { ...text, enum: ['true', 'false'] });
   }
   const what = bound === 'min' ? 'at least' : 'at most';

@@ -1,0 +1,85 @@
+/** `/admin/<collection>/<id>/audits/`: the entries of one row in the audit trail (spec 1.13). */
+import type { Kind } from '../../../model/kind.ts';
+import { KINDS } from '../../../model/kinds.ts';
+import { parseQuery } from '../../../resources/query.ts';
+import { type HttpResponse, whenReady } from '../../message.ts';
+import { noBody } from '../../operations/body.ts';
+import { operation, type RequestContext } from '../../operations/operation.ts';
+import { PK } from '../../operations/parameters.ts';
+import { definePath, type Path } from '../../operations/path.ts';
+import { JSON_OFFERS } from '../../rules/negotiation.ts';
+import { LIST_HEAD, pageOf } from './collections.ts';
+import { listParameters } from './list-parameters.ts';
+import { componentName, withArticle } from './names.ts';
+import { type Place, tagOf, templateOf } from './place.ts';
+import { manyOf } from './shapes.ts';
+
+/** A row that exists, or did. */
+interface Subject {
+  readonly kind: Kind;
+  readonly id: number;
+}
+
+const { audits } = KINDS;
+
+const SEGMENT = 'audits/';
+
+/** @param place the path of a collection whose writes are audited. */
+export function itemAuditsPath(place: Place): Path {
+  const { kind } = place;
+  const name = `${componentName(audits)}ListOf${componentName(kind)}`;
+  const about = `${audits.plural} of ${withArticle(kind.label)}`;
+  return definePath<Subject>({
+    template: `${templateOf(place)}{${PK.name}}/${SEGMENT}`,
+    parameters: [PK],
+    tag: tagOf(place),
+    name,
+    about,
+    label: audits.label,
+    offers: JSON_OFFERS,
+    resolve(params, { records }) {
+      const id = params.id(PK.name);
+      records.requireAssigned(kind, id);
+      return { kind, id };
+    },
+    operations: {
+      GET: operation({
+        id: `list${name}`,
+        summary: `List ${about}`,
+        description: `Who wrote the ${kind.label}, when, from what to what. Also of one that was deleted. Paged, sorted and filtered like \`${audits.path}\`.`,
+        role: 'editor',
+        parameters: listParameters(audits),
+        body: noBody,
+        responses: {
+          200: {
+            name: `${componentName(audits)}List`,
+            description: `A page of ${audits.plural}.`,
+            headers: ['X-Total-Count'],
+            content: manyOf(audits),
+            head: LIST_HEAD,
+          },
+        },
+        // Too many sort orders are made at once.
+        failures: [503],
+        run: list,
+      }),
+    },
+  });
+}
+
+function list(context: RequestContext<Subject>): HttpResponse | Promise<HttpResponse> {
+  const { request, services, found } = context;
+  const query = parseQuery(audits, request.search);
+  const selection = {
+    ...query.selection,
+    filters: [
+      ...query.selection.filters,
+      ['resource', found.kind.name] as const,
+      ['resource_id', found.id] as const,
+    ],
+  };
+  const up = `<${request.path.slice(0, -SEGMENT.length)}>; rel="up"`;
+  return whenReady(services.records.list({ kind: audits, parent: null }, selection), (listing) =>
+    pageOf(context, query, listing, up),
+  );
+}
