@@ -75,6 +75,7 @@ export class PageQueue {
   /** When what is left is left to the next start; by performance.now(). */
   #deadline = Number.POSITIVE_INFINITY;
   #isDraining = false;
+  #isDrained = false;
   #isAbandoned = false;
   #running: Promise<void> | null = null;
   /** Ends a wait for more commits. */
@@ -144,6 +145,7 @@ export class PageQueue {
     for (const { finish } of this.#builds.splice(0)) finish();
     this.#retry.end();
     if (!this.#isAbandoned) await within(this.#save(), Math.max(grace * SAVE_SHARE, 100));
+    this.#isDrained = true;
     lock.close();
   }
 
@@ -240,7 +242,7 @@ export class PageQueue {
     const names = await build.take(BATCH_SIZE);
     if (names.length === 0) {
       const unlisted = build.failures.get(FOLDER);
-      if (unlisted !== undefined) this.#options.onError(errorOf(FOLDER, unlisted));
+      if (unlisted !== undefined) this.#report(errorOf(FOLDER, unlisted));
       this.#builds.shift();
       finish();
       return true;
@@ -274,20 +276,24 @@ export class PageQueue {
   /** What cannot be cleared away does no harm to pages: it is reported, and left to the next start. */
   async #sweep(): Promise<void> {
     this.#mustSweep = false;
-    await this.#options.maker.sweep().catch(this.#options.onError);
+    await this.#options.maker.sweep().catch(this.#report);
   }
 
   /** Keeps the manifest, with the state of the store if every page of it is made. */
   async #save(): Promise<void> {
-    const { store, maker, onError } = this.#options;
+    const { store, maker } = this.#options;
     const { isBehind, sequence } = this.state;
     if (!isBehind && this.#savedSequence === sequence) return;
     const mark: StateMark | null = isBehind ? null : { sequence, digest: store.digest };
     this.#savedAt = performance.now();
-    await maker.save(mark).then(() => {
-      this.#savedSequence = mark?.sequence ?? null;
-    }, onError);
+    const keep = () => (this.#savedSequence = mark?.sequence ?? null);
+    await maker.save(mark).then(keep, this.#report);
   }
+
+  /** What the end of a drain cuts off is no failure: the next start makes the rest. */
+  readonly #report = (error: unknown): void => {
+    if (!this.#isDrained) this.#options.onError(error);
+  };
 }
 
 function errorOf(name: PageName, { message }: PageFailure): Error {
