@@ -12,8 +12,7 @@
  * 3. Pages are gathered and written only under the pages' lock. Every other process that writes
  *    them (rebuild-pages) takes its snapshot under the lock as well. So nobody puts back an older
  *    page.
- * 4. Memory is bounded by the pages and rows that there are, not by the changes: a summary for each
- *    changed row, and names of pages, each once.
+ * 4. Memory is bounded by the rows and pages that there are, not by the number of changes.
  * 5. The event loop is never held for long: pages are named and gathered in slices of
  *    {@link SLICE_MS}, and rendered and written in another thread.
  */
