@@ -1,5 +1,5 @@
 /** How kinds hang together: who refers to whom, and who shows something of whom. */
-import { type Kind, KIND_NAMES, type KindName, type Row } from './kind.ts';
+import { type Kind, KIND_NAMES, type KindName } from './kind.ts';
 import { ALL_KINDS } from './kinds.ts';
 import { joinOf, type Reference, referencesOf } from './rules.ts';
 
@@ -23,34 +23,32 @@ export function referrersOf(name: KindName): readonly Referrer[] {
   return referrers.get(name) ?? [];
 }
 
-interface Dependent {
+/** An attribute that rows of a kind look up in rows of another. */
+export interface Dependent {
   readonly kind: KindName;
-  /** What it looks up. */
+  /** The attribute that shows the value. */
+  readonly name: string;
+  /** The attribute that refers to the other row. */
+  readonly foreignKey: string;
+  /** The attribute of the other row. */
   readonly attribute: string;
 }
 
-/** The kinds that show an attribute of the rows of a kind. */
 const dependents = new Map<KindName, readonly Dependent[]>(
   KIND_NAMES.map((name) => [name, ALL_KINDS.flatMap((kind) => lookupsOf(kind, name))]),
 );
 
 function lookupsOf(kind: Kind, from: KindName): Dependent[] {
-  return Object.values(kind.attributes).flatMap((declared) =>
-    declared.role === 'lookup' && joinOf(kind, declared).references === from
-      ? [{ kind: kind.name, attribute: declared.attribute }]
-      : [],
-  );
+  return Object.entries(kind.attributes).flatMap(([name, declared]) => {
+    if (declared.role !== 'lookup' || joinOf(kind, declared).references !== from) return [];
+    const { foreignKey, attribute } = declared;
+    return [{ kind: kind.name, name, foreignKey, attribute }];
+  });
 }
 
-/**
- * The kinds whose objects may look different after a row of another kind has changed. A new row is
- * not shown by a row that did not change itself, and a deleted one by none.
- */
-export function dependentKinds(name: KindName, before: Row | null, after: Row | null): KindName[] {
-  if (before === null || after === null) return [];
-  return (dependents.get(name) ?? []).flatMap(({ kind, attribute }) =>
-    before[attribute] === after[attribute] ? [] : [kind],
-  );
+/** The attributes, of whichever kind, that show an attribute of the rows of a kind. */
+export function dependentsOf(name: KindName): readonly Dependent[] {
+  return dependents.get(name) ?? [];
 }
 
 interface Owner {

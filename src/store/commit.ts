@@ -16,7 +16,7 @@ import type { Change } from '../model/change.ts';
 import type { ChangeSet, ChangeSetContent } from './change-set.ts';
 import { inSlices } from '../slices.ts';
 import { Draft, type LongTransaction, type Transaction } from './draft.ts';
-import { encodeChangeSet } from './files/change-set.ts';
+import { encodeChangeSet, encodeInParts } from './files/change-set.ts';
 import { reasonOf } from './files/files.ts';
 import type { Log } from './log.ts';
 import type { StoreObserver } from './observer.ts';
@@ -27,6 +27,9 @@ import type { State } from './state.ts';
  * characters, or when its transactions have run for so long. The rest waits for the next group.
  */
 const MAX_GROUP = { transactions: 1024, characters: 1024 * 1024, milliseconds: 5 };
+
+/** Change sets of more rows are encoded and planned in slices. */
+const MAX_ROWS_AT_ONCE = 500;
 
 /** One commit, as listeners see it. */
 export interface Commit {
@@ -178,12 +181,15 @@ export class Committer {
 
   async #commit(content: ChangeSetContent): Promise<void> {
     this.#checkpointIfDue();
-    const encoded = encodeChangeSet(content);
+    // The state does not move in between: one group is committed at a time.
+    const isLarge = rowsIn(content) > MAX_ROWS_AT_ONCE;
+    const encoded = isLarge ? await inSlices(encodeInParts(content)) : encodeChangeSet(content);
+    const plan = isLarge ? await inSlices(this.#low.data.plan(content)) : undefined;
     await this.#log.append(encoded);
     const { changeSet } = encoded;
     let changes: readonly Change[];
     try {
-      changes = this.#low.data.apply(changeSet);
+      changes = this.#low.data.apply(changeSet, plan);
     } catch (error) {
       this.#callbacks.onFatal(error);
       throw error;
@@ -240,7 +246,8 @@ async function runGroup(state: State, queue: readonly Job[]): Promise<Group> {
     if (job.alone || jobs.length === MAX_GROUP.transactions) break;
     if (draft.characters >= MAX_GROUP.characters || performance.now() >= end) break;
   }
-  return { jobs, content: draft.changeSet(new Date().toISOString()), settle, dependent };
+  const content = await inSlices(draft.changeSetInParts(new Date().toISOString()));
+  return { jobs, content, settle, dependent };
 }
 
 function rowsIn({ put, delete: deleted }: ChangeSetContent): number {

@@ -213,12 +213,19 @@ export class Draft implements Transaction {
    *   rows that had them are deleted within the group.
    */
   changeSet(time: string): ChangeSetContent | null {
+    return atOnce(this.changeSetInParts(time));
+  }
+
+  /** The same, in steps. */
+  *changeSetInParts(time: string): Generator<undefined, ChangeSetContent | null> {
     const put: Partial<Record<KindName, Row[]>> = {};
     const deleted: Partial<Record<KindName, number[]>> = {};
     let empty = this.#lastIds.size === 0;
     for (const [kind, rows] of this.#rows) {
       // By ascending id: new rows then enter their table in the order that every table keeps.
-      for (const [id, after] of [...rows].sort(([a], [b]) => a - b)) {
+      for (const id of [...rows.keys()].sort((a, b) => a - b)) {
+        const after = rows.get(id) ?? null;
+        yield;
         if ((this.#state.get(kind, id) ?? null) === after) continue;
         empty = false;
         if (after === null) (deleted[kind] ??= []).push(id);

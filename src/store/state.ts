@@ -13,13 +13,13 @@ import type { KindName, Row, Scalar } from '../model/kind.ts';
 import { KIND_NAMES } from '../model/kind.ts';
 import { perKind } from '../model/per-kind.ts';
 import type { RowOf } from '../model/rows.ts';
-import type { ChangeSet } from './change-set.ts';
+import type { ChangeSet, ChangeSetContent } from './change-set.ts';
 import { FrozenView } from './memory/frozen-view.ts';
 import type { IdList } from './memory/id-list.ts';
 import type { OrderedIds } from './memory/ordered-ids.ts';
 import { RowTable } from './memory/row-table.ts';
 import type { Page, Selection } from './memory/selection.ts';
-import { Tables } from './memory/tables.ts';
+import { type IndexPlan, Tables } from './memory/tables.ts';
 import type { View } from './view.ts';
 
 /** What readers of a store see: durable rows only. */
@@ -71,6 +71,12 @@ export interface Snapshot {
   readonly lastIds: Readonly<Record<KindName, number>>;
   /** By ascending id. */
   readonly rows: Readonly<Record<KindName, Iterable<Row>>>;
+}
+
+/** What a change set will do to a state. */
+export interface Transition {
+  readonly changes: readonly Change[];
+  readonly indexes: IndexPlan;
 }
 
 /** Where a state begins. */
@@ -133,19 +139,32 @@ export class State implements ReadableStore {
   }
 
   /**
+   * Prepares a large change set in steps, so that {@link State.apply} takes little time. Nothing
+   * changes; the state must not move before the change set is applied.
+   *
+   * @throws Error if an index contradicts its table.
+   */
+  *plan(content: ChangeSetContent): Generator<undefined, Transition> {
+    const changes = this.#changesOf(content);
+    yield;
+    return { changes, indexes: yield* this.#tables.plan(changes) };
+  }
+
+  /**
    * Moves the state forward by the change set that follows it.
    *
+   * @param plan as {@link State.plan} made it of this state and change set.
    * @returns the rows that changed, before and after.
    * @throws Error if the change set does not follow, in which case nothing has moved; or if an
    *   index contradicts its table, in which case the state must not be used any more.
    */
-  apply(changeSet: ChangeSet): readonly Change[] {
+  apply(changeSet: ChangeSet, plan?: Transition): readonly Change[] {
     if (changeSet.sequence !== this.#sequence + 1 || changeSet.previous !== this.#digest) {
       throw new Error(`change set ${changeSet.sequence} does not follow ${this.#sequence}`);
     }
-    const changes = this.#changesOf(changeSet);
+    const changes = plan?.changes ?? this.#changesOf(changeSet);
     for (const view of this.#frozen) view.keep(changes);
-    this.#tables.apply(changes);
+    this.#tables.apply(changes, plan?.indexes);
     Object.assign(this.#lastIds, changeSet.last_ids);
     this.#sequence = changeSet.sequence;
     this.#digest = changeSet.digest;
@@ -233,7 +252,7 @@ export class State implements ReadableStore {
     return this.#lastIds[kind];
   }
 
-  #changesOf(changeSet: ChangeSet): Change[] {
+  #changesOf(changeSet: ChangeSetContent): Change[] {
     const changes: Change[] = [];
     for (const kind of KIND_NAMES) {
       const before = (id: number) => this.#rows[kind].get(id) ?? null;

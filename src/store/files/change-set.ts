@@ -1,9 +1,10 @@
 /** The encoding of a change set: one line of JSON with its checksum, the same in every log. */
+import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { Row } from '../../model/kind.ts';
 import { KIND_NAMES } from '../../model/kind.ts';
 import type { ChangeSet, ChangeSetContent, EncodedChangeSet } from '../change-set.ts';
-import { damaged, parseShape, withChecksum, verifyChecksum } from './files.ts';
+import { checksumMember, damaged, parseShape, withChecksum, verifyChecksum } from './files.ts';
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const id = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
@@ -42,6 +43,41 @@ const changeSetShape = v.object({
 export function encodeChangeSet(content: ChangeSetContent): EncodedChangeSet {
   const { bytes, digest } = withChecksum(content);
   return { changeSet: { ...content, digest }, bytes };
+}
+
+/** Rows that are encoded between two pauses. */
+const STEP_ROWS = 64;
+
+/** The same bytes, encoded in steps. */
+export function* encodeInParts(content: ChangeSetContent): Generator<undefined, EncodedChangeSet> {
+  const hash = createHash('sha256');
+  const pieces: Buffer[] = [];
+  for (const text of textsOf(content)) {
+    const piece = Buffer.from(text);
+    hash.update(piece);
+    pieces.push(piece);
+    yield;
+  }
+  const digest = hash.digest('hex');
+  pieces.push(Buffer.from(checksumMember(digest)));
+  return { changeSet: { ...content, digest }, bytes: Buffer.concat(pieces) };
+}
+
+/** JSON text of a change set without the brace at its end, in pieces. */
+function* textsOf({ put, delete: deleted, ...head }: ChangeSetContent): Generator<string> {
+  yield JSON.stringify(head).slice(0, -1);
+  yield ',"put":{';
+  let separator = '';
+  for (const [kind, rows] of Object.entries(put)) {
+    yield `${separator}"${kind}":[`;
+    for (let start = 0; start < rows.length; start += STEP_ROWS) {
+      const text = JSON.stringify(rows.slice(start, start + STEP_ROWS)).slice(1, -1);
+      yield start === 0 ? text : `,${text}`;
+    }
+    yield ']';
+    separator = ',';
+  }
+  yield `},"delete":${JSON.stringify(deleted)}`;
 }
 
 /**

@@ -64,6 +64,52 @@ export class OrderedIds implements IdList {
     this.#length -= 1;
   }
 
+  /**
+   * A list by ascending id with some ids less and some more. This one does not change; the two share
+   * the chunks in which nothing differs.
+   *
+   * @param leaving ids of the list, ascending.
+   * @param entering other ids, ascending.
+   * @returns the new list, built in steps.
+   * @throws Error if an id that leaves is not in the list.
+   */
+  *replaced(
+    leaving: readonly number[],
+    entering: readonly number[],
+  ): Generator<undefined, OrderedIds> {
+    const made = new OrderedIds();
+    // A chunk that is shared counts as shared with a snapshot: a write copies it first.
+    made.#snapshots = 1;
+    let [left, entered] = [0, 0];
+    for (const [at, { ids }] of this.#chunks.entries()) {
+      const last = at === this.#chunks.length - 1 ? Number.POSITIVE_INFINITY : (ids.at(-1) ?? 0);
+      const leftNow = endOf(leaving, left, last);
+      const enteredNow = endOf(entering, entered, last);
+      if (leftNow === left && enteredNow === entered) made.#share(ids);
+      else {
+        const [less, more] = [leaving.slice(left, leftNow), entering.slice(entered, enteredNow)];
+        made.#append(mergedIds(ids, less, more));
+      }
+      [left, entered] = [leftNow, enteredNow];
+      yield;
+    }
+    if (this.#chunks.length === 0) made.#append(mergedIds([], leaving, entering));
+    return made;
+  }
+
+  #share(ids: number[]): void {
+    this.#chunks.push({ since: 0, ids });
+    this.#length += ids.length;
+  }
+
+  #append(ids: readonly number[]): void {
+    const size = ids.length > CHUNK_SIZE ? CHUNK_SIZE / 2 : CHUNK_SIZE;
+    for (let start = 0; start < ids.length; start += size) {
+      this.#chunks.push({ since: this.#snapshots, ids: ids.slice(start, start + size) });
+    }
+    this.#length += ids.length;
+  }
+
   /** How many ids stand before the place that `before` gives, whether its id is there or not. */
   rank(before: Before): number {
     const at = this.#chunkOf(before);
@@ -147,6 +193,42 @@ export function removeFrom(ids: number[], id: number, before: Before): void {
   const position = positionIn(ids, before);
   if (ids[position] !== id) throw lost(id);
   ids.splice(position, 1);
+}
+
+/**
+ * @param ids ascending, as all three are.
+ * @returns the ids without those that leave and with those that enter.
+ * @throws Error if an id that leaves is not among them.
+ */
+export function mergedIds(
+  ids: readonly number[],
+  leaving: readonly number[],
+  entering: readonly number[],
+): number[] {
+  const merged: number[] = [];
+  let [left, entered] = [0, 0];
+  for (const id of ids) {
+    if (id === leaving[left]) {
+      left += 1;
+      continue;
+    }
+    for (let next = entering[entered]; next !== undefined && next < id; next = entering[entered]) {
+      merged.push(next);
+      entered += 1;
+    }
+    merged.push(id);
+  }
+  const missing = leaving[left];
+  if (missing !== undefined) throw lost(missing);
+  for (const id of entered === 0 ? entering : entering.slice(entered)) merged.push(id);
+  return merged;
+}
+
+/** @returns the position after the ids, from a position on, that are not greater than `last`. */
+function endOf(ids: readonly number[], start: number, last: number): number {
+  let end = start;
+  for (let id = ids[end]; id !== undefined && id <= last; id = ids[end]) end += 1;
+  return end;
 }
 
 /** The failure of an index that contradicts its table. */

@@ -2,15 +2,29 @@
  * A sort order of a table, whole or divided by the values of one attribute, kept in place as rows
  * change.
  */
+import type { Change } from '../../model/change.ts';
 import type { Kind, Row, Scalar } from '../../model/kind.ts';
 import type { Lookup } from '../../model/rows.ts';
 import { valueOf } from '../../model/rules.ts';
-import { lost, OrderedIds, positionIn, removeFrom } from './ordered-ids.ts';
+import { lost, mergedIds, OrderedIds, positionIn, removeFrom } from './ordered-ids.ts';
 import type { RowTable } from './row-table.ts';
 import { precedes, type SortKey } from './sort-key.ts';
-import { keyOf, type Lists, MAX_SHORT_LIST, type Order, partitionOf } from './sorting.ts';
+import {
+  keyOf,
+  type List,
+  type Lists,
+  MAX_SHORT_LIST,
+  type Order,
+  partitionOf,
+} from './sorting.ts';
 
 const NONE = new OrderedIds();
+
+/** Rows that are read, or lists that are made, between two pauses. */
+const STEP_VALUES = 256;
+
+/** Lists by the values whose rows they hold; null for a value that has no rows any more. */
+export type Replacements = ReadonlyMap<Scalar, List | null>;
 
 export class Ordering {
   readonly kind: Kind;
@@ -101,6 +115,42 @@ export class Ordering {
     }
   }
 
+  /**
+   * The lists of an index as they will be after changes. The index itself does not change. Its order
+   * has to be by ascending id.
+   *
+   * @param changes of rows of the kind, each row once.
+   * @returns a list for each value whose rows differ, made in steps; null if none are left.
+   * @throws Error if the index contradicts its table.
+   */
+  *replacements(changes: readonly Change[]): Generator<undefined, Replacements> {
+    const moves = yield* movesOf(this.order, changes);
+    const replacements = new Map<Scalar, List | null>();
+    let done = 0;
+    for (const [value, { leaving, entering }] of moves) {
+      const list = this.#lists.get(value);
+      if (list instanceof OrderedIds) {
+        const ids = yield* list.replaced(leaving.sort(byNumber), entering.sort(byNumber));
+        replacements.set(value, ids.length === 0 ? null : ids);
+      } else {
+        const before = list === undefined ? [] : asArray(list);
+        const ids = mergedIds(before, leaving.sort(byNumber), entering.sort(byNumber));
+        replacements.set(value, listOf(ids));
+      }
+      done += 1;
+      if (done % STEP_VALUES === 0) yield;
+    }
+    return replacements;
+  }
+
+  /** Puts the lists of {@link Ordering.replacements} in the place of those from before. */
+  replace(replacements: Replacements): void {
+    for (const [value, list] of replacements) {
+      if (list === null) this.#lists.delete(value);
+      else this.#lists.set(value, list);
+    }
+  }
+
   /** What contradicts the table, a sentence each. */
   faults(rows: RowTable): string[] {
     const faults: string[] = [];
@@ -146,6 +196,44 @@ export class Ordering {
   #key(row: Row): SortKey {
     return keyOf(this.kind, this.order.sortby, row, this.#lookup);
   }
+}
+
+interface Moves {
+  readonly leaving: number[];
+  readonly entering: number[];
+}
+
+/** The ids that leave and enter the list of each value, in steps. */
+function* movesOf(
+  order: Order,
+  changes: readonly Change[],
+): Generator<undefined, Map<Scalar, Moves>> {
+  const moves = new Map<Scalar, Moves>();
+  const of = (value: Scalar): Moves => {
+    let found = moves.get(value);
+    if (found === undefined) moves.set(value, (found = { leaving: [], entering: [] }));
+    return found;
+  };
+  for (const [index, { id, before, after }] of changes.entries()) {
+    if (index % STEP_VALUES === 0) yield;
+    const from = before === null ? undefined : partitionOf(order, before);
+    const to = after === null ? undefined : partitionOf(order, after);
+    if (from === to) continue;
+    if (from !== undefined) of(from).leaving.push(id);
+    if (to !== undefined) of(to).entering.push(id);
+  }
+  return moves;
+}
+
+function listOf(ids: number[]): List | null {
+  const [only] = ids;
+  if (only === undefined) return null;
+  if (ids.length === 1) return only;
+  return ids.length > MAX_SHORT_LIST ? new OrderedIds(ids) : ids;
+}
+
+function byNumber(a: number, b: number): number {
+  return a - b;
 }
 
 function asArray(list: number | number[]): number[] {

@@ -70,6 +70,11 @@ export class Orderings {
     this.#lookup = lookupIn((kind, id) => rows[kind].get(id));
   }
 
+  /** Rows that a commit moves in an ordering that clients asked for, at most. */
+  get maxMovedRows(): number {
+    return this.#bounds.movedRows;
+  }
+
   /** Builds an index at once, which is kept for good. */
   addIndex(kind: Kind, order: Order): Ordering {
     const index = this.#buildAtOnce(kind, order);
@@ -127,6 +132,11 @@ export class Orderings {
   /** Every ordering of a kind. */
   *of(kind: KindName): Generator<Ordering> {
     yield* this.#indexes[kind].values();
+    yield* this.asked(kind);
+  }
+
+  /** Those that clients asked for. */
+  *asked(kind: KindName): Generator<Ordering> {
     for (const ordering of this.#asked.values()) if (ordering.kind.name === kind) yield ordering;
   }
 

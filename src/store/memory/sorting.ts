@@ -15,10 +15,13 @@ export interface Order {
 }
 
 /**
- * The ids of each value of the partition. Most values have few rows: a single id is stored as a
+ * The ids of one value of the partition. Most values have few rows: a single id is stored as a
  * number, and up to {@link MAX_SHORT_LIST} ids as a plain array.
  */
-export type Lists = Map<Scalar, number | number[] | OrderedIds>;
+export type List = number | number[] | OrderedIds;
+
+/** The ids of each value. */
+export type Lists = Map<Scalar, List>;
 
 /** Ids of a list that is a plain array, at most. */
 export const MAX_SHORT_LIST = 32;

@@ -5,15 +5,15 @@
  * table, each at the place that its current values give.
  */
 import { type Change, changeOf } from '../../model/change.ts';
-import { ALL_KINDS } from '../../model/kinds.ts';
-import { dependentKinds, ownersOf, referrersOf } from '../../model/relations.ts';
+import { type Dependent, dependentsOf, ownersOf } from '../../model/relations.ts';
 import type { Kind, KindName, Row, Scalar } from '../../model/kind.ts';
 import { existingRow, type Lookup, lookupIn, type RowOf } from '../../model/rows.ts';
 import { referencesOf } from '../../model/rules.ts';
 import { perKind } from '../../model/per-kind.ts';
+import { byKind, ChangedRows, differs } from './changed-rows.ts';
 import type { IdList } from './id-list.ts';
 import type { OrderedIds } from './ordered-ids.ts';
-import type { Ordering } from './ordering.ts';
+import type { Ordering, Replacements } from './ordering.ts';
 import { type OrderingBounds, Orderings } from './orderings.ts';
 import { Queries } from './queries.ts';
 import type { RowTable } from './row-table.ts';
@@ -66,7 +66,7 @@ export class Tables {
     return this.#rows[kind].get(id) as RowOf<K> | undefined;
   }
 
-  /** How often an attribute has changed that rows of the kind look up in rows of others. */
+  /** Changes with every commit that changes what rows of the kind look up in rows of others. */
   dependencyVersion(kind: KindName): number {
     return this.#dependencyVersions[kind];
   }
@@ -109,44 +109,78 @@ export class Tables {
   }
 
   /**
+   * Prepares the indexes for changes that are many, in steps. Nothing changes until
+   * {@link Tables.apply}, and no other changes may be applied in between.
+   *
+   * @param changes each row once.
+   * @throws Error as {@link Tables.apply} does.
+   */
+  *plan(changes: readonly Change[]): Generator<undefined, IndexPlan> {
+    const plan = new Map<Ordering, Replacements>();
+    for (const [kind, ofKind] of byKind(changes)) {
+      for (const index of this.#indexes[kind].values()) {
+        plan.set(index, yield* index.replacements(ofKind));
+      }
+    }
+    return plan;
+  }
+
+  /**
    * Makes committed changes visible.
    *
+   * @param changes each row once.
+   * @param plan of the same changes; without one the indexes move row by row.
    * @throws Error if an index contradicts its table. Memory can no longer be trusted then, and the
    *   process has to end.
    */
-  apply(changes: readonly Change[]): void {
-    const changed = new Map(changes.map((change) => [`${change.kind} ${change.id}`, change]));
+  apply(changes: readonly Change[], plan: IndexPlan | null = null): void {
+    const changed = new ChangedRows(changes);
     const next = lookupIn((kind, id) => {
-      const change = changed.get(`${kind} ${id}`);
+      const change = changed.get(kind, id);
       return change === undefined ? this.get(kind, id) : (change.after ?? undefined);
     });
-    this.#announce(changes);
     // A joined value moves rows that did not change themselves; they leave and enter with the rest.
-    for (const moved of this.#movedByJoin(changes)) {
-      const key = `${moved.kind} ${moved.id}`;
-      if (!changed.has(key)) changed.set(key, moved);
-    }
+    const moved = this.#announce(changed).filter(({ kind, id }) => changed.add(kind, id));
     // All rows leave while every value is the old one, and enter once every value is the new one:
     // within a list the comparisons then always agree with the places.
-    const entering = [...changed.values()].flatMap((move) => this.#leave(move, next));
+    const entering: Entering[] = [];
+    const leaving = moved.length === 0 ? changed.byKind : byKind([...changes, ...moved]);
+    for (const [kind, ofKind] of leaving) {
+      const orderings = plan === null ? this.#orderings.of(kind) : this.#orderings.asked(kind);
+      for (const ordering of orderings) leave(ordering, ofKind, next, entering);
+    }
     for (const { kind, id, after } of changes) {
       if (after === null) this.#rows[kind].delete(id);
       else this.#rows[kind].set(after);
     }
-    for (const [ordering, row] of entering) ordering.enter(row);
-    for (const { kind, id, before, after } of changes) {
-      this.#searches.change(kind, id, before, after);
-      for (const name of dependentKinds(kind, before, after)) this.#dependencyVersions[name] += 1;
-      if (before !== null) this.#renewOwners(kind, before);
-      if (after !== null) this.#renewOwners(kind, after);
-    }
+    for (const [index, replacements] of plan ?? []) index.replace(replacements);
+    for (const { ordering, row } of entering) ordering.enter(row);
+    for (const [kind, ofKind] of changed.byKind) this.#noteChanges(kind, ofKind);
   }
 
-  /** Replaces the rows that a changed row belongs to by copies: see {@link Tables.get}. */
-  #renewOwners(kind: KindName, child: Row): void {
+  #noteChanges(kind: KindName, changes: readonly Change[]): void {
+    this.#searches.change(kind, changes);
+    for (const { kind: dependent, attribute } of dependentsOf(kind)) {
+      if (changes.some((change) => differs(change, attribute))) {
+        this.#dependencyVersions[dependent] += 1;
+      }
+    }
+    this.#renewOwners(kind, changes);
+  }
+
+  /** Replaces the rows that changed rows belong to by copies: see {@link Tables.get}. */
+  #renewOwners(kind: KindName, children: readonly Change[]): void {
     for (const { kind: owner, foreignKey } of ownersOf(kind)) {
-      const row = this.#rows[owner].get(child[foreignKey] ?? null);
-      if (row !== undefined) this.#rows[owner].set({ ...row });
+      const ids = new Set<Scalar>();
+      for (const { before, after } of children) {
+        for (const child of [before, after] as readonly (Row | null)[]) {
+          if (child !== null) ids.add(child[foreignKey] ?? null);
+        }
+      }
+      for (const id of ids) {
+        const row = this.#rows[owner].get(id);
+        if (row !== undefined) this.#rows[owner].set({ ...row });
+      }
     }
   }
 
@@ -166,69 +200,76 @@ export class Tables {
     return index;
   }
 
-  /** Tells the orderings which rows are about to move in them, by their own or a joined value. */
-  #announce(changes: readonly Change[]): void {
-    for (const { name } of ALL_KINDS) {
-      const moved = changes.flatMap(({ kind, id }) => (kind === name ? [id] : []));
-      if (moved.length > 0) this.#orderings.expect(name, moved, () => true);
+  /**
+   * Tells the orderings which rows are about to move in them, by their own or a joined value.
+   *
+   * @returns the rows that a joined value moves.
+   */
+  #announce({ byKind: kinds }: ChangedRows): Change[] {
+    for (const [kind, changes] of kinds) {
+      this.#orderings.expect(kind, idsOf(changes), () => true);
     }
-    for (const { kind, id, before, after } of changes) {
-      if (before === null || after === null) continue;
-      for (const { kind: dependent, attribute } of referrersOf(kind)) {
-        const concerned = (order: Order) => sortsByJoin(dependent, attribute, order, before, after);
-        if (![...this.#orderings.sortedBy(dependent.name)].some(concerned)) continue;
-        const moved = this.idsWith(dependent.name, attribute, id);
-        this.#orderings.expect(dependent.name, moved, concerned);
-      }
-    }
-  }
-
-  /** Rows that show an attribute of a changed row, by joining it. */
-  #movedByJoin(changes: readonly Change[]): Change[] {
     const moved: Change[] = [];
-    for (const { kind, id, before, after } of changes) {
-      if (before === null || after === null) continue;
-      for (const { kind: dependent, attribute } of referrersOf(kind)) {
-        const sorts = [...this.#orderings.of(dependent.name)].some(({ order }) =>
-          sortsByJoin(dependent, attribute, order, before, after),
-        );
-        if (!sorts) continue;
-        for (const other of this.idsWith(dependent.name, attribute, id)) {
-          const row = existingRow(this, dependent.name, other);
-          moved.push(changeOf(dependent.name, other, row, row));
-        }
+    for (const [kind, changes] of kinds) {
+      for (const dependent of dependentsOf(kind)) {
+        for (const each of this.#movedByJoin(dependent, changes)) moved.push(each);
       }
     }
     return moved;
   }
 
-  /** Takes a row out of the orderings in which its place changes. @returns where it enters. */
-  #leave({ kind, before, after }: Change, next: Lookup): (readonly [Ordering, Row])[] {
-    const entering: (readonly [Ordering, Row])[] = [];
-    for (const ordering of this.#orderings.of(kind)) {
-      if (before !== null && after !== null && ordering.stays(before, after, next)) continue;
-      if (before !== null) ordering.leave(before);
-      if (after !== null) entering.push([ordering, after]);
+  /** Rows that are sorted by what they look up in changed rows; none if there are too many. */
+  #movedByJoin(
+    { kind, name, foreignKey, attribute }: Dependent,
+    changes: readonly Change[],
+  ): Change[] {
+    const sorts = ({ sortby }: Order) => sortby === name;
+    if (![...this.#orderings.sortedBy(kind)].some(sorts)) return [];
+    const ids: number[] = [];
+    for (const change of changes) {
+      if (!differs(change, attribute)) continue;
+      for (const id of this.idsWith(kind, foreignKey, change.id)) ids.push(id);
+      // An ordering in which so many rows move is dropped, whatever else moves.
+      if (ids.length > this.#orderings.maxMovedRows) break;
     }
-    return entering;
+    this.#orderings.expect(kind, ids, sorts);
+    if (![...this.#orderings.asked(kind)].some(({ order }) => sorts(order))) return [];
+    return ids.map((id) => {
+      const row = existingRow(this, kind, id);
+      return changeOf(kind, id, row, row);
+    });
   }
+}
+
+/** The lists of all indexes that changes replace. */
+export type IndexPlan = ReadonlyMap<Ordering, Replacements>;
+
+/** A row and an ordering that it left. */
+interface Entering {
+  readonly ordering: Ordering;
+  readonly row: Row;
+}
+
+/** Takes rows out of an ordering if their place in it changes, and notes which of them enter. */
+function leave(
+  ordering: Ordering,
+  changes: readonly Change[],
+  next: Lookup,
+  entering: Entering[],
+): void {
+  for (const { before, after } of changes) {
+    if (before !== null && after !== null && ordering.stays(before, after, next)) continue;
+    if (before !== null) ordering.leave(before);
+    if (after !== null) entering.push({ ordering, row: after });
+  }
+}
+
+function idsOf(changes: readonly Change[]): number[] {
+  return changes.map(({ id }) => id);
 }
 
 function byId(partition: string): Order {
   return { partition, sortby: 'id', order: 'asc' };
-}
-
-/** Whether an order sorts by what a changed row lends through a reference. */
-function sortsByJoin(
-  kind: Kind,
-  foreignKey: string,
-  { sortby }: Order,
-  before: Row,
-  after: Row,
-): boolean {
-  const declared = kind.attributes[sortby];
-  if (declared?.role !== 'lookup' || declared.foreignKey !== foreignKey) return false;
-  return before[declared.attribute] !== after[declared.attribute];
 }
 
 const indexed = perKind((kind): readonly string[] => {

@@ -9,6 +9,7 @@
  *    is built when somebody first searches; building and searching are done in slices.
  */
 import { CatalogError } from '../../../errors.ts';
+import type { Change } from '../../../model/change.ts';
 import type { Kind, KindName, Row, Scalar } from '../../../model/kind.ts';
 import { type Lookup, lookupIn } from '../../../model/rows.ts';
 import { KINDS } from '../../../model/kinds.ts';
@@ -115,13 +116,17 @@ export class Searches {
     return { size: result.size, passes: ({ id }) => ids.has(id), ids: () => [...ids] };
   }
 
-  /** Takes in the change of a row, after the table did. */
-  change(kind: KindName, id: number, before: Row | null, after: Row | null): void {
-    for (const index of this.#indexes[kind].values()) index.change(id, before, after);
+  /** Takes in the changes of rows of a kind, after the table did. */
+  change(kind: KindName, changes: readonly Change[]): void {
+    for (const index of this.#indexes[kind].values()) {
+      for (const { id, before, after } of changes) index.change(id, before, after);
+    }
     for (const [name, result] of this.#results) {
       if (concerns(result.kind, kind)) this.#results.delete(name);
     }
-    for (const running of this.#running.values()) this.#noteChange(running, kind, id);
+    for (const running of this.#running.values()) {
+      for (const { id } of changes) this.#noteChange(running, kind, id);
+    }
   }
 
   #readAll(kind: Kind, words: readonly string[]): Matches {

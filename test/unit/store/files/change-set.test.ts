@@ -10,7 +10,12 @@ import { CatalogError } from '../../../../src/errors.ts';
 import { KIND_NAMES, type KindName, type Row, type Scalar } from '../../../../src/model/kind.ts';
 import { baseSlices } from '../../../../src/store/files/base.ts';
 import { decodeBase } from '../../../../src/store/files/base-reader.ts';
-import { decodeChangeSet, encodeChangeSet } from '../../../../src/store/files/change-set.ts';
+import {
+  decodeChangeSet,
+  encodeChangeSet,
+  encodeInParts,
+} from '../../../../src/store/files/change-set.ts';
+import { atOnce } from '../../../../src/slices.ts';
 import { withChecksum } from '../../../../src/store/files/files.ts';
 import { perKind } from '../../../../src/model/per-kind.ts';
 import { SCHEMA_VERSION } from '../../../../src/store/files/schema.ts';
@@ -111,6 +116,18 @@ test('a change set is read as it was written, with any values', () => {
       assert.equal(decoded, changes);
     }),
     { numRuns: 500 },
+  );
+});
+
+test('a change set that is encoded in parts has the same bytes', () => {
+  const rows = fc.array(row, { maxLength: 200 });
+  fc.assert(
+    fc.property(changeSet, rows, (changes, skus) => {
+      const content = { ...changes, put: { ...changes.put, skus } };
+      const [whole, inParts] = [encodeChangeSet(content), atOnce(encodeInParts(content))];
+      assert.is(Buffer.from(inParts.bytes).toString(), Buffer.from(whole.bytes).toString());
+      assert.equal(inParts.changeSet, whole.changeSet);
+    }),
   );
 });
 

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { atOnce } from '../../../../src/slices.ts';
 import { OrderedIds } from '../../../../src/store/memory/ordered-ids.ts';
 
 const ascending = (id: number) => (other: number) => other < id;
@@ -73,6 +74,51 @@ test('removing an id that is not there is an error, and changes nothing', () => 
   assert.throws(() => ids.remove(4, ascending(4)), /lost row 4/);
   assert.equal([...ids.values()], [1, 3]);
   assert.is(ids.length, 2);
+});
+
+test('a replaced list has some ids less and some more, and the list from before stays', () => {
+  const many = fc.record({
+    size: fc.constantFrom(0, 1, 40, 1500, 4000),
+    leave: fc.uniqueArray(fc.nat(3999)),
+    from: fc.nat(4100),
+    entering: fc.constantFrom(0, 1, 30, 3000),
+    step: fc.constantFrom(1, 2, 7),
+    later: fc.array(fc.nat(9000), { maxLength: 20 }),
+  });
+  fc.assert(
+    fc.property(many, ({ size, leave, from, entering, step, later }) => {
+      // Even ids are there; odd ids enter.
+      const plain = Array.from({ length: size }, (_, i) => 2 * i);
+      const ids = new OrderedIds(plain);
+      const leaving = leave.filter((at) => at < size).map((at) => 2 * at);
+      leaving.sort((a, b) => a - b);
+      const more = Array.from({ length: entering }, (_, i) => 2 * (from + i * step) + 1);
+      const gone = new Set(leaving);
+      const expected = [...plain.filter((id) => !gone.has(id)), ...more].sort((a, b) => a - b);
+      const replaced = atOnce(ids.replaced(leaving, more));
+      assert.equal([...replaced.values()], expected);
+      assert.is(replaced.length, expected.length);
+      for (const id of later) {
+        const at = expected.indexOf(id);
+        if (at >= 0) {
+          expected.splice(at, 1);
+          replaced.remove(id, ascending(id));
+        } else {
+          expected.push(id);
+          expected.sort((a, b) => a - b);
+          replaced.insert(id, ascending(id));
+        }
+      }
+      assert.equal([...replaced.values()], expected);
+      assert.equal([...ids.values()], plain);
+    }),
+  );
+});
+
+test('a list is not replaced without an id that it does not hold', () => {
+  const ids = new OrderedIds([1, 3]);
+  assert.throws(() => atOnce(ids.replaced([2], [])), /lost row 2/);
+  assert.throws(() => atOnce(new OrderedIds().replaced([4], [])), /lost row 4/);
 });
 
 test.run();

@@ -12,6 +12,7 @@ import { foldText } from '../../../../src/model/text-folding.ts';
 import { referencesOf, valueOf } from '../../../../src/model/rules.ts';
 import { scalarAttributes } from '../../../../src/resources/representation.ts';
 import { perKind } from '../../../../src/model/per-kind.ts';
+import { atOnce } from '../../../../src/slices.ts';
 import { RowTable } from '../../../../src/store/memory/row-table.ts';
 import { type Change, changeOf } from '../../../../src/model/change.ts';
 import type { Page, Range, Selection } from '../../../../src/store/memory/selection.ts';
@@ -185,7 +186,7 @@ function populated(): { rows: Rows; last: Record<KindName, number> } {
 
 test('every page is what a filter and a sort over all rows give, after any changes', () => {
   fc.assert(
-    fc.property(fc.array(aStep, { minLength: 1, maxLength: 12 }), (steps) => {
+    fc.property(fc.array(aStep, { minLength: 1, maxLength: 12 }), fc.boolean(), (steps, plans) => {
       const { rows: first, last } = populated();
       let rows = first;
       const tables = new Tables(rowTables(rows));
@@ -197,7 +198,8 @@ test('every page is what a filter and a sort over all rows give, after any chang
         }
         const next = copy(rows);
         for (const one of edits) edit(next, last, one);
-        tables.apply(changesBetween(rows, next));
+        const changes = changesBetween(rows, next);
+        tables.apply(changes, plans ? atOnce(tables.plan(changes)) : null);
         rows = next;
         for (const { kind, selection } of asked) {
           assert.equal(
@@ -381,6 +383,20 @@ test('a rename that would move too many rows drops the ordering, and the next re
   tables.apply([renamed(rows, 'categories', 2, 'Few SKUs')]);
   assert.is(tables.prepare('skus', byCategory), undefined);
   tables.apply([renamed(rows, 'categories', 1, 'Many SKUs')]);
+  assert.is.not(tables.prepare('skus', byCategory), undefined);
+  await tables.prepare('skus', byCategory);
+  assert.equal(tables.faults(), []);
+});
+
+test('renames that move too many rows together drop the ordering, too', async () => {
+  const rows = shelf(50);
+  for (const row of [...rows.skus.values()].slice(0, 25)) {
+    rows.skus.set(row.id, { ...row, category_id: 2 });
+  }
+  const tables = new Tables(rowTables(rows), { smallTableRows: 0, movedRows: 30 });
+  const byCategory = sorted('category');
+  await tables.prepare('skus', byCategory);
+  tables.apply([renamed(rows, 'categories', 1, 'C'), renamed(rows, 'categories', 2, 'D')]);
   assert.is.not(tables.prepare('skus', byCategory), undefined);
   await tables.prepare('skus', byCategory);
   assert.equal(tables.faults(), []);
