@@ -12,6 +12,11 @@ export const CODES = {
   method_not_allowed: { status: 405, exit: 1, meaning: 'the path does not have the method' },
   not_acceptable: { status: 406, exit: 1, meaning: 'Accept excludes every representation' },
   referred_to: { status: 409, exit: 1, meaning: 'other rows refer to the row' },
+  changed_since: {
+    status: 409,
+    exit: 1,
+    meaning: 'rows have changed since the writes that are to be undone',
+  },
   gone: { status: 410, exit: 1, meaning: 'the item was deleted' },
   history_gone: { status: 410, exit: 1, meaning: 'the changes asked for are not kept any more' },
   precondition_failed: { status: 412, exit: 1, meaning: 'If-Match or If-None-Match failed' },

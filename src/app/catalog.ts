@@ -14,6 +14,7 @@ import { TemplateSources } from '../pages/render/template-sources.ts';
 import { Records } from '../resources/records.ts';
 import { Exports } from '../resources/transfer/exports.ts';
 import { Money } from '../model/money.ts';
+import { Undo } from '../resources/audit/undo.ts';
 import type { StoreObserver } from '../store/observer.ts';
 import { Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -105,6 +106,7 @@ export async function openCatalog(
     const login = await Login.create(credentials, verifyPassword, attempts);
     const application = createApplication({
       records: new Records(store, clock?.now, options.auditSize, requireRoom),
+      undo: new Undo(store, clock?.now, options.auditSize, requireRoom),
       exports: new Exports(store, new Money(options.pages.currency), clock?.now),
       tokens: new TokenVerifier(credentials, clock?.now),
       tokenService: createTokenService(login, data, disk),

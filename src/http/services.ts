@@ -2,12 +2,14 @@
 import type { Credential } from '../auth/login.ts';
 import type { IssuedToken, TokenVerifier } from '../auth/tokens.ts';
 import type { Records } from '../resources/records.ts';
+import type { Undo } from '../resources/audit/undo.ts';
 import type { Exports } from '../resources/transfer/exports.ts';
 import type { ServedDocument } from './operations/document.ts';
 import type { JsonLimits } from './rules/json-limits.ts';
 
 export interface Services {
   readonly records: Records;
+  readonly undo: Undo;
   readonly exports: Exports;
   readonly tokens: TokenVerifier;
   readonly tokenService: TokenService;

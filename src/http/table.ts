@@ -11,6 +11,7 @@ import { documentPaths } from './endpoints/documents.ts';
 import { HEALTH_PATHS } from './endpoints/health.ts';
 import { itemAuditsPath } from './endpoints/kinds/item-audits.ts';
 import { itemPath } from './endpoints/kinds/items.ts';
+import { REVERSAL_PATH } from './endpoints/kinds/reversal.ts';
 import { PAGE_BUILD_PATHS } from './endpoints/page-builds.ts';
 import { PAGE_PATHS } from './endpoints/pages.ts';
 import { TOKEN_PATHS } from './endpoints/tokens.ts';
@@ -25,6 +26,7 @@ export function operationTable(settings: Settings): readonly Path[] {
     ...HEALTH_PATHS,
     ...TOKEN_PATHS,
     ...kindPaths(settings),
+    REVERSAL_PATH,
     ...PAGE_BUILD_PATHS,
     ...PAGE_PATHS,
   ];

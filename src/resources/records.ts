@@ -267,7 +267,7 @@ export class Records {
 }
 
 /** To the client of an SKU write, a write that the disk refuses is a validation error (spec 3.9). */
-async function translated<T>(kind: Kind, committed: Promise<T>): Promise<T> {
+export async function translated<T>(kind: Kind, committed: Promise<T>): Promise<T> {
   try {
     return await committed;
   } catch (error) {

@@ -51,16 +51,32 @@ function newRow(kind: Kind, id: number, values: Readonly<Record<string, Scalar>>
   return row;
 }
 
+/**
+ * A row with values that were stored at some time. An attribute that they lack gets what a new row
+ * has; one that rows do not have any more is left out.
+ */
+export function storedRow(kind: Kind, id: number, values: Readonly<Record<string, Scalar>>): Row {
+  const row: Record<string, Scalar> & { id: number } = { id };
+  for (const { name, initial, fallback } of STORED[kind.name]) {
+    row[name] = values[name] ?? initial ?? fallback;
+  }
+  return row;
+}
+
 interface StoredAttribute {
   readonly name: string;
   /** Of an attribute that the service sets. */
   readonly initial: Scalar | undefined;
+  /** What it holds if the client leaves it out. */
+  readonly fallback: Scalar;
 }
 
 /** The attributes of rows besides the id. */
 const STORED = perKind((kind) =>
   Object.entries<Attribute>(kind.attributes).flatMap(([name, declared]): StoredAttribute[] => {
-    if (declared.role === 'serverSet') return [{ name, initial: declared.initial }];
-    return declared.role === 'id' || !isStored(declared) ? [] : [{ name, initial: undefined }];
+    if (declared.role === 'serverSet') return [{ name, initial: declared.initial, fallback: null }];
+    if (declared.role === 'id' || !isStored(declared)) return [];
+    const fallback = declared.role === 'input' ? (declared.default ?? null) : null;
+    return [{ name, initial: undefined, fallback }];
   }),
 );

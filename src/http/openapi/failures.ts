@@ -59,9 +59,12 @@ const FAILURES = {
     examples: { version: `ask for ${JSON_TYPE}, or for ${VENDOR_TYPE}` },
   },
   409: {
-    name: 'ReferredTo',
-    description: 'Others still refer to the item.',
-    examples: { spu: 'SPU 1 is referred to by the goods_id of specifications 1, 2' },
+    name: 'Conflict',
+    description: 'Others still refer to the item, or it has changed since the write to be undone.',
+    examples: {
+      spu: 'SPU 1 is referred to by the goods_id of specifications 1, 2',
+      changed: 'SKU 17 has changed since audit entry 123: price, stock',
+    },
   },
   410: {
     name: 'Gone',

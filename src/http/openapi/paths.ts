@@ -54,7 +54,12 @@ function operationObject(path: Path, method: string, operation: Described): Json
     tags: [path.tag.name],
     security: role === null ? [] : [{ token: [] }],
     ...(parameters.length > 0 && { parameters }),
-    ...(body.content && { requestBody: { required: true, content: contentObject(body.content) } }),
+    ...(body.content && {
+      requestBody: {
+        required: body.optional !== true,
+        content: contentObject(body.content),
+      },
+    }),
     responses: {
       ...(path.tagged && reads(method) && { 304: ref('responses', 'Unchanged') }),
       ...failures(failuresOf(path, method, operation), path.emptyNotFound),

@@ -15,6 +15,8 @@ export type Attributes = Readonly<Record<string, JsonSchema>>;
 export interface BodyDescription {
   /** Null for an operation that reads no body. */
   readonly content: Content | null;
+  /** Whether a request may have no body; the description then says so. */
+  readonly optional?: boolean;
   /** Whether the body is validated, so that it can be 422. */
   readonly validated: boolean;
   /** The attributes that a client may send, for OPTIONS. */
@@ -40,7 +42,12 @@ export function uncheckedJson(
   content: Content,
   attributes: () => Attributes,
 ): BodyDeclaration<unknown> {
-  return { content, validated: true, attributes, read: readJson };
+  return {
+    content,
+    validated: true,
+    attributes,
+    read: (request, limits) => readJson(request, limits),
+  };
 }
 
 /**
@@ -63,6 +70,21 @@ export function json<T>(
     attributes: () => attributesOf(jsonSchemaOf(schema)),
     async read(request, limits) {
       return parse(schema, await readJson(request, limits));
+    },
+  };
+}
+
+/** The same for a body that may be missing, which counts as an empty object. */
+export function optionalJson<T>(
+  name: string,
+  schema: v.GenericSchema<unknown, T>,
+  example: Example,
+): BodyDeclaration<T> {
+  return {
+    ...json(name, schema, example),
+    optional: true,
+    async read(request, limits) {
+      return parse(schema, await readJson(request, limits, {}));
     },
   };
 }

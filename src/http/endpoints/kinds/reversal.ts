@@ -1,0 +1,95 @@
+/** `/admin/audits/<id>/reversal/`: undoes the write that an audit entry tells of (spec 1.14). */
+import * as v from 'valibot';
+import type { Kind, Row } from '../../../model/kind.ts';
+import { ALL_KINDS, KINDS } from '../../../model/kinds.ts';
+import { flag } from '../../../model/schemas.ts';
+import type { HttpResponse } from '../../message.ts';
+import { optionalJson } from '../../operations/body.ts';
+import { operation, type RequestContext } from '../../operations/operation.ts';
+import type { Content } from '../../operations/content.ts';
+import { PK } from '../../operations/parameters.ts';
+import { definePath, type Path } from '../../operations/path.ts';
+import { JSON_OFFERS } from '../../rules/negotiation.ts';
+import { type Place, subjectOf, tagOf } from './place.ts';
+import { oneOf } from './shapes.ts';
+
+const { audits } = KINDS;
+
+const PLACE: Place = { kind: audits, nesting: null, protectsOpen: false };
+
+const reversalRequest = v.pipe(
+  v.object({
+    force: v.pipe(
+      v.optional(flag, false),
+      v.description('Whether rows that have changed since are overwritten.'),
+    ),
+  }),
+  v.description('How to undo a write.'),
+);
+
+export const REVERSAL_PATH: Path = definePath<Row>({
+  template: `${audits.path}{${PK.name}}/reversal/`,
+  parameters: [PK],
+  tag: tagOf(PLACE),
+  name: 'Reversal',
+  about: 'undoing a write',
+  label: 'reversal',
+  offers: JSON_OFFERS,
+  resolve: (params, { records }, reads) =>
+    records.find({ kind: audits, parent: null }, params.id(PK.name), reads),
+  operations: {
+    POST: operation({
+      id: 'createReversal',
+      summary: 'Undo a write',
+      description:
+        'The row gets back what it was `before` the entry: a new row is deleted, a deleted row comes back under its id, a changed row gets its old values. What the same request wrote to the specification records of a SKU is undone with it. All or none; refused with 409 if a row has changed since, unless `force` is true. It leaves entries of its own.',
+      role: 'editor',
+      body: optionalJson('ReversalInput', reversalRequest, {
+        summary: 'Only if nobody has changed the row since',
+        value: { force: false },
+      }),
+      responses: {
+        200: {
+          name: 'Reversed',
+          description: 'The object as it is again.',
+          headers: ['ETag'],
+          content: anyObject(),
+        },
+        204: { name: 'Deleted', description: 'Deleted.' },
+      },
+      failures: [409],
+      run: reverse,
+    }),
+  },
+});
+
+/** An object of any kind that the trail tells of. */
+function anyObject(): Content {
+  const contents = ALL_KINDS.filter(({ audited }) => audited).map(oneOf);
+  const [{ types } = oneOf(audits)] = contents;
+  return {
+    types,
+    schema: { anyOf: contents.map(({ schema }) => schema) },
+    shapes: contents.flatMap(({ shapes }) => shapes),
+    examples: oneOf(KINDS.skus).examples,
+  };
+}
+
+async function reverse(
+  context: RequestContext<Row>,
+  { force }: v.InferOutput<typeof reversalRequest>,
+): Promise<HttpResponse> {
+  const { services, found, mediaType } = context;
+  const subject = subjectOf(context) ?? '';
+  const again = await services.undo.entry(kindOf(found), found.id, force, subject);
+  if (again === null) return { status: 204, headers: {}, body: null };
+  const { text, etag } = again;
+  return { status: 200, headers: { 'Content-Type': mediaType, ETag: etag }, body: text };
+}
+
+/** The kind of the row that an entry is about. */
+function kindOf(entry: Row): Kind {
+  const kind = ALL_KINDS.find(({ name }) => name === entry['resource']);
+  if (kind === undefined) throw new Error(`audit entry ${entry.id} names no collection`);
+  return kind;
+}

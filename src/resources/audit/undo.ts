@@ -1,0 +1,123 @@
+/** The use cases of undoing: one entry of the audit trail, or several at once (spec 1.14). */
+import { CatalogError } from '../../errors.ts';
+import type { Kind } from '../../model/kind.ts';
+import { existingRow } from '../../model/rows.ts';
+import { atOnce } from '../../slices.ts';
+import { Draft, type LongTransaction, type Transaction } from '../../store/draft.ts';
+import type { State } from '../../store/state.ts';
+import type { Store } from '../../store/store.ts';
+import { auditInParts, DEFAULT_AUDIT_BYTES } from '../audit.ts';
+import { translated } from '../records.ts';
+import { type Representation, represent } from '../representation.ts';
+import { reverse, type Undone } from './reversal.ts';
+
+/** The entries that a subject left in a period, both bounds included. */
+export interface Period {
+  readonly subject: string;
+  /** ISO 8601, UTC, with milliseconds. */
+  readonly since: string;
+  /** The same; null for no end. */
+  readonly until: string | null;
+}
+
+/** Which entries: by id, or by who left them when. */
+export type EntrySelection = readonly number[] | Period;
+
+export class Undo {
+  readonly #store: Store;
+  readonly #now: () => number;
+  readonly #auditBytes: number;
+  readonly #requireRoom: () => void;
+
+  /** @param now and the rest as for Records. */
+  constructor(
+    store: Store,
+    now: () => number = Date.now,
+    auditBytes = DEFAULT_AUDIT_BYTES,
+    requireRoom: () => void = () => {},
+  ) {
+    this.#store = store;
+    this.#now = now;
+    this.#auditBytes = auditBytes;
+    this.#requireRoom = requireRoom;
+  }
+
+  /**
+   * Undoes one entry, and what was written together with it.
+   *
+   * @param kind of the entry's row.
+   * @param force whether a row that has changed since is overwritten.
+   * @param subject who undoes it.
+   * @returns the row's object; null if the row was deleted.
+   * @throws CatalogError `changed_since`, `integrity`, `not_found`, `referred_to`, `write_refused`.
+   */
+  async entry(
+    kind: Kind,
+    id: number,
+    force: boolean,
+    subject: string,
+  ): Promise<Representation | null> {
+    const committed = this.#commit(subject, function* (transaction) {
+      yield* reverse(transaction, [id], force);
+      const { resource_id } = existingRow(transaction, 'audits', id);
+      const row = transaction.get(kind.name, resource_id);
+      return row === undefined ? null : represent(kind, row, transaction);
+    });
+    return translated(kind, committed);
+  }
+
+  /**
+   * Undoes several entries in one commit.
+   *
+   * @returns the rows that were undone.
+   * @throws CatalogError as {@link Undo.entry}.
+   */
+  entries(selection: EntrySelection, force: boolean, subject: string): Promise<readonly Undone[]> {
+    return this.#commit(subject, (transaction) => reverseSelection(transaction, selection, force));
+  }
+
+  #commit<T>(subject: string, run: LongTransaction<T>): Promise<T> {
+    this.#requireRoom();
+    const author = { subject, time: this.#now() };
+    const bytes = this.#auditBytes;
+    return this.#store.transactLong(function* (transaction) {
+      const result = yield* run(transaction);
+      yield* auditInParts(transaction, author, bytes);
+      return result;
+    });
+  }
+}
+
+/**
+ * What undoing would do, with every check, on a state that nobody changes.
+ *
+ * @returns and throws as {@link Undo.entries}.
+ */
+export function planUndo(
+  state: State,
+  selection: EntrySelection,
+  force: boolean,
+): readonly Undone[] {
+  const draft = new Draft(state);
+  return atOnce(draft.runInParts((transaction) => reverseSelection(transaction, selection, force)));
+}
+
+function reverseSelection(
+  transaction: Transaction,
+  selection: EntrySelection,
+  force: boolean,
+): ReturnType<LongTransaction<readonly Undone[]>> {
+  const ids = 'subject' in selection ? entriesOf(transaction, selection) : selection;
+  return reverse(transaction, ids, force);
+}
+
+/** @throws CatalogError `not_found` if there are none. */
+function entriesOf(transaction: Transaction, { subject, since, until }: Period): number[] {
+  const ids = [...transaction.matching('audits', 'subject', subject)].filter((id) => {
+    const { time } = existingRow(transaction, 'audits', id);
+    return time >= since && (until === null || time <= until);
+  });
+  if (ids.length > 0) return ids;
+  const end = until === null ? '' : ` until ${until}`;
+  throw new CatalogError('not_found', `${subject} has no audit entries since ${since}${end}`);
+}
