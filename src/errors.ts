@@ -38,6 +38,11 @@ export const CODES = {
     exit: 1,
     meaning: 'a directory fsync failed; the server stops',
   },
+  second_writer: {
+    status: 500,
+    exit: 1,
+    meaning: 'another process writes the store; the server stops',
+  },
   busy: { status: 503, exit: 1, meaning: 'the server has too much to do' },
   store_closed: { status: 503, exit: 1, meaning: 'the server is shutting down' },
   store_locked: { status: 500, exit: 1, meaning: 'another process owns the data directory' },
@@ -92,6 +97,12 @@ export class CatalogError extends Error {
   get exit(): number {
     return CODES[this.code].exit;
   }
+}
+
+/** Whether a process may not continue to write: only a new start reads what is on the disk. */
+export function endsWriting(error: unknown): boolean {
+  if (!(error instanceof CatalogError)) return false;
+  return error.code === 'durability_unknown' || error.code === 'second_writer';
 }
 
 /** The text of anything thrown, for a message to the operator. */

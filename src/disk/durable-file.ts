@@ -1,36 +1,46 @@
 /**
- * Files that appear whole or not at all: small ones in one go, a large one piece by piece, and
- * those that can be made again without waiting for the device. publish.ts has the steps and the
+ * Files that appear whole or not at all: small ones at once, a large one piece by piece, and
+ * without waiting for the device those that can be made again. publish.ts has the steps and the
  * invariants, which hold for the large file as well.
  */
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { CatalogError, messageOf } from '../errors.ts';
 import type { Disk } from './disk.ts';
-import type { HeadPointer } from './publish.ts';
+import type { Job } from './publish.ts';
 
 const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
 
 /**
  * Writes `bytes` to `path` whole or not at all; see publish.ts.
  *
- * @param record that tells of the file once it is durable.
- * @returns why the record is old, where it is; the file is durable all the same.
- * @throws what the disk throws; CatalogError `durability_unknown`.
+ * @param options `exclusive`: fails if there is a file already; `record`: names the file once it is
+ *   durable.
+ * @returns why the record is old, if it is; the file is durable all the same.
+ * @throws what the disk throws; CatalogError `second_writer`, `durability_unknown`.
  */
 export async function writeDurably(
   disk: Disk,
   path: string,
   bytes: Uint8Array,
   directoryFd: number,
-  record?: HeadPointer,
+  options: Pick<Job, 'exclusive' | 'record'> = {},
 ): Promise<Error | null> {
   const temporary = temporaryPath(dirname(path));
-  const failure = await disk.publish({ temporary, path, bytes, directoryFd, record });
+  const failure = await disk.publish({ ...options, temporary, path, bytes, directoryFd });
   if (failure === null) return null;
-  const cause = Object.assign(new Error(failure.message), { code: failure.code });
-  if (failure.reached === 'durability') return cause;
-  throw failure.reached === 'name' ? unknownDurability(path, cause) : cause;
+  const { code, message, reached } = failure;
+  const cause = Object.assign(new Error(message), { code });
+  switch (reached) {
+    case 'nothing':
+      throw cause;
+    case 'taken':
+      throw secondWriter(path, cause);
+    case 'name':
+      throw unknownDurability(path, cause);
+    case 'durability':
+      return cause;
+  }
 }
 
 /**
@@ -146,7 +156,7 @@ export class DurableFile {
   #close(): void {
     if (this.#fd === null) return;
     const fd = this.#fd;
-    // Closed even where closing fails: the number may be another file's by then.
+    // Closed even if closing fails: the number may be another file's by then.
     this.#fd = null;
     this.#disk.close(fd);
   }
@@ -194,7 +204,15 @@ async function syncDirectory(disk: Disk, directoryFd: number, path: string): Pro
 function unknownDurability(path: string, cause: unknown): CatalogError {
   return new CatalogError(
     'durability_unknown',
-    `the directory of ${path} could not be synced (${messageOf(cause)}); nobody can know what is on the disk`,
+    `${path} or its directory could not be synced (${messageOf(cause)}); nobody can know what is on the disk`,
+    { cause },
+  );
+}
+
+function secondWriter(path: string, cause: unknown): CatalogError {
+  return new CatalogError(
+    'second_writer',
+    `another process writes this store: it has made ${path}, which is next for this process; nothing was changed`,
     { cause },
   );
 }

@@ -1,23 +1,30 @@
 /**
- * The durable write, step by step: create under a temporary name, write, sync, close, rename, sync
- * the directory; then overwrite the record that tells of it, where there is one.
+ * The durable write, step by step: create under a temporary name, write, sync, close, give it the
+ * final name, sync the directory; then overwrite the record that names the file, if there is one.
+ *
+ * A file gets its final name by rename(2), which replaces a file of that name. An exclusive one gets
+ * it by link(2), which fails if the name is taken; then the temporary name is removed.
  *
  * Invariants:
- * 1. A file under its final name is whole: its data was synced before the rename gave it the name.
- * 2. Where {@link publish} returns null, name and data survive power loss.
- * 3. Where a step up to the rename fails, the final name is as before and the temporary file is
- *    gone. Where syncing the directory fails, nobody can know whether the name survives: only a
- *    fresh read of the disk is the truth.
- * 4. The record is written only when the file is durable, and is itself not synced.
+ * 1. A file under its final name is whole: its data was synced before it got the name.
+ * 2. If {@link publish} returns null, name and data survive power loss.
+ * 3. If it returns `nothing` or `taken`, the final name is as before, the temporary file was
+ *    removed, and the bytes never appear later. A call may report an error after it took effect, so
+ *    the final name is looked at before it is said to be as before.
+ * 4. If it returns `name`, nobody can know whether the name survives: only a fresh read of the disk
+ *    is the truth.
+ * 5. The record is written only when the file is durable, and is itself not synced.
  */
 export interface Job {
   /** A name that nobody else has, in the directory of `path`. */
   readonly temporary: string;
-  /** The final name; a file there is replaced. */
+  /** The final name. */
   readonly path: string;
   readonly bytes: Uint8Array;
   /** The directory of both, open. */
   readonly directoryFd: number;
+  /** Whether the final name has to be free. Otherwise a file there is replaced. */
+  readonly exclusive?: boolean | undefined;
   readonly record?: HeadPointer | undefined;
 }
 
@@ -33,10 +40,13 @@ export interface Failure {
   readonly code: string | undefined;
   readonly message: string;
   /**
-   * How far the write came: the final name is as before; the file has it, but whether that
-   * survives is not known; all is durable, and only the record is old.
+   * How far the write came:
+   * - `nothing`: the final name is as before;
+   * - `taken`: as `nothing`, because another file has the name that had to be free;
+   * - `name`: the file has or may have its name, and whether that survives is not known;
+   * - `durability`: the file is durable, and only the record is old.
    */
-  readonly reached: 'nothing' | 'name' | 'durability';
+  readonly reached: 'nothing' | 'taken' | 'name' | 'durability';
 }
 
 /** The system calls, under the names that they have in `node:fs`. */
@@ -50,8 +60,14 @@ export interface Steps {
     position?: number | null,
   ): number;
   fdatasyncSync(fd: number): void;
+  fstatSync(fd: number, options: { readonly bigint: true }): { readonly ino: bigint };
   closeSync(fd: number): void;
   renameSync(from: string, to: string): void;
+  linkSync(existing: string, path: string): void;
+  statSync(
+    path: string,
+    options: { readonly bigint: true; readonly throwIfNoEntry: false },
+  ): { readonly ino: bigint } | undefined;
   fsyncSync(fd: number): void;
   rmSync(path: string, options: { readonly force: true }): void;
 }
@@ -61,13 +77,32 @@ export interface Steps {
  *
  * It refers to nothing but its parameters: the writer's thread is given its text.
  *
- * @returns null where it is done.
+ * @returns null if it is done.
  */
-export function publish(
-  steps: Steps,
-  { temporary, path, bytes, directoryFd, record }: Job,
-): Failure | null {
+export function publish(steps: Steps, job: Job): Failure | null {
+  const { temporary, path, bytes, directoryFd, exclusive, record } = job;
   let reached: Failure['reached'] = 'nothing';
+  let inode: bigint | null = null;
+  /** The inode of the file that has the final name; null if there is none. */
+  const named = () => steps.statSync(path, { bigint: true, throwIfNoEntry: false })?.ino ?? null;
+  const discard = () => {
+    try {
+      steps.rmSync(temporary, { force: true });
+    } catch {
+      // A refusing disk may refuse this as well; the next start removes what is left.
+    }
+  };
+  const takeName = () => {
+    try {
+      steps.linkSync(temporary, path);
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      const unsupported = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(code);
+      // Without links nothing excludes a second writer between this look and the rename.
+      if (!unsupported || named() !== null) throw error;
+      steps.renameSync(temporary, path);
+    }
+  };
   try {
     const fd = steps.openSync(temporary, 'wx', 0o600);
     try {
@@ -75,11 +110,27 @@ export function publish(
         offset += steps.writeSync(fd, bytes, offset, bytes.length - offset);
       }
       steps.fdatasyncSync(fd);
+      inode = steps.fstatSync(fd, { bigint: true }).ino;
     } finally {
       steps.closeSync(fd);
     }
-    steps.renameSync(temporary, path);
+    try {
+      if (exclusive) takeName();
+      else steps.renameSync(temporary, path);
+    } catch (error) {
+      // First, so that a file system that is only late finds nothing left to name.
+      discard();
+      // If the look fails, nobody knows.
+      reached = 'name';
+      const found = named();
+      if (found !== inode) {
+        reached = exclusive && found !== null ? 'taken' : 'nothing';
+        throw error;
+      }
+    }
     reached = 'name';
+    // Before the sync, which then covers both changes of the directory.
+    if (exclusive) discard();
     steps.fsyncSync(directoryFd);
     reached = 'durability';
     // One call: a reader or a crash between two of them would find half of it.
@@ -90,11 +141,7 @@ export function publish(
     }
     return null;
   } catch (error) {
-    try {
-      if (reached === 'nothing') steps.rmSync(temporary, { force: true });
-    } catch {
-      // A refusing disk may refuse this as well; the next start removes what is left.
-    }
+    if (reached === 'nothing') discard();
     const { code, message } = error as NodeJS.ErrnoException;
     return { code, message, reached };
   }

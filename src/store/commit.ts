@@ -11,7 +11,7 @@
  * 4. A transaction has no effects beyond its draft, so that a group could be run again.
  */
 import type { Low } from 'lowdb';
-import { CatalogError, messageOf } from '../errors.ts';
+import { CatalogError, endsWriting, messageOf } from '../errors.ts';
 import type { Change } from '../model/change.ts';
 import type { ChangeSet, ChangeSetContent } from './change-set.ts';
 import { inSlices } from '../slices.ts';
@@ -76,6 +76,8 @@ export class Committer {
   #running: Promise<void> | null = null;
   #checkpoint: Promise<void> | null = null;
   #closed = false;
+  /** Why nothing more may be committed: only a new start knows what is on the disk. */
+  #fatality: unknown = null;
 
   /** @param low the database over `log`, already read. */
   constructor(low: Low<State>, log: Log, callbacks: Callbacks) {
@@ -148,13 +150,18 @@ export class Committer {
     this.#running = null;
   }
 
-  /** A defect: what has become of a group is not known, so that nothing more may be committed. */
+  /** A defect: what has become of a group is not known. */
   #fail(cause: unknown): void {
-    const error = new Error(`a commit could not be completed: ${messageOf(cause)}`, { cause });
+    this.#end(new Error(`a commit could not be completed: ${messageOf(cause)}`, { cause }));
+  }
+
+  /** Rejects the queue and everything later: it would be written after what nobody knows. */
+  #end(fatality: unknown): void {
+    this.#fatality = fatality;
     this.#closed = true;
-    for (const job of this.#queue) job.reject(error);
+    for (const job of this.#queue) job.reject(fatality);
     this.#queue = [];
-    this.#callbacks.onFatal(error);
+    this.#callbacks.onFatal(fatality);
   }
 
   async #commitGroup(group: Group, begun: number): Promise<void> {
@@ -191,7 +198,7 @@ export class Committer {
     try {
       changes = this.#low.data.apply(changeSet, plan);
     } catch (error) {
-      this.#callbacks.onFatal(error);
+      this.#end(error);
       throw error;
     }
     for (const listener of this.#listeners) {
@@ -212,10 +219,9 @@ export class Committer {
   }
 
   #refusal(cause: unknown): unknown {
-    if (cause instanceof CatalogError) {
-      if (cause.code === 'durability_unknown') this.#callbacks.onFatal(cause);
-      return cause;
-    }
+    if (this.#fatality !== null) return this.#fatality;
+    if (endsWriting(cause)) this.#end(cause);
+    if (cause instanceof CatalogError) return cause;
     return new CatalogError(
       'write_refused',
       `the disk refused the write (${reasonOf(cause)}); nothing was changed`,

@@ -5,7 +5,7 @@
  * 1. A change set is in the log whole or not at all, and never changes.
  * 2. When `append` resolves, the change set survives a crash of the process and of the machine.
  *    When it rejects, the change set is not in the log and never will be; the one exception is the
- *    CatalogError `durability_unknown`, after which the process has to end.
+ *    CatalogError `durability_unknown`. After that and after `second_writer` the process has to end.
  * 3. The state that `open` returns is the fold of {@link State.apply} over all change sets.
  */
 import type { ChangeSet, EncodedChangeSet } from './change-set.ts';
@@ -22,7 +22,7 @@ export interface Log {
   /**
    * Appends the change set that follows the last one. One call at a time.
    *
-   * @throws what the disk throws; CatalogError `durability_unknown`.
+   * @throws what the disk throws; CatalogError `durability_unknown`, `second_writer`.
    */
   append(encoded: EncodedChangeSet): Promise<void>;
   /**

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Low } from 'lowdb';
 import { type Disk, machineDisk } from '../disk/disk.ts';
 import { acquireOwnership, type FileLock } from '../disk/lock.ts';
-import { CatalogError } from '../errors.ts';
+import { CatalogError, endsWriting } from '../errors.ts';
 import type { KindName, Scalar } from '../model/kind.ts';
 import type { RowOf } from '../model/rows.ts';
 import type { ChangeSet } from './change-set.ts';
@@ -206,8 +206,7 @@ export class Store implements ReadableStore {
 /** A failure in the background after which the disk is unknown is fatal; every other is not. */
 function errorHandler({ onError, onFatal }: Options): (error: unknown) => void {
   return (error) => {
-    const unknown = error instanceof CatalogError && error.code === 'durability_unknown';
-    (unknown ? onFatal : onError)(error);
+    (endsWriting(error) ? onFatal : onError)(error);
   };
 }
 

@@ -1,7 +1,7 @@
 /** The machine's disk with something of its own in the steps of the durable write. */
 import fs from 'node:fs';
 import { type Disk, machineDisk } from '../../src/disk/disk.ts';
-import { publish, type Steps } from '../../src/disk/publish.ts';
+import { type Failure, type Job, publish, type Steps } from '../../src/disk/publish.ts';
 
 /** Carries out the durable write in this thread, with these steps instead of the real ones. */
 export function publishWith(steps: Partial<Steps>): Disk['publish'] {
@@ -11,6 +11,15 @@ export function publishWith(steps: Partial<Steps>): Disk['publish'] {
     await turn();
     return failure;
   };
+}
+
+/** Carries out the durable write with these steps, and lets everything have its turn around it. */
+export async function publishIn(steps: Steps, job: Job): Promise<Failure | null> {
+  // As on the writer's thread, nothing is done yet when the call returns.
+  await turn();
+  const failure = publish(steps, job);
+  await turn();
+  return failure;
 }
 
 /** A disk that waits for no device. */

@@ -10,8 +10,8 @@
  */
 import { basename, dirname, sep } from 'node:path';
 import type { Disk, FileStat } from '../../src/disk/disk.ts';
-import { publish } from '../../src/disk/publish.ts';
-import { turn } from './disk.ts';
+import type { Failure, Job, Steps } from '../../src/disk/publish.ts';
+import { publishIn, turn } from './disk.ts';
 
 /** What one name of a directory becomes: a file or directory by its number; null for no more. */
 type Naming = readonly [name: string, node: number | null];
@@ -270,6 +270,11 @@ export class PowerDisk implements Disk {
     this.#nextNode = Math.max(...origin.nodes.keys()) + 1;
   }
 
+  /** Paths of what is open. */
+  get descriptors(): readonly string[] {
+    return [...this.#opened.values()].map(({ path }) => path);
+  }
+
   /** The disk at one moment: after the first `length` changes, as it is synced and as it is seen. */
   *moments(from = 0): Generator<readonly [length: number, volume: Volume]> {
     const volume = this.#origin.copy();
@@ -298,27 +303,29 @@ export class PowerDisk implements Disk {
     return disk;
   }
 
-  publish: Disk['publish'] = async (job) => {
-    // As on the writer's thread, nothing is done yet when the call returns.
-    await turn();
-    const failed = publish(
-      {
-        openSync: (path) => this.#createNew(path),
-        writeSync: (fd, bytes, offset, length, position) => {
-          this.#write(fd, bytes.subarray(offset, offset + length), position ?? null);
-          return length;
-        },
-        fdatasyncSync: (fd) => this.#sync(fd, this.log.length),
-        closeSync: (fd) => this.close(fd),
-        renameSync: (from, to) => this.#rename(from, to),
-        fsyncSync: (fd) => this.#sync(fd, this.log.length),
-        rmSync: (path) => this.#unlink(path),
-      },
-      job,
-    );
-    await turn();
-    return failed;
+  /** The steps of the durable write. */
+  readonly steps: Steps = {
+    openSync: (path) => this.#createNew(path),
+    writeSync: (fd, bytes, offset, length, position) => {
+      this.#write(fd, bytes.subarray(offset, offset + length), position ?? null);
+      return length;
+    },
+    fdatasyncSync: (fd) => this.#sync(fd, this.log.length),
+    fstatSync: (fd) => ({ ino: BigInt(this.#fd(fd).node) }),
+    closeSync: (fd) => this.close(fd),
+    renameSync: (from, to) => this.#rename(from, to),
+    linkSync: (from, to) => this.link(from, to),
+    statSync: (path) => {
+      const found = this.#find(path);
+      return found === undefined ? undefined : { ino: BigInt(found) };
+    },
+    fsyncSync: (fd) => this.#sync(fd, this.log.length),
+    rmSync: (path) => this.#unlink(path),
   };
+
+  publish(job: Job): Promise<Failure | null> {
+    return publishIn(this.steps, job);
+  }
 
   async writeNew(path: string, bytes: Uint8Array, synced: boolean): Promise<void> {
     const fd = this.#createNew(path);

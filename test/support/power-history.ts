@@ -558,6 +558,7 @@ function fieldsOf(
         stock: 0,
         sales: 0,
         is_launched: first > 4,
+        code: null,
       };
     case 'sku_specs': {
       const option = some('options', second);

@@ -22,6 +22,8 @@ function refusalOf(code: string, step: Step, path: string): Error {
 export class RefusingDisk implements Disk {
   /** What fails; null lets everything pass. */
   refusal: Refusal | null = null;
+  /** What takes effect and is reported as failed all the same: renames and links. */
+  lateRefusal: Refusal | null = null;
   /** Steps that were refused, the first one first. */
   readonly refused: string[] = [];
   readonly #paths = new Map<number, string>();
@@ -52,6 +54,16 @@ export class RefusingDisk implements Disk {
     renameSync: (from, to) => {
       this.#judge('rename', to);
       fs.renameSync(from, to);
+      this.#judgeLate('rename', to);
+    },
+    linkSync: (from, to) => {
+      this.#judge('link', to);
+      fs.linkSync(from, to);
+      this.#judgeLate('link', to);
+    },
+    statSync: (path, options) => {
+      this.#judge('stat', path);
+      return fs.statSync(path, options);
     },
     fsyncSync: (fd) => this.#judge('fsync', this.#pathOf(fd)),
     rmSync: (path, options) => {
@@ -169,7 +181,16 @@ export class RefusingDisk implements Disk {
 
   /** @throws if the step is to fail. */
   #judge(step: Step, path: string): void {
-    const code = this.refusal?.(step, path) ?? null;
+    this.#refuse(this.refusal, step, path);
+  }
+
+  /** @throws if the step is to be reported as failed after it took effect. */
+  #judgeLate(step: Step, path: string): void {
+    this.#refuse(this.lateRefusal, step, path);
+  }
+
+  #refuse(refusal: Refusal | null, step: Step, path: string): void {
+    const code = refusal?.(step, path) ?? null;
     if (code === null) return;
     this.refused.push(`${step} ${path}`);
     throw refusalOf(code, step, path);

@@ -18,6 +18,7 @@ import type { Snapshot, State } from '../state.ts';
 import { decodeNext } from './change-set.ts';
 import { createStore, makeDirectories, writeHead } from './create.ts';
 import { BASE, CHANGES, changeSetName, damaged, HEAD, occupied, readFile } from './files.ts';
+import { Descriptors } from './descriptors.ts';
 import { encodeHead } from './head.ts';
 import { type ChangeFile, KeptChangeSets, occupiedBy } from './history.ts';
 import { removeMigrationBackups } from './migration-backup.ts';
@@ -43,13 +44,6 @@ interface Options {
   /** {@link DEFAULT_HISTORY_BYTES} if left out. */
   readonly history?: number | undefined;
   readonly observer?: StoreObserver | undefined;
-}
-
-/** Open as long as the store is, so that a server without free descriptors can still write. */
-interface Descriptors {
-  readonly directory: number;
-  readonly changes: number;
-  readonly head: number;
 }
 
 export class FileLog implements Log {
@@ -96,7 +90,7 @@ export class FileLog implements Log {
     const obsolete = none ? [...leftover, ...kept] : leftover;
     for (const sequence of obsolete) await this.#disk.unlink(this.#pathOf(sequence));
     await this.#bringHeadForward(state);
-    this.#openDescriptors();
+    this.#descriptors = new Descriptors(this.#disk, this.#directory);
     this.#baseBytes = baseBytes;
     this.#files = [...files];
     this.#changeBytes = occupiedBy(files);
@@ -108,13 +102,16 @@ export class FileLog implements Log {
 
   async append({ changeSet, bytes }: EncodedChangeSet): Promise<void> {
     const { sequence, digest } = changeSet;
-    const { changes, head } = this.#open();
-    // Before, so that nothing is written then; and after, so that nothing is answered.
-    this.#requireDirectory(changes);
-    const pointer = { fd: head, bytes: encodeHead({ sequence, digest }) };
+    const descriptors = this.#open();
+    const { changes, head } = descriptors;
+    // Before, so that nothing is written to another directory.
+    descriptors.requireDirectory();
+    const record = { fd: head, bytes: encodeHead({ sequence, digest }) };
     const path = this.#pathOf(sequence);
-    this.#reportHead(await writeDurably(this.#disk, path, bytes, changes, pointer));
-    this.#requireDirectory(changes);
+    const options = { exclusive: true, record };
+    this.#reportHead(await writeDurably(this.#disk, path, bytes, changes, options));
+    // After, so that nothing is answered that is in another directory.
+    descriptors.requireDirectoryStill();
     const file = { sequence, bytes: bytes.length };
     this.#files.push(file);
     this.#changeBytes += occupied(file.bytes);
@@ -134,7 +131,7 @@ export class FileLog implements Log {
   async checkpoint(state: State): Promise<void> {
     if (this.#descriptors === null) {
       this.#baseBytes = await createStore(this.#disk, this.#directory, state.snapshot());
-      this.#openDescriptors();
+      this.#descriptors = new Descriptors(this.#disk, this.#directory);
       return;
     }
     this.#checkpointing = true;
@@ -152,15 +149,9 @@ export class FileLog implements Log {
   /** Waits for the removal of old change sets. A checkpoint under way is the caller's to await. */
   async close(): Promise<void> {
     await this.#history.settled();
-    if (this.#descriptors === null) return;
-    const { head, ...others } = this.#descriptors;
+    const descriptors = this.#descriptors;
     this.#descriptors = null;
-    try {
-      await this.#disk.fdatasync(head);
-    } catch (error) {
-      this.#options.onError(described(`${HEAD} could not be synced`, error));
-    }
-    for (const fd of [head, ...Object.values(others)]) this.#disk.close(fd);
+    await descriptors?.close(this.#options.onError);
   }
 
   /**
@@ -205,21 +196,6 @@ export class FileLog implements Log {
       await new Promise((resolve) => setImmediate(resolve));
       begun = performance.now();
     }
-  }
-
-  /**
-   * Change sets are written by path and synced by descriptor. If somebody has replaced the directory
-   * meanwhile, the one under the path lacks what was answered, and the sync was of another.
-   *
-   * @throws CatalogError `durability_unknown`.
-   */
-  #requireDirectory(fd: number): void {
-    const path = join(this.#directory, CHANGES);
-    if (this.#disk.leadsTo(path, fd)) return;
-    throw new CatalogError(
-      'durability_unknown',
-      `${path} is not the directory that it was when the store was opened; put the directory back that was there`,
-    );
   }
 
   /** @throws CatalogError `history_gone`. */
@@ -271,24 +247,6 @@ export class FileLog implements Log {
   #open(): Descriptors {
     if (this.#descriptors === null) throw new Error('the log is not open');
     return this.#descriptors;
-  }
-
-  #openDescriptors(): void {
-    const opened: number[] = [];
-    const opening = (fd: number) => {
-      opened.push(fd);
-      return fd;
-    };
-    try {
-      this.#descriptors = {
-        directory: opening(this.#disk.open(this.#directory)),
-        changes: opening(this.#disk.open(join(this.#directory, CHANGES))),
-        head: opening(this.#disk.openRecord(join(this.#directory, HEAD))),
-      };
-    } catch (error) {
-      for (const fd of opened) this.#disk.close(fd);
-      throw error;
-    }
   }
 }
 

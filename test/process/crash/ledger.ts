@@ -447,6 +447,7 @@ export class Ledger {
       goods: 'Phone',
       category: 'Phone 3',
       sales: 0,
+      code: null,
       ...(spu !== undefined && { goods_id: spu }),
       ...current,
       ...fields,

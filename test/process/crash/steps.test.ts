@@ -13,7 +13,8 @@ const COMMIT = [
   'write change set',
   'sync change set',
   'close change set',
-  'rename change set',
+  'link change set',
+  'unlink change set',
   'sync changes',
   'write head record',
 ];
@@ -37,7 +38,7 @@ test('a commit makes its steps in this order, and a server makes no others', asy
 for (const death of deathsAt(COMMIT, NTH)) {
   test(`a commit, killed ${describeDeath(death)}`, async () => {
     const left = await dieServing(prepared, death);
-    const appeared = hasMade(COMMIT, 'rename change set', { ...death, nth: 1 });
+    const appeared = hasMade(COMMIT, 'link change set', { ...death, nth: 1 });
     assert.is(checked(left.data).sequence, sequence + (appeared ? NTH : NTH - 1));
     await recover(left);
   });

@@ -1,6 +1,6 @@
 /**
- * The system calls of a real server for real writes: everything that a response or a removal relies on was
- * synced, renamed, and its directory synced before.
+ * The system calls of a real server for real writes: everything that a response or a removal relies
+ * on was synced, given its name, and its directory synced before.
  */
 import { cpSync, existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -99,10 +99,10 @@ const isAnswer = (call: Call) =>
 
 /** The calls of one durable write, by the final name of its file. */
 function durableWrite(calls: readonly Call[], path: string, directory: string) {
-  const isRename = (call: Call) =>
-    call.name.startsWith('rename') && call.result === 0 && stringsOf(call).at(-1) === path;
-  const rename = calls.find(isRename);
-  const temporary = rename && stringsOf(rename)[0];
+  const givesName = (call: Call) =>
+    /^(?:rename|link)/.test(call.name) && call.result === 0 && stringsOf(call).at(-1) === path;
+  const named = calls.find(givesName);
+  const temporary = named && stringsOf(named)[0];
   const ofFile = calls.filter(({ target }) => target !== null && target === temporary);
   const created = calls.find(
     (call) => call.name.startsWith('open') && stringsOf(call)[0] === temporary && call.result >= 0,
@@ -114,19 +114,19 @@ function durableWrite(calls: readonly Call[], path: string, directory: string) {
   );
   const directorySynced = calls.find(
     ({ name, target, result, began }) =>
-      name === 'fsync' && target === directory && result === 0 && began > (rename?.ended ?? 0),
+      name === 'fsync' && target === directory && result === 0 && began > (named?.ended ?? 0),
   );
-  return { created, written, synced, rename, directorySynced };
+  return { created, written, synced, named, directorySynced };
 }
 
 type Durable = ReturnType<typeof durableWrite>;
 
-function named({ created, written, synced, rename, directorySynced }: Durable) {
+function stepsOf({ created, written, synced, named, directorySynced }: Durable) {
   return [
     ['create the temporary file', created],
     ['write its data', written],
     ['sync it', synced],
-    ['rename it', rename],
+    ['give it its name', named],
     ['sync the directory', directorySynced],
   ] as const;
 }
@@ -181,7 +181,7 @@ function assertDurableBeforeAnswer(calls: readonly Call[], data: string, write: 
   );
   assertInOrder(what, [
     ['read the request', request],
-    ...named(durableWrite(calls, path, directory)),
+    ...stepsOf(durableWrite(calls, path, directory)),
     ['write the head', head],
     ['send the answer', answer],
   ]);
@@ -197,7 +197,7 @@ for (const { name, command, lacks } of PROGRAMS) {
   const unless = lacks === null ? '' : ` (skipped: there is no ${lacks})`;
 
   run(
-    `${name} answers a write when it is synced, renamed and its directory synced${unless}`,
+    `${name} answers a write when it is synced, has its name and its directory is synced${unless}`,
     async () => {
       const data = newData();
       const server = await serveTraced(command, data);
@@ -238,8 +238,10 @@ for (const { name, command, lacks } of PROGRAMS) {
     });
     const calls = await server.calls();
     assert.ok(sequenceOfBase(data) > before);
+    // Not the temporary names of change sets that have their final ones.
     const removals = calls.filter(
-      ({ name: call, arguments: given }) => /^(?:unlink|rm)/.test(call) && given.includes(data),
+      ({ name: call, arguments: given }) =>
+        /^(?:unlink|rm)/.test(call) && given.includes(data) && !given.includes('.tmp"'),
     );
     const covered = removals.filter(({ arguments: given }) =>
       given.includes(join(data, 'changes/')),
@@ -247,7 +249,7 @@ for (const { name, command, lacks } of PROGRAMS) {
     assert.is(covered.length, sequenceOfBase(data) - before);
     const base = durableWrite(calls, join(data, 'catalog.json'), data);
     for (const removal of removals) {
-      assertInOrder('a checkpoint', [...named(base), ['remove a file', removal]]);
+      assertInOrder('a checkpoint', [...stepsOf(base), ['remove a file', removal]]);
     }
     for (const write of writer.writes) assertDurableBeforeAnswer(calls, data, write);
   });
@@ -276,7 +278,7 @@ function assertCreated(calls: readonly Call[], data: string): void {
     ]);
   }
   for (const file of ['head.json', 'catalog.json']) {
-    const steps = named(durableWrite(calls, join(data, file), data));
+    const steps = stepsOf(durableWrite(calls, join(data, file), data));
     assertInOrder(`creation of ${file}`, [...steps, ['listen', listening]]);
   }
 }

@@ -644,7 +644,7 @@ for (const [step, injection] of [
   // One call alone: the thread also writes to say that it is done.
   ['write', 'write:error=EDQUOT:when=1'],
   ['sync', 'fdatasync:error=EIO'],
-  ['rename', '/^rename:error=EDQUOT'],
+  ['link', '/^link:error=EDQUOT'],
 ] as const) {
   testTraced(`a system call that fails at the ${step} refuses the write alone`, async () => {
     const server = await startServer();

@@ -150,7 +150,7 @@ const COMMIT_REFUSALS: readonly (readonly [Step, readonly string[]])[] = [
   ['write', ['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG']],
   ['fdatasync', ['ENOSPC', 'EDQUOT', 'EIO']],
   ['close', ['ENOSPC', 'EDQUOT', 'EIO']],
-  ['rename', ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS']],
+  ['link', ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'ETIMEDOUT']],
 ];
 
 for (const [step, code] of COMMIT_REFUSALS.flatMap(([s, codes]) =>
@@ -236,6 +236,52 @@ test('a file that the disk refuses to remove is removed at the next start', asyn
   await again.close();
 });
 
+test('a commit whose link is reported as failed but took effect is answered', async () => {
+  const { store, disk, directory, failures, fatalities } = await open();
+  await store.transact(addBrand('First'));
+  disk.lateRefusal = ofChangeSet(directory, 'link', 'EIO');
+  assert.is(await store.transact(addBrand('Second')), 2);
+  assert.is(disk.refused.length, 1);
+  disk.lateRefusal = null;
+  assert.is(await store.transact(addBrand('Third')), 3);
+  await store.close();
+  assert.equal([failures, fatalities], [[], []]);
+  assert.equal(temporariesBelow(directory), []);
+  assert.equal(brandsOf(readSnapshot(directory)), ['First', 'Second', 'Third']);
+});
+
+test('a second writer is fatal and named, and loses nothing', async () => {
+  const { store, disk, directory, failures, fatalities } = await openUnjudged();
+  await store.transact(addBrand('First'));
+  // The other process has the directory on a machine where this lock does not count.
+  const elsewhere = temporaryDirectory();
+  cpSync(directory, elsewhere, { recursive: true });
+  const other = await Store.open({
+    directory: elsewhere,
+    command: 'other',
+    create: false,
+    onError: () => assert.unreachable(),
+    onFatal: () => assert.unreachable(),
+  });
+  await other.transact(addBrand('Of the other'));
+  const name = changeSetName(2);
+  cpSync(join(elsewhere, name), join(directory, name));
+
+  const together = [store.transact(addBrand('Second')), store.transact(addBrand('Third'))];
+  assert.equal(await Promise.all(together.map(codeOf)), ['second_writer', 'second_writer']);
+  assert.equal([codesOf(failures), codesOf(fatalities)], [[], ['second_writer']]);
+  const { message } = fatalities[0] as Error;
+  assert.match(message, 'another process writes this store');
+  assert.ok(message.includes(join(directory, name)), message);
+  assert.equal(brandsOf(store), ['First']);
+  assert.equal(disk.refused, []);
+  await store.close();
+  assert.equal(temporariesBelow(directory), []);
+  assert.equal(findingsOf(directory), []);
+  assert.equal(brandsOf(readSnapshot(directory)), ['First', 'Of the other']);
+  await other.close();
+});
+
 /** What the disk has when the name that could not be synced survived, or did not. */
 const OUTCOMES = [
   ['survived', () => {}],
@@ -270,13 +316,14 @@ for (const [outcome, befall] of OUTCOMES) {
   });
 }
 
-test('a write that waits for a sync that failed is not reported as done', async () => {
+test('after a sync that failed nothing more is written', async () => {
   const { store, disk, directory, fatalities } = await openUnjudged();
   disk.refusal = ofChangeSet(directory, 'fsync', 'EIO');
-  const first = codeOf(store.transact(addBrand('First')));
-  const second = codeOf(first.then(() => store.transact(addBrand('Second'))));
-  assert.equal(await Promise.all([first, second]), ['durability_unknown', 'durability_unknown']);
-  assert.ok(fatalities.length > 0);
+  const together = ['First', 'Second', 'Third'].map((name) => store.transact(addBrand(name)));
+  assert.equal(new Set(await Promise.all(together.map(codeOf))), new Set(['durability_unknown']));
+  assert.is(await codeOf(store.transact(addBrand('Fourth'))), 'store_closed');
+  assert.equal(changeSetsOf(directory), [1]);
+  assert.is(fatalities.length, 1);
   await store.close();
 });
 
@@ -743,6 +790,7 @@ const HARMLESS: readonly Step[] = [
   'fdatasync',
   'close',
   'rename',
+  'link',
   'unlink',
   'record',
   'list',

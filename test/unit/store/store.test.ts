@@ -518,6 +518,14 @@ test('a change set is synced before it has its name, and its directory before th
         fs.renameSync(from, to);
         note('rename', basename(to));
       },
+      linkSync(from, to) {
+        fs.linkSync(from, to);
+        note('link', basename(to));
+      },
+      rmSync(path, options) {
+        fs.rmSync(path, options);
+        note('unlink', basename(path));
+      },
       fsyncSync(fd) {
         fs.fsyncSync(fd);
         note('fsync', paths.get(fd));
@@ -562,7 +570,8 @@ test('a change set is synced before it has its name, and its directory before th
   assert.equal(steps, [
     'write temporary',
     'fdatasync temporary',
-    'rename 000000000001.json',
+    'link 000000000001.json',
+    'unlink temporary',
     'fsync changes',
     'write head.json',
     'answer',

@@ -203,6 +203,14 @@ test('a crash at any step of a commit or a checkpoint leaves what was answered, 
         fs.renameSync(from, to);
         if (watching) crash(`rename ${basename(to)}`);
       },
+      linkSync(from, to) {
+        fs.linkSync(from, to);
+        if (watching) crash(`link ${basename(to)}`);
+      },
+      rmSync(path, options) {
+        fs.rmSync(path, options);
+        if (watching) crash('unlink temporary');
+      },
       fsyncSync() {},
     }),
     async create(path) {

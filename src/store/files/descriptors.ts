@@ -1,0 +1,85 @@
+/**
+ * What a log holds open as long as the store is: so that a server without free descriptors can
+ * still write, and so that it is known which directory was synced.
+ */
+import { join } from 'node:path';
+import type { Disk } from '../../disk/disk.ts';
+import { CatalogError, messageOf } from '../../errors.ts';
+import { CHANGES, HEAD } from './files.ts';
+
+export class Descriptors {
+  readonly #disk: Disk;
+  readonly #changesPath: string;
+  readonly directory: number;
+  readonly changes: number;
+  /** Open for writing. */
+  readonly head: number;
+
+  /** @throws what the disk throws; then nothing stays open. */
+  constructor(disk: Disk, directory: string) {
+    this.#disk = disk;
+    this.#changesPath = join(directory, CHANGES);
+    const opened: number[] = [];
+    const opening = (fd: number) => {
+      opened.push(fd);
+      return fd;
+    };
+    try {
+      this.directory = opening(disk.open(directory));
+      this.changes = opening(disk.open(this.#changesPath));
+      this.head = opening(disk.openRecord(join(directory, HEAD)));
+    } catch (error) {
+      for (const fd of opened) disk.close(fd);
+      throw error;
+    }
+  }
+
+  /**
+   * Change sets are written by path and synced by descriptor. If somebody has replaced the directory
+   * meanwhile, the one under the path lacks what was answered, and the sync was of another.
+   *
+   * @throws CatalogError `durability_unknown`; what the disk throws.
+   */
+  requireDirectory(): void {
+    if (this.#disk.leadsTo(this.#changesPath, this.changes)) return;
+    throw new CatalogError(
+      'durability_unknown',
+      `${this.#changesPath} is not the directory that it was when the store was opened; put the directory back that was there`,
+    );
+  }
+
+  /**
+   * As {@link Descriptors.requireDirectory}, once a change set is written: it can no longer be
+   * refused.
+   *
+   * @throws CatalogError `durability_unknown`.
+   */
+  requireDirectoryStill(): void {
+    try {
+      this.requireDirectory();
+    } catch (cause) {
+      if (cause instanceof CatalogError) throw cause;
+      throw new CatalogError(
+        'durability_unknown',
+        `${this.#changesPath} could not be looked at after a write (${messageOf(cause)}); nobody can know what is in it`,
+        { cause },
+      );
+    }
+  }
+
+  /** @param onError gets what fails; everything is closed all the same. */
+  async close(onError: (error: unknown) => void): Promise<void> {
+    try {
+      await this.#disk.fdatasync(this.head);
+    } catch (cause) {
+      onError(new Error(`${HEAD} could not be synced: ${messageOf(cause)}`, { cause }));
+    }
+    for (const fd of [this.head, this.directory, this.changes]) {
+      try {
+        this.#disk.close(fd);
+      } catch (error) {
+        onError(error);
+      }
+    }
+  }
+}

@@ -1,0 +1,103 @@
+/** How a durable write ends if a call fails, or fails only by its word. */
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withOpen, writeDurably } from '../../../src/disk/durable-file.ts';
+import { CatalogError } from '../../../src/errors.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { type Refusal, RefusingDisk, type Step } from '../../support/refusing-disk.ts';
+
+const at =
+  (step: Step, code: string): Refusal =>
+  (other) =>
+    other === step ? code : null;
+
+const either =
+  (...refusals: readonly Refusal[]): Refusal =>
+  (step, path) =>
+    refusals.map((refusal) => refusal(step, path)).find((code) => code !== null) ?? null;
+
+interface Given {
+  readonly exclusive: boolean;
+  readonly refusal?: Refusal;
+  readonly lateRefusal?: Refusal;
+  /** What is under the final name. */
+  readonly there?: string;
+}
+
+/** @returns how the write of "new" ended, and the files with their contents. */
+async function write({ exclusive, refusal, lateRefusal, there }: Given) {
+  const directory = temporaryDirectory();
+  const path = join(directory, 'file');
+  if (there !== undefined) writeFileSync(path, there);
+  const disk = new RefusingDisk();
+  const ended = await withOpen(disk, directory, async (fd) => {
+    disk.refusal = refusal ?? null;
+    disk.lateRefusal = lateRefusal ?? null;
+    try {
+      await writeDurably(disk, path, Buffer.from('new'), fd, { exclusive });
+      return 'durable';
+    } catch (error) {
+      return error instanceof CatalogError ? error.code : (error as NodeJS.ErrnoException).code;
+    }
+  });
+  const files = readdirSync(directory).map((name) =>
+    name === 'file' ? readFileSync(path, 'utf8') : 'temporary',
+  );
+  return [ended, ...files];
+}
+
+const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
+
+test('a file replaces the one of its name, unless the name has to be free', async () => {
+  assert.equal(await write({ exclusive: false, there: 'old' }), ['durable', 'new']);
+  assert.equal(await write({ exclusive: true, there: 'old' }), ['second_writer', 'old']);
+  assert.equal(await write({ exclusive: true }), ['durable', 'new']);
+});
+
+test('a rename or link that is reported as failed but took effect is a success', async () => {
+  const renamed = { exclusive: false, lateRefusal: at('rename', 'EIO') };
+  assert.equal(await write(renamed), ['durable', 'new']);
+  assert.equal(await write({ ...renamed, there: 'old' }), ['durable', 'new']);
+  const linked = { exclusive: true, lateRefusal: at('link', 'EIO') };
+  assert.equal(await write(linked), ['durable', 'new']);
+  // A request to a network file system that is sent twice fails the second time.
+  assert.equal(await write({ ...linked, lateRefusal: at('link', 'EEXIST') }), ['durable', 'new']);
+});
+
+test('a rename or link that failed leaves the name as it was', async () => {
+  assert.equal(await write({ exclusive: true, refusal: at('link', 'EIO') }), ['EIO']);
+  const refusal = at('rename', 'EIO');
+  assert.equal(await write({ exclusive: false, refusal }), ['EIO']);
+  assert.equal(await write({ exclusive: false, refusal, there: 'old' }), ['EIO', 'old']);
+});
+
+test('if the name cannot be looked at after a failure, the durability is unknown', async () => {
+  for (const [exclusive, step] of [
+    [true, 'link'],
+    [false, 'rename'],
+  ] as const) {
+    const refusal = either(at(step, 'EIO'), at('stat', 'EIO'));
+    assert.equal(await write({ exclusive, refusal }), ['durability_unknown']);
+  }
+});
+
+test('a temporary name that cannot be removed does no harm to a file that has its own', async () => {
+  const left = await write({ exclusive: true, refusal: at('unlink', 'EIO') });
+  assert.equal(new Set(left), new Set(['durable', 'new', 'temporary']));
+});
+
+for (const code of NO_LINKS) {
+  test(`a file system whose links fail with ${code} gets a rename, if the name is free`, async () => {
+    const refusal = at('link', code);
+    assert.equal(await write({ exclusive: true, refusal }), ['durable', 'new']);
+    assert.equal(await write({ exclusive: true, refusal, there: 'old' }), ['second_writer', 'old']);
+    const lateRefusal = at('rename', 'EIO');
+    assert.equal(await write({ exclusive: true, refusal, lateRefusal }), ['durable', 'new']);
+    const neither = either(refusal, at('rename', 'EIO'));
+    assert.equal(await write({ exclusive: true, refusal: neither }), ['EIO']);
+  });
+}
+
+test.run();
