@@ -42,7 +42,7 @@ interface Options {
  *
  * @throws CatalogError `store_missing`, `store_damaged`, `store_unreadable`, `schema_version`.
  */
-export function readSnapshot(directory: string, disk: Disk = machineDisk): ReadableStore {
+export function readSnapshot(directory: string, disk: Disk = machineDisk): State {
   const recovered = recover(disk, directory);
   if (recovered === null) throw missing(directory);
   return recovered.state;

@@ -1,5 +1,6 @@
 /** The values of flags and arguments of several commands. */
 import { InvalidArgumentError } from 'commander';
+import { parsePeriodEnd, parsePeriodStart, PERIOD_BOUND } from '../../resources/query/instants.ts';
 
 export function parseDirectory(text: string): string {
   if (text !== '') return text;
@@ -9,6 +10,26 @@ export function parseDirectory(text: string): string {
 export function parseFile(text: string): string {
   if (text !== '') return text;
   throw new InvalidArgumentError('Name a file, or "-".');
+}
+
+export function parseEntryIds(text: string, before: readonly number[] = []): number[] {
+  if (/^[1-9]\d{0,15}$/.test(text)) return [...before, Number(text)];
+  throw new InvalidArgumentError('Give ids of audit entries in digits.');
+}
+
+/** @returns ISO 8601, UTC, with milliseconds. */
+export function parseSince(text: string): string {
+  return requireBound(parsePeriodStart(text));
+}
+
+/** @returns ISO 8601, UTC, with milliseconds. */
+export function parseUntil(text: string): string {
+  return requireBound(parsePeriodEnd(text));
+}
+
+function requireBound(instant: string | null): string {
+  if (instant !== null) return instant;
+  throw new InvalidArgumentError(`Give ${PERIOD_BOUND}.`);
 }
 
 export function parseIds(text: string, before: readonly number[] = []): number[] {

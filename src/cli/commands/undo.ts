@@ -1,0 +1,91 @@
+/** `undo`: puts rows back to what they were before entries of the audit trail (spec 8.12). */
+import { userInfo } from 'node:os';
+import type { Context } from '../../app/context.ts';
+import { CatalogError, messageOf } from '../../errors.ts';
+import { ChangedSinceError, type Undone } from '../../resources/audit/reversal.ts';
+import { type EntrySelection, planUndo, Undo } from '../../resources/audit/undo.ts';
+import { readSnapshot, Store } from '../../store/store.ts';
+
+export interface UndoOptions {
+  readonly data: string;
+  readonly selection: EntrySelection;
+  readonly dryRun: boolean;
+  /** Whether rows that have changed since are overwritten. */
+  readonly force: boolean;
+}
+
+/**
+ * Prints a line for each row, or for each row that has changed since.
+ *
+ * @throws CatalogError `changed_since`, `integrity`, `not_found`, `referred_to`, `store_locked` and
+ *   the other failures of opening a store.
+ */
+export async function undo(options: UndoOptions, context: Context): Promise<void> {
+  const { data, selection, dryRun, force } = options;
+  try {
+    const undone = dryRun
+      ? planUndo(readSnapshot(data, context.disk), selection, force)
+      : await undoInStore(options, context);
+    for (const each of undone) context.print(describe(each, dryRun));
+  } catch (error) {
+    if (!(error instanceof ChangedSinceError)) throw error;
+    for (const difference of error.differences) context.print(difference);
+    const rows = error.differences.length === 1 ? 'one row has' : 'rows have';
+    throw new CatalogError(
+      'changed_since',
+      `nothing was undone: ${rows} changed since, as standard output lists; --force overwrites`,
+    );
+  }
+}
+
+async function undoInStore(
+  { data, selection, force }: UndoOptions,
+  { disk, warn }: Context,
+): Promise<readonly Undone[]> {
+  const store = await openStore(data, { disk, warn });
+  try {
+    // A server that runs later applies its own bound to the trail.
+    const service = new Undo(store, Date.now, Number.POSITIVE_INFINITY);
+    return await service.entries(selection, force, `cli:${systemUser()}`);
+  } finally {
+    await store.close();
+  }
+}
+
+async function openStore(
+  directory: string,
+  { disk, warn }: Pick<Context, 'disk' | 'warn'>,
+): Promise<Store> {
+  const onError = (error: unknown) => warn(messageOf(error), error);
+  try {
+    return await Store.open({
+      directory,
+      command: 'undo',
+      create: false,
+      disk,
+      // The server decides how much history is kept.
+      history: Number.POSITIVE_INFINITY,
+      onError,
+      onFatal: onError,
+    });
+  } catch (error) {
+    if (!(error instanceof CatalogError) || error.code !== 'store_locked') throw error;
+    const way = 'a running server undoes writes with POST /admin/audits/<id>/reversal/';
+    throw new CatalogError('store_locked', `${error.message}; ${way}`, { cause: error });
+  }
+}
+
+/** The user of the system; a container may run as one without a name. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'unknown');
+  }
+}
+
+function describe({ kind, id, before, after }: Undone, dryRun: boolean): string {
+  const will = dryRun ? 'would be ' : '';
+  const what = after === null ? 'deleted' : before === null ? 'put back' : 'changed back';
+  return `${kind.label} ${id} ${will}${what}`;
+}

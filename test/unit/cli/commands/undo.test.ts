@@ -1,0 +1,133 @@
+/** spec 8.12: `undo` on the command line. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { KINDS } from '../../../../src/model/kinds.ts';
+import { Records } from '../../../../src/resources/records.ts';
+import { checkStore } from '../../../../src/store/check.ts';
+import { readSnapshot, Store } from '../../../../src/store/store.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
+import { quickDisk } from '../../../support/disk.ts';
+import { callProgram } from '../../../support/program.ts';
+
+const BRANDS = { kind: KINDS.brands, parent: null };
+
+function fail(error: unknown): never {
+  throw error;
+}
+
+const open = (directory: string) =>
+  Store.open({
+    directory,
+    command: 'serve',
+    create: true,
+    disk: quickDisk,
+    onError: fail,
+    onFatal: fail,
+  });
+
+/** Ann makes brand 1 and renames it, a day later Bob makes brand 2: entries 1, 2 and 3. */
+async function written(): Promise<string> {
+  const directory = temporaryDirectory();
+  const store = await open(directory);
+  let now = Date.UTC(2026, 10, 21, 8);
+  const records = new Records(store, () => now);
+  await records.create(BRANDS, { name: 'One' }, { subject: 'ann', key: null });
+  await records.update(BRANDS, 1, 'partial', { name: 'Uno' }, null, 'ann');
+  now += 24 * 3600 * 1000;
+  await records.create(BRANDS, { name: 'Two' }, { subject: 'bob', key: null });
+  await store.close();
+  return directory;
+}
+
+const undo = (data: string, ...args: readonly string[]) =>
+  callProgram(['undo', '--data', data, ...args]);
+
+const namesIn = (data: string) => {
+  const store = readSnapshot(data);
+  return [...store.ids('brands')].map((id) => store.get('brands', id)?.name);
+};
+
+test('entries are undone in one commit, from the newest to the oldest', async () => {
+  const data = await written();
+  const { sequence } = readSnapshot(data);
+  const { status, stdout, stderr } = await undo(data, '1', '2');
+  assert.is(status, 0, stderr);
+  assert.is(stdout, 'brand 1 deleted\n');
+  assert.equal(namesIn(data), ['Two']);
+  const after = readSnapshot(data);
+  assert.is(after.sequence, sequence + 1);
+  assert.match(after.get('audits', 4)?.subject ?? '', /^cli:./);
+  assert.is(after.lastId('brands'), 2);
+  assert.equal(checkStore(quickDisk, data).findings, []);
+  // And that is undone.
+  assert.is((await undo(data, '4')).stdout, 'brand 1 put back\n');
+  assert.equal(namesIn(data), ['Uno', 'Two']);
+  assert.equal(checkStore(quickDisk, data).findings, []);
+});
+
+test('--subject and --since name what somebody wrote in a period', async () => {
+  const data = await written();
+  const none = await undo(data, '--subject', 'ann', '--since', '2026-11-22');
+  assert.is(none.status, 1);
+  assert.match(none.stderr, 'ann has no audit entries since 2026-11-22T00:00:00.000Z');
+  const past = await undo(
+    data,
+    '--subject',
+    'bob',
+    '--since',
+    '2026-11-20',
+    '--until',
+    '2026-11-21',
+  );
+  assert.is(past.status, 1);
+  const { status, stdout } = await undo(data, '--subject', 'bob', '--since', '2026-11-22');
+  assert.equal([status, stdout], [0, 'brand 2 deleted\n']);
+  const both = await undo(data, '--subject', 'ann', '--since', '2026-11-21T08:00:00Z');
+  assert.equal([both.status, both.stdout], [0, 'brand 1 deleted\n']);
+  assert.equal(namesIn(data), []);
+});
+
+test('rows that have changed since are listed, and nothing is undone unless it is forced', async () => {
+  const data = await written();
+  const refused = await undo(data, '3', '1');
+  assert.is(refused.status, 1);
+  assert.is(refused.stdout, 'brand 1 has changed since audit entry 1: name\n');
+  assert.match(refused.stderr, /^catalog-server: nothing was undone: [^\n]+--force overwrites\n$/);
+  assert.equal(namesIn(data), ['Uno', 'Two']);
+  const forced = await undo(data, '3', '1', '--force');
+  assert.is(forced.status, 0, forced.stderr);
+  assert.equal(namesIn(data), []);
+});
+
+test('--dry-run reports and writes nothing, also beside a server', async () => {
+  const data = await written();
+  const store = await open(data);
+  const dry = await undo(data, '2', '--dry-run');
+  assert.equal([dry.status, dry.stdout], [0, 'brand 1 would be changed back\n']);
+  assert.is((await undo(data, '1', '--dry-run')).status, 1);
+  const { status, stderr } = await undo(data, '2');
+  assert.is(status, 1);
+  assert.match(stderr, 'POST /admin/audits/<id>/reversal/');
+  await store.close();
+  assert.equal(namesIn(data), ['Uno', 'Two']);
+});
+
+test('what names no entries, or names them twice over, is wrong usage', async () => {
+  const data = await written();
+  for (const args of [
+    [],
+    ['x'],
+    ['1', '--subject', 'ann'],
+    ['--subject', 'ann'],
+    ['--since', '2026-11-21'],
+    ['--subject', 'ann', '--since', 'yesterday'],
+  ]) {
+    const { status, stderr } = await undo(data, ...args);
+    assert.is(status, 2, `${args.join(' ')}: ${stderr}`);
+  }
+  const unknown = await undo(data, '9');
+  assert.is(unknown.status, 1);
+  assert.match(unknown.stderr, 'there is no audit entry 9');
+});
+
+test.run();
