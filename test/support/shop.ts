@@ -170,6 +170,7 @@ const SKU_FIELDS = {
   stock: 3,
   sales: 0,
   is_launched: true,
+  code: null,
 } as const;
 
 const SPU_FIELDS = {

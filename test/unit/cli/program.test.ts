@@ -81,6 +81,7 @@ test('serve --help groups its flags, and ends with examples', async () => {
     'Pages',
     'Clients',
     'Audit trail',
+    'Changes',
     'Log and metrics',
     'Limits',
     'Timeouts',

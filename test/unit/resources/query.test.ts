@@ -212,7 +212,7 @@ test('every attribute that ends in _id is a filter parameter, spu_id besides goo
   assert.equal(parametersOf('goods'), ['brand_id', 'category1_id', 'category2_id', 'category3_id']);
   assert.equal(parametersOf('specs'), ['goods_id', 'spu_id']);
   assert.equal(parametersOf('options'), ['spec_id']);
-  assert.equal(parametersOf('skus'), ['category_id', 'goods_id', 'keyword', 'spu_id']);
+  assert.equal(parametersOf('skus'), ['category_id', 'code', 'goods_id', 'keyword', 'spu_id']);
   assert.equal(parametersOf('sku_specs'), ['option_id', 'spec_id']);
 });
 

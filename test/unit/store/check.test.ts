@@ -678,9 +678,10 @@ for (const [what, make, behind] of [
     const disk: Disk = {
       ...machineDisk,
       list: (path) => machineDisk.list(at(path)),
-      read(path) {
+      read: (path) => machineDisk.read(at(path)),
+      pieces(path) {
         if (path === join(directory, BASE)) bases += 1;
-        return machineDisk.read(at(path));
+        return machineDisk.pieces(at(path));
       },
     };
     rmSync(join(leftInDisorder(before), changeSetName(3)));
