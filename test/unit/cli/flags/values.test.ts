@@ -91,7 +91,7 @@ const LIMITS: readonly Flag[] = [
     variable: 'CATALOG_HISTORY',
     says: 'such as 256MiB or 2GiB; 0 keeps nothing',
     parse: parseHistory,
-    wrong: ['', 'x', '-1', '+1', '1.5', '1e2', '0x10', '1 MiB', '256MB', '1025GiB', '1TiB', '16\n'],
+    wrong: ['x', '', '-1', '+1', '1.5', '1e2', '0x10', '1 MiB', '256MB', '1025GiB', '1TiB', '16\n'],
   },
   {
     flag: '--cors-origin',
