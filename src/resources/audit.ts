@@ -4,7 +4,6 @@
  */
 import type { Row } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
-import { atOnce } from '../slices.ts';
 import { append, clear, type Entry } from '../store/bounded.ts';
 import type { Transaction } from '../store/draft.ts';
 import type { Change } from '../model/change.ts';
@@ -22,17 +21,12 @@ export interface Author {
 
 /**
  * Adds an entry for each row of an audited kind that the transaction has written so far, in the
- * order of its first writes; the oldest entries make room.
+ * order of its first writes; the oldest entries make room. Yields between the entries.
  *
  * @param most bytes of entries that are kept. With 0 none are kept, and those from before are
  *   deleted.
  */
-export function audit(transaction: Transaction, author: Author, most: number): void {
-  atOnce(auditInParts(transaction, author, most));
-}
-
-/** The same for a transaction that is run in slices. */
-export function* auditInParts(
+export function* audit(
   transaction: Transaction,
   author: Author,
   most: number,

@@ -15,11 +15,11 @@ import type { Representation } from './representation.ts';
 export function* writeEach<T>(
   transaction: Transaction,
   elements: readonly T[],
-  write: (element: T) => Representation,
+  write: (element: T) => Generator<undefined, Representation>,
 ): ReturnType<LongTransaction<string>> {
   const texts: string[] = [];
   for (const [index, element] of elements.entries()) {
-    texts.push(transaction.element(index, () => write(element)).text);
+    texts.push((yield* transaction.element(index, () => write(element))).text);
     yield;
   }
   return `[${texts.join(',')}]`;

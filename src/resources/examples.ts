@@ -11,6 +11,7 @@ import { RowTable } from '../store/memory/row-table.ts';
 import { changeOf } from '../model/change.ts';
 import { Tables } from '../store/memory/tables.ts';
 import { entryOf } from './audit.ts';
+import { atOnce } from '../slices.ts';
 import { parseInput } from './input.ts';
 import { represent, visibleAttributes } from './representation.ts';
 
@@ -56,7 +57,7 @@ export class Examples {
   /** The answer to a body that is wrong in two places. */
   refusal(): { readonly error: string; readonly fields: FieldErrors } {
     try {
-      parseInput(KINDS.skus, { price: '649.00', stock: -1 }, 'partial');
+      atOnce(parseInput(KINDS.skus, { price: '649.00', stock: -1 }, 'partial'));
     } catch (error) {
       if (error instanceof CatalogError && error.fields !== undefined) {
         return { error: error.message, fields: error.fields };

@@ -52,12 +52,14 @@ export class Problems {
 }
 
 /**
+ * Checks an object. Yields between the elements that it has.
+ *
  * @param body parsed JSON. Unknown and read-only members are passed over.
  * @throws CatalogError `invalid`.
  */
-export function parseInput(kind: Kind, body: unknown, mode: Mode): Input {
+export function* parseInput(kind: Kind, body: unknown, mode: Mode): Generator<undefined, Input> {
   const problems = new Problems();
-  const input = readObject(kind, requireObject(body), mode, '', problems);
+  const input = yield* readObject(kind, requireObject(body), mode, '', problems);
   problems.settle();
   return input;
 }
@@ -84,14 +86,14 @@ export interface Update {
  */
 export function parseUpdates(kind: Kind, body: readonly unknown[]): Promise<Update[]> {
   const seen = new Set<number>();
-  return readAll(body, (element, path, problems) => {
+  return readAll(body, function* (element, path, problems) {
     const found = v.safeParse(identifier, element['id']);
     const id = found.success ? found.output : 0;
     if (!Object.hasOwn(element, 'id')) problems.add(`${path}id`, 'is required');
     else if (!found.success) problems.add(`${path}id`, found.issues[0].message);
     else if (seen.has(id)) problems.add(`${path}id`, `${id} occurs twice`);
     seen.add(id);
-    return { id, input: readObject(kind, element, 'partial', path, problems) };
+    return { id, input: yield* readObject(kind, element, 'partial', path, problems) };
   });
 }
 
@@ -99,7 +101,7 @@ type ReadElement<T> = (
   element: Readonly<Record<string, unknown>>,
   path: string,
   problems: Problems,
-) => T;
+) => Generator<undefined, T>;
 
 /** Lets the event loop turn between slices of the work. */
 async function readAll<T>(body: readonly unknown[], read: ReadElement<T>): Promise<T[]> {
@@ -122,20 +124,20 @@ function* readEach<T>(
   const all: T[] = [];
   for (const [index, element] of body.entries()) {
     if (problems.full) break;
-    if (isObject(element)) all.push(read(element, `${index}.`, problems));
+    if (isObject(element)) all.push(yield* read(element, `${index}.`, problems));
     else problems.add(String(index), 'must be an object');
     yield;
   }
   return all;
 }
 
-function readObject(
+function* readObject(
   kind: Kind,
   body: Readonly<Record<string, unknown>>,
   mode: Mode,
   path: string,
   problems: Problems,
-): Input {
+): Generator<undefined, Input> {
   const values: Record<string, Scalar> = {};
   const owned: OwnedInput[] = [];
   for (const [name, declared] of visibleAttributes(kind)) {
@@ -144,7 +146,8 @@ function readObject(
       if (value !== undefined) values[name] = value;
     } else if (declared.role === 'children') {
       const elements = Object.hasOwn(body, name) ? body[name] : [];
-      for (const element of readElements(declared.kind, elements, `${path}${name}`, problems)) {
+      const read = yield* readElements(declared.kind, elements, `${path}${name}`, problems);
+      for (const element of read) {
         owned.push({ kind: declared.kind, through: declared.foreignKey, values: element });
       }
     }
@@ -188,12 +191,12 @@ function sentName(
   return Object.hasOwn(body, name) ? name : null;
 }
 
-function readElements(
+function* readElements(
   kind: KindName,
   elements: unknown,
   path: string,
   problems: Problems,
-): Readonly<Record<string, Scalar>>[] {
+): Generator<undefined, Readonly<Record<string, Scalar>>[]> {
   if (!Array.isArray(elements)) {
     problems.add(path, 'must be an array');
     return [];
@@ -202,8 +205,11 @@ function readElements(
   for (const [index, element] of elements.entries()) {
     if (problems.full) break;
     const at = `${path}.${index}`;
-    if (!isObject(element)) problems.add(at, 'must be an object');
-    else read.push(readObject(KINDS[kind], element, 'whole', `${at}.`, problems).values);
+    if (isObject(element)) {
+      const { values } = yield* readObject(KINDS[kind], element, 'whole', `${at}.`, problems);
+      read.push(values);
+    } else problems.add(at, 'must be an object');
+    yield;
   }
   return read;
 }

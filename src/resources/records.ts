@@ -4,16 +4,18 @@
  */
 import { CatalogError } from '../errors.ts';
 import type { Kind, Row } from '../model/kind.ts';
+import { referrersOf } from '../model/relations.ts';
+import { atOnce, inSlices } from '../slices.ts';
 import type { Transaction } from '../store/draft.ts';
 import type { Store } from '../store/store.ts';
 import type { Selection } from '../store/memory/selection.ts';
 import { type Address, requireParent, requireRow } from './address.ts';
-import { audit, auditInParts, DEFAULT_AUDIT_BYTES } from './audit.ts';
+import { audit, DEFAULT_AUDIT_BYTES } from './audit.ts';
 import { requireArray, requireTargets, writeEach } from './bulk.ts';
 import { type Created, recall, remember, retryOf } from './idempotency.ts';
 import { type Input, type Mode, parseInput, parseInputs, parseUpdates } from './input.ts';
 import { type ListText, listText } from './listing.ts';
-import { type Representation, represent, representAll } from './representation.ts';
+import { type Representation, representAll, representInParts } from './representation.ts';
 import { RepresentationCache } from './representation-cache.ts';
 import { change, insert } from './rows.ts';
 
@@ -39,6 +41,9 @@ export interface Creation extends Created {
   /** Whether this is the answer to an earlier request with the same key. */
   readonly replayed: boolean;
 }
+
+/** A write that concerns more rows is run in slices. */
+const MAX_ROWS_AT_ONCE = 200;
 
 export class Records {
   readonly #store: Store;
@@ -131,16 +136,17 @@ export class Records {
    * @throws CatalogError `invalid`, `integrity`, `key_reused`, `not_found` (the parent),
    *   `write_refused`.
    */
-  create(address: Address, body: unknown, sender: Sender): Promise<Creation> {
+  async create(address: Address, body: unknown, sender: Sender): Promise<Creation> {
     this.#requireRoom();
-    const input = parseInput(address.kind, body, 'whole');
+    const input = await inSlices(parseInput(address.kind, body, 'whole'));
     const { kind, parent } = address;
     const retry = retryOf(sender, [kind.name, parent?.id ?? null, body]);
-    return this.#commit(kind, sender.subject, (transaction, now) => {
+    const isLong = isMany(input.owned.length);
+    return this.#commit(kind, sender.subject, isLong, function* (transaction, now) {
       requireParent(address, transaction);
       const first = retry && recall(transaction, retry, now);
       if (first !== null) return { ...first, replayed: true };
-      const { id, representation } = insert(transaction, address, input);
+      const { id, representation } = yield* insert(transaction, address, input);
       const created = { id, text: representation.text, etag: representation.etag };
       if (retry !== null) remember(transaction, retry, created, now);
       return { ...created, replayed: false };
@@ -158,10 +164,12 @@ export class Records {
     const address = { kind, parent: null };
     const inputs = await parseInputs(kind, requireArray(body), 'whole');
     const retry = retryOf(sender, [kind.name, null, body]);
-    return this.#commitLong(kind, sender.subject, function* (transaction, now) {
+    return this.#commit(kind, sender.subject, true, function* (transaction, now) {
       const first = retry && recall(transaction, retry, now);
       if (first !== null) return { ...first, replayed: true };
-      const write = (input: Input) => insert(transaction, address, input).representation;
+      const write = function* (input: Input) {
+        return (yield* insert(transaction, address, input)).representation;
+      };
       const text = yield* writeEach(transaction, inputs, write);
       const created = { id: null, text, etag: null };
       if (retry !== null) remember(transaction, retry, created, now);
@@ -180,7 +188,7 @@ export class Records {
   async updateAll(kind: Kind, body: unknown, subject: string | null): Promise<string> {
     this.#requireRoom();
     const updates = await parseUpdates(kind, requireArray(body));
-    return this.#commitLong(kind, subject, function* (transaction) {
+    return this.#commit(kind, subject, true, function* (transaction) {
       const targets = requireTargets(kind, updates, transaction);
       return yield* writeEach(transaction, targets, ({ row, input }) =>
         change(transaction, kind, row, input),
@@ -197,7 +205,7 @@ export class Records {
    * @param subject whom the token is for; null where none is asked.
    * @throws CatalogError `invalid`, `integrity`, `not_found`, `precondition_failed`, `write_refused`.
    */
-  update(
+  async update(
     address: Address,
     id: number,
     mode: Mode,
@@ -207,12 +215,13 @@ export class Records {
   ): Promise<Representation> {
     this.#requireRoom();
     const { kind } = address;
-    const input = parseInput(kind, body, mode);
-    return this.#commit(kind, subject, (transaction) => {
+    const input = await inSlices(parseInput(kind, body, mode));
+    const isLong = isMany(input.owned.length + this.#countReferrers(kind, id));
+    return this.#commit(kind, subject, isLong, function* (transaction) {
       // Judged again here: the row may have changed while the body was on its way.
       const row = requireRow(address, id, transaction.get(kind.name, id), transaction);
-      allowed?.(represent(kind, row, transaction));
-      return change(transaction, kind, row, input);
+      allowed?.(yield* representInParts(kind, row, transaction));
+      return yield* change(transaction, kind, row, input);
     });
   }
 
@@ -227,43 +236,49 @@ export class Records {
     subject: string | null,
   ): Promise<void> {
     const { kind } = address;
-    return this.#commit(kind, subject, (transaction) => {
+    const isLong = isMany(this.#countReferrers(kind, id));
+    return this.#commit(kind, subject, isLong, function* (transaction) {
       const row = requireRow(address, id, transaction.get(kind.name, id), transaction);
-      allowed?.(represent(kind, row, transaction));
-      transaction.delete(kind.name, id);
+      allowed?.(yield* representInParts(kind, row, transaction));
+      yield* transaction.deleteInParts(kind.name, id);
     });
   }
 
-  /** @param run is given the time in milliseconds since the epoch. */
+  /** Rows that refer to a committed row, each of which a write to it may have to read. */
+  #countReferrers({ name }: Kind, id: number): number {
+    const counts = referrersOf(name).map(({ kind, attribute }) =>
+      this.#store.rank(kind.name, attribute, id, Number.POSITIVE_INFINITY),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  /**
+   * @param isLong whether it may write or read thousands of rows: it is run in slices then.
+   * @param run is given the time in milliseconds since the epoch.
+   */
   #commit<T>(
     kind: Kind,
     subject: string | null,
-    run: (transaction: Transaction, now: number) => T,
-  ): Promise<T> {
-    const committed = this.#store.transact((transaction) => {
-      const time = this.#now();
-      const result = run(transaction, time);
-      audit(transaction, { subject, time }, this.#auditBytes);
-      return result;
-    });
-    return translated(kind, committed);
-  }
-
-  /** The same for what may write thousands of rows: it is run in slices. */
-  #commitLong<T>(
-    kind: Kind,
-    subject: string | null,
+    isLong: boolean,
     run: (transaction: Transaction, now: number) => Generator<undefined, T>,
   ): Promise<T> {
-    const time = this.#now();
-    const bytes = this.#auditBytes;
-    const committed = this.#store.transactLong(function* (transaction) {
+    const [now, bytes] = [this.#now, this.#auditBytes];
+    const audited = function* (transaction: Transaction) {
+      const time = now();
       const result = yield* run(transaction, time);
-      yield* auditInParts(transaction, { subject, time }, bytes);
+      yield* audit(transaction, { subject, time }, bytes);
       return result;
-    });
+    };
+    const committed = isLong
+      ? this.#store.transactLong(audited)
+      : this.#store.transact((transaction) => atOnce(audited(transaction)));
     return translated(kind, committed);
   }
+}
+
+/** Whether so many rows are written or read in slices. */
+function isMany(rows: number): boolean {
+  return rows > MAX_ROWS_AT_ONCE;
 }
 
 /** To the client of an SKU write, a write that the disk refuses is a validation error (spec 3.9). */

@@ -5,6 +5,7 @@ import { perKind } from '../model/per-kind.ts';
 import { existingRow, lookupIn } from '../model/rows.ts';
 import { joinOf } from '../model/rules.ts';
 import type { View } from '../store/view.ts';
+import { atOnce } from '../slices.ts';
 import { entityTag } from './entity-tag.ts';
 
 type Shown = Scalar | object;
@@ -48,8 +49,8 @@ export class Representation {
 
 const plans = new Map<KindName, Plan>();
 
-/** The row's object as JSON text. */
-function textOf(kind: Kind, row: Row, view: View): string {
+/** The row's object as JSON text. Yields between the rows that belong to it. */
+function* textOf(kind: Kind, row: Row, view: View): Generator<undefined, string> {
   const { names, joins, owned, documents } = planOf(kind);
   const object: Record<string, Shown> = {};
   // First every name in its place, then what is not the row's own.
@@ -57,7 +58,7 @@ function textOf(kind: Kind, row: Row, view: View): string {
   for (const { name, references, through, attribute } of joins) {
     object[name] = view.get(references, row[through] ?? null)?.[attribute] ?? null;
   }
-  for (const each of owned) object[each.name] = elementsOf(each, row, view);
+  for (const each of owned) object[each.name] = yield* elementsOf(each, row, view);
   for (const name of documents) object[name] = objectIn(row[name] ?? null);
   return JSON.stringify(object);
 }
@@ -66,24 +67,34 @@ function objectIn(text: Scalar): object | null {
   return typeof text === 'string' ? (JSON.parse(text) as object) : null;
 }
 
-function elementsOf(
+function* elementsOf(
   { kind, through, attributes }: Plan['owned'][number],
   row: Row,
   view: View,
-): Record<string, Scalar>[] {
+): Generator<undefined, Record<string, Scalar>[]> {
   const elements: Record<string, Scalar>[] = [];
   for (const id of view.matching(kind, through, row.id)) {
     const record = existingRow(view, kind, id);
     const element: Record<string, Scalar> = {};
     for (const attribute of attributes) element[attribute] = record[attribute] ?? null;
     elements.push(element);
+    yield;
   }
   return elements;
 }
 
 /** The row as clients see it. */
 export function represent(kind: Kind, row: Row, view: View): Representation {
-  return new Representation(textOf(kind, row, view));
+  return atOnce(representInParts(kind, row, view));
+}
+
+/** The same in steps, between which what the view shows must not change. */
+export function* representInParts(
+  kind: Kind,
+  row: Row,
+  view: View,
+): Generator<undefined, Representation> {
+  return new Representation(yield* textOf(kind, row, view));
 }
 
 /**
@@ -99,7 +110,7 @@ export function representAll(kind: Kind, rows: Iterable<Row>, view: View): Itera
   const source = alone ? view : frozenView(kind, given, view);
   return {
     *[Symbol.iterator]() {
-      for (const row of given) yield textOf(kind, row, source);
+      for (const row of given) yield atOnce(textOf(kind, row, source));
     },
   };
 }

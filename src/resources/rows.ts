@@ -5,7 +5,7 @@ import { perKind } from '../model/per-kind.ts';
 import type { Transaction } from '../store/draft.ts';
 import type { Address } from './address.ts';
 import type { Input } from './input.ts';
-import { type Representation, represent } from './representation.ts';
+import { type Representation, representInParts } from './representation.ts';
 
 /** A new row and how clients see it. */
 interface Inserted {
@@ -13,35 +13,44 @@ interface Inserted {
   readonly representation: Representation;
 }
 
-/** Puts a new row, and the rows that belong to it. */
-export function insert(
+/** Puts a new row, and the rows that belong to it. Yields between them. */
+export function* insert(
   transaction: Transaction,
   { kind, parent }: Address,
   input: Input,
-): Inserted {
+): Generator<undefined, Inserted> {
   const id = transaction.nextId(kind.name);
   const place = parent === null ? {} : { [parent.nesting.foreignKey]: parent.id };
   const row = newRow(kind, id, { ...input.values, ...place });
-  return { id, representation: put(transaction, kind, row, input) };
+  return { id, representation: yield* put(transaction, kind, row, input) };
 }
 
-/** Puts the input's values over those of a row, and adds the rows that are to belong to it. */
-export function change(
+/**
+ * Puts the input's values over those of a row, and adds the rows that are to belong to it. Yields
+ * between them.
+ */
+export function* change(
   transaction: Transaction,
   kind: Kind,
   row: Row,
   input: Input,
-): Representation {
-  return put(transaction, kind, { ...row, ...input.values, id: row.id }, input);
+): Generator<undefined, Representation> {
+  return yield* put(transaction, kind, { ...row, ...input.values, id: row.id }, input);
 }
 
-function put(transaction: Transaction, kind: Kind, row: Row, input: Input): Representation {
+function* put(
+  transaction: Transaction,
+  kind: Kind,
+  row: Row,
+  input: Input,
+): Generator<undefined, Representation> {
   transaction.put(kind.name, row);
   for (const { kind: owned, through, values } of input.owned) {
     const id = transaction.nextId(owned);
     transaction.put(owned, newRow(KINDS[owned], id, { ...values, [through]: row.id }));
+    yield;
   }
-  return represent(kind, row, transaction);
+  return yield* representInParts(kind, row, transaction);
 }
 
 /** A row with its attributes in the order of the declaration, which the files keep. */

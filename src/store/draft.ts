@@ -28,9 +28,11 @@ export interface Transaction extends View {
   nextId(kind: KindName): number;
   put<K extends KindName>(kind: K, row: RowOf<K>): void;
   /** Runs what one element of a request writes: an IntegrityError for which it is the cause names the element. */
-  element<T>(index: number, run: () => T): T;
+  element<T>(index: number, run: () => Generator<undefined, T>): Generator<undefined, T>;
   /** Deletes a row, and with it the rows that belong to it. */
   delete(kind: KindName, id: number): void;
+  /** The same; yields between the rows. */
+  deleteInParts(kind: KindName, id: number): Generator<undefined, void>;
   /** What it has written so far: each row once, in the order of the first writes. */
   written(): Change[];
 }
@@ -172,21 +174,26 @@ export class Draft implements Transaction {
     this.#candidates.add(kind, row, indexedAttributes(KINDS[kind]));
   }
 
-  element<T>(index: number, run: () => T): T {
+  *element<T>(index: number, run: () => Generator<undefined, T>): Generator<undefined, T> {
     this.#element = index;
     try {
-      return run();
+      return yield* run();
     } finally {
       this.#element = undefined;
     }
   }
 
   delete(kind: KindName, id: number): void {
+    atOnce(this.deleteInParts(kind, id));
+  }
+
+  *deleteInParts(kind: KindName, id: number): Generator<undefined, void> {
     this.#set(kind, id, null);
+    yield;
     for (const { kind: owned, attribute, cascade } of referrersOf(kind)) {
       if (!cascade) continue;
       for (const other of this.matching(owned.name, attribute, id)) {
-        this.delete(owned.name, other);
+        yield* this.deleteInParts(owned.name, other);
       }
     }
   }

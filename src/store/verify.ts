@@ -21,7 +21,7 @@ export interface Write {
 }
 
 /**
- * Yields before each write.
+ * Yields before each row.
  *
  * @param view the state with everything that was written.
  * @throws CatalogError `integrity`, `referred_to`.
@@ -40,7 +40,7 @@ export function* verify(view: View, writes: readonly Write[]): Generator<undefin
     if (violation !== null) throw new IntegrityError(violation, { element });
     verifyUnique(view, kind, row, { before, element });
     if (before !== null && kind.constrains.some((key) => before[key] !== row[key])) {
-      verifyReferrers(view, kind, id, element);
+      yield* verifyReferrers(view, kind, id, element);
     }
   }
 }
@@ -62,15 +62,23 @@ function verifyUnique(
 }
 
 /** Rows that refer to a moved row; if they move with it, those that refer to them too. */
-function verifyReferrers(view: View, kind: Kind, id: number, element: number | undefined): void {
+function* verifyReferrers(
+  view: View,
+  kind: Kind,
+  id: number,
+  element: number | undefined,
+): Generator<undefined, void> {
   for (const { kind: referrer, attribute } of referrersOf(kind.name)) {
     for (const other of view.matching(referrer.name, attribute, id)) {
+      yield;
       const row = existingRow(view, referrer.name, other);
       const violation = judge(referrer, row, (name, to) => view.get(name, to));
       if (violation !== null) {
         throw new IntegrityError(violation, { dependent: { kind: referrer, id: other }, element });
       }
-      if (referrer.constrains.includes(attribute)) verifyReferrers(view, referrer, other, element);
+      if (referrer.constrains.includes(attribute)) {
+        yield* verifyReferrers(view, referrer, other, element);
+      }
     }
   }
 }

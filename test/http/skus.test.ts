@@ -357,6 +357,23 @@ test('deleting a SKU deletes its records, and frees what they referred to', asyn
   assert.is((await send(server, 'DELETE', `/admin/specs/${spec}/`)).status, 204);
 });
 
+test('a SKU of hundreds of records is written whole or not at all, and deleted with them', async () => {
+  const { silver, large } = catalog;
+  const records = (count: number) => Array.from({ length: count }, () => silver);
+  const path = await makeSku({ specs: records(300) });
+  const added = await send(server, 'PATCH', path, { body: { stock: 1, specs: records(250) } });
+  assert.is(added.status, 200);
+  assert.equal(added.json.specs, records(550));
+  const broken = [...records(250), { ...large, option_id: UNKNOWN }];
+  const refused = await send(server, 'PATCH', path, { body: { stock: 2, specs: broken } });
+  assert.is(refused.status, 422);
+  const conditional = { headers: { 'If-Match': '"another"' } };
+  assert.is((await send(server, 'DELETE', path, conditional)).status, 412);
+  assert.equal(await read(server, path), added.json);
+  assert.is((await send(server, 'DELETE', path)).status, 204);
+  assert.is((await send(server, 'GET', `${path}specs/`)).status, 404);
+});
+
 test('read-only and unknown members of a SKU and its specs are ignored and never stored', async () => {
   const extra = { id: 1, goods: 'Mine', category: 'Mine', sales: 9, colour: 'red', sku_id: 3 };
   const pair = { ...catalog.silver, id: 1, sku_id: catalog.sku, name: 'x' };

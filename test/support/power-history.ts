@@ -497,6 +497,10 @@ function recording(transaction: Transaction, writes: Write[]): Transaction {
       transaction.delete(kind, id);
       writes.push({ wrote: 'nothing', kind, id });
     },
+    *deleteInParts(kind, id) {
+      yield* transaction.deleteInParts(kind, id);
+      writes.push({ wrote: 'nothing', kind, id });
+    },
   };
 }
 

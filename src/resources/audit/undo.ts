@@ -6,7 +6,7 @@ import { atOnce } from '../../slices.ts';
 import { Draft, type LongTransaction, type Transaction } from '../../store/draft.ts';
 import type { State } from '../../store/state.ts';
 import type { Store } from '../../store/store.ts';
-import { auditInParts, DEFAULT_AUDIT_BYTES } from '../audit.ts';
+import { audit, DEFAULT_AUDIT_BYTES } from '../audit.ts';
 import { translated } from '../records.ts';
 import { type Representation, represent } from '../representation.ts';
 import { reverse, type Undone } from './reversal.ts';
@@ -82,7 +82,7 @@ export class Undo {
     const bytes = this.#auditBytes;
     return this.#store.transactLong(function* (transaction) {
       const result = yield* run(transaction);
-      yield* auditInParts(transaction, author, bytes);
+      yield* audit(transaction, author, bytes);
       return result;
     });
   }

@@ -55,7 +55,10 @@ test('what throws on the way, or breaks a rule, leaves nothing, and the next goe
     addBrand(transaction, 'Two');
     yield;
     const id = transaction.nextId('specs');
-    transaction.element(3, () => transaction.put('specs', { id, name: 'Colour', goods_id: 9 }));
+    yield* transaction.element(3, function* () {
+      yield;
+      transaction.put('specs', { id, name: 'Colour', goods_id: 9 });
+    });
   });
   const next = store.transact((transaction) => addBrand(transaction, 'Three'));
   const outcomes = await Promise.allSettled([thrown, broken, next]);
