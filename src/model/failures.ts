@@ -52,7 +52,9 @@ export interface Referrers {
   readonly kind: Kind;
   /** Their attribute that holds the id. */
   readonly attribute: string;
-  /** The first of them; at least one. */
+  /** The kind of the rows that they belong to, if people know them by those: SKUs. */
+  readonly owner: Kind | null;
+  /** The first of them, or of their owners, each once; at least one. */
   readonly ids: readonly number[];
   /** Whether there are more than `ids` names. */
   readonly more: boolean;
@@ -64,8 +66,10 @@ export class ReferredToError extends CatalogError {
   readonly referrers: Referrers;
 
   constructor(row: RowName, referrers: Referrers) {
-    const { kind, attribute, ids, more } = referrers;
-    const which = ids.length === 1 && !more ? kind.label : kind.plural;
+    const { kind, attribute, owner, ids, more } = referrers;
+    const named = owner ?? kind;
+    const noun = ids.length === 1 && !more ? named.label : named.plural;
+    const which = owner === null ? noun : `${kind.plural} of ${noun}`;
     const others = more ? ' and others' : '';
     super(
       'referred_to',

@@ -2,13 +2,16 @@
 import { IntegrityError, ReferredToError } from '../model/failures.ts';
 import type { Kind, KindName, Row } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
-import { referrersOf } from '../model/relations.ts';
+import { ownersOf, referrersOf } from '../model/relations.ts';
 import { existingRow, type Lookup } from '../model/rows.ts';
 import { duplicate, judge, uniqueAttributes } from '../model/rules.ts';
 import type { View } from './view.ts';
 
 /** How many referring rows a message names. */
 const MAX_NAMED_REFERRERS = 3;
+
+/** How many referring rows are read to find those that they belong to. */
+const MAX_READ_REFERRERS = 1000;
 
 /** One write of a transaction. */
 export interface Write {
@@ -85,12 +88,35 @@ function* verifyReferrers(
 
 function verifyUnreferred(view: View, kind: Kind, id: number): void {
   for (const { kind: referrer, attribute } of referrersOf(kind.name)) {
-    const found = first(MAX_NAMED_REFERRERS + 1, view.matching(referrer.name, attribute, id));
+    const [owner] = ownersOf(referrer.name);
+    const referring = view.matching(referrer.name, attribute, id);
+    const named =
+      owner === undefined
+        ? referring
+        : ownerIds(view, referrer.name, owner.foreignKey, first(MAX_READ_REFERRERS, referring));
+    const found = first(MAX_NAMED_REFERRERS + 1, named);
     if (found.length === 0) continue;
-    const ids = found.slice(0, MAX_NAMED_REFERRERS);
-    const more = found.length > MAX_NAMED_REFERRERS;
-    throw new ReferredToError({ kind, id }, { kind: referrer, attribute, ids, more });
+    throw new ReferredToError(
+      { kind, id },
+      {
+        kind: referrer,
+        attribute,
+        owner: owner === undefined ? null : KINDS[owner.kind],
+        ids: found.slice(0, MAX_NAMED_REFERRERS),
+        more: found.length > MAX_NAMED_REFERRERS,
+      },
+    );
   }
+}
+
+/** The ids of the rows to which rows belong, each once. */
+function ownerIds(
+  view: View,
+  kind: KindName,
+  foreignKey: string,
+  ids: readonly number[],
+): Iterable<number> {
+  return new Set(ids.map((id) => Number(existingRow<KindName>(view, kind, id)[foreignKey])));
 }
 
 function first<T>(count: number, values: Iterable<T>): T[] {

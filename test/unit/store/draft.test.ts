@@ -237,6 +237,21 @@ test('a row that others refer to is not deleted, and the message names them', ()
   assert.ok(draft.get('brands', 1));
 });
 
+test('of specification records the message names the SKUs that have them', () => {
+  const draft = draftOver(catalog());
+  const { code, message } = failureOf(() => draft.run((all) => all.delete('options', 1)));
+  assert.is(code, 'referred_to');
+  assert.match(
+    message,
+    /^option 1 is referred to by the option_id of specification records of SKU/,
+  );
+  const skus = [...draft.matching('sku_specs', 'option_id', 1)].map(
+    (id) => draft.get('sku_specs', id)?.sku_id,
+  );
+  const named = message.match(/\d+/g)?.slice(1).map(Number);
+  assert.equal(named, [...new Set(skus)].slice(0, 3));
+});
+
 test('a row is deleted together with the rows that refer to it, in any order', () => {
   for (const order of [
     ['options', 'specs'],
