@@ -20,7 +20,7 @@ const RETRY_AFTER_S = '10';
 
 /** What the watch reads and does; tests inject their own. */
 export interface MemorySystem {
-  /** Resident memory of the process, in bytes. */
+  /** Resident memory of the process, in bytes. Throws if no descriptor is free to read it. */
   readonly resident: () => number;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
@@ -58,7 +58,9 @@ export class MemoryWatch {
     const now = this.#system.now();
     if (now - this.#readAt < READING_MS) return this.#scarce;
     this.#readAt = now;
-    const share = this.#system.resident() / this.limit;
+    const share = this.#share();
+    // What cannot be measured now is as it was.
+    if (share === null) return this.#scarce;
     this.#scarce = share >= (this.#scarce ? SCARCE_UNTIL : SCARCE_FROM);
     // Part of it may be garbage that nothing asked to be collected.
     if (this.#scarce && now - this.#collectedAt >= COLLECTION_MS) {
@@ -67,6 +69,16 @@ export class MemoryWatch {
     }
     return this.#scarce;
   };
+
+  /** Resident memory as a fraction of the limit; null if it cannot be read. */
+  #share(): number | null {
+    try {
+      return this.#system.resident() / this.limit;
+    } catch {
+      // A process without a free descriptor: the request that needs one reports that itself.
+      return null;
+    }
+  }
 
   /** Why the server is not ready for writes; null if it is. */
   readonly reason = (): string | null => (this.isScarce() ? 'the server is short of memory' : null);

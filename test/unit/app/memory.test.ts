@@ -69,4 +69,23 @@ test('scarcity asks for a garbage collection, and not again for ten seconds', ()
   assert.is(memory.collections, 2);
 });
 
+test('memory that cannot be read is taken to be as it was', () => {
+  let readable = true;
+  let now = 0;
+  const watch = new MemoryWatch(100, {
+    resident: () => {
+      if (!readable) throw new Error('Failed to get memory usage');
+      return 95;
+    },
+    now: () => (now += 1000),
+    collect() {},
+  });
+  readable = false;
+  assert.is(watch.isScarce(), false);
+  readable = true;
+  assert.is(watch.isScarce(), true);
+  readable = false;
+  assert.is(watch.isScarce(), true);
+});
+
 test.run();
