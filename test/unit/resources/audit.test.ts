@@ -8,6 +8,7 @@ import { CatalogError } from '../../../src/errors.ts';
 import { KIND_NAMES, type KindName, type Row } from '../../../src/model/kind.ts';
 import { KINDS } from '../../../src/model/kinds.ts';
 import type { Address } from '../../../src/resources/address.ts';
+import { Undo } from '../../../src/resources/audit/undo.ts';
 import { Records } from '../../../src/resources/records.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import { recover } from '../../../src/store/files/recovery.ts';
@@ -306,6 +307,29 @@ test('a smaller bound takes hold at the next write', async () => {
     [19, 20, 21],
   );
   await close(smaller);
+});
+
+test('any writes that are undone from the newest on give the first rows back, byte for byte', async () => {
+  const wholly = fc.asyncProperty(
+    fc.array(aStep, { minLength: 5, maxLength: 20 }),
+    async (steps) => {
+      const opened = await open();
+      for (const step of FOUNDATION) await perform(opened, step);
+      const [before, { length }] = [JSON.stringify(stored(opened)), trail(opened)];
+      const lastIds = AUDITED.map((kind) => opened.store.lastId(kind));
+      for (const step of steps) await perform(opened, step);
+      const ids = trail(opened).flatMap(({ id }) => (id > length ? [id] : []));
+      const undo = new Undo(opened.store, () => TIME);
+      if (ids.length > 0) await undo.entries(ids, false, 'carl');
+      assert.is(JSON.stringify(stored(opened)), before);
+      for (const [index, kind] of AUDITED.entries()) {
+        assert.ok(opened.store.lastId(kind) >= (lastIds[index] ?? 0));
+      }
+      assert.equal(toldBy(trail(opened)), stored(opened), 'it leaves entries of its own');
+      await close(opened);
+    },
+  );
+  await fc.assert(wholly, { numRuns: 25 });
 });
 
 test.run();
