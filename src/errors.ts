@@ -29,6 +29,7 @@ export const CODES = {
     meaning: 'the idempotency key was used with another request',
   },
   login_throttled: { status: 429, exit: 1, meaning: 'too many logins, or too many failed ones' },
+  too_many_imports: { status: 429, exit: 1, meaning: 'too many imports are not finished' },
   too_many_builds: { status: 429, exit: 1, meaning: 'too many page builds are not finished' },
   integrity: { status: 422, exit: 1, meaning: 'a database step failed: a reference or a rule' },
   write_refused: { status: 500, exit: 1, meaning: 'the disk refused the write; nothing changed' },

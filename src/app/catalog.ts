@@ -13,12 +13,14 @@ import { keepSettings } from '../pages/shop/settings.ts';
 import { TemplateSources } from '../pages/render/template-sources.ts';
 import { Records } from '../resources/records.ts';
 import { Exports } from '../resources/transfer/exports.ts';
+import { Imports } from '../resources/transfer/imports.ts';
 import { Money } from '../model/money.ts';
 import { Undo } from '../resources/audit/undo.ts';
 import type { StoreObserver } from '../store/observer.ts';
 import { Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Context } from './context.ts';
+import { openImportFiles } from './import-files.ts';
 import type { Readiness } from './readiness.ts';
 import type { ServeOptions } from './server-options.ts';
 import { createTokenService } from './token-service.ts';
@@ -34,6 +36,7 @@ export type CatalogOptions = Pick<
   | 'protectBooks'
   | 'maxJsonDepth'
   | 'maxJsonElements'
+  | 'maxImport'
   | 'pageDelay'
 >;
 
@@ -76,8 +79,9 @@ export async function openCatalog(
   options: CatalogOptions,
   { disk, env, version }: Context,
   monitor: Monitor,
-  { clock, verifyPassword, requireRoom }: Seams = {},
+  seams: Seams = {},
 ): Promise<Catalog> {
+  const { clock, verifyPassword, requireRoom } = seams;
   const { data } = options;
   // A mistake in the settings is better reported before anything is opened.
   void new TemplateSources(disk, options.pages.templates);
@@ -104,10 +108,13 @@ export async function openCatalog(
     );
     const attempts = new FailedAttempts(undefined, clock);
     const login = await Login.create(credentials, verifyPassword, attempts);
+    const imports = await openImports(options, store, disk, monitor, seams);
     const application = createApplication({
       records: new Records(store, clock?.now, options.auditSize, requireRoom),
       undo: new Undo(store, clock?.now, options.auditSize, requireRoom),
       exports: new Exports(store, new Money(options.pages.currency), clock?.now),
+      imports,
+      ...(options.maxImport !== undefined && { maxImport: options.maxImport }),
       tokens: new TokenVerifier(credentials, clock?.now),
       tokenService: createTokenService(login, data, disk),
       page: (name) => pages.served.read(name),
@@ -126,6 +133,7 @@ export async function openCatalog(
       store,
       pages: pages.queue,
       async close(grace) {
+        await imports.close();
         await pages.queue.drain(grace);
         pages.close();
         await store.close();
@@ -135,4 +143,22 @@ export async function openCatalog(
     await store.close();
     throw error;
   }
+}
+
+async function openImports(
+  { data, auditSize, pages }: CatalogOptions,
+  store: Store,
+  disk: Context['disk'],
+  monitor: Monitor,
+  { clock, requireRoom }: Seams,
+): Promise<Imports> {
+  return Imports.open({
+    store,
+    money: new Money(pages.currency),
+    storage: await openImportFiles(disk, data),
+    auditBytes: auditSize,
+    now: clock?.now ?? Date.now,
+    requireRoom: requireRoom ?? (() => {}),
+    onError: monitor.failed('an import could not be kept'),
+  });
 }

@@ -40,6 +40,8 @@ export interface ServeOptions extends OperationOptions {
   readonly basePath: string;
   /** Bytes. */
   readonly maxBody: number;
+  /** Bytes of a file that is imported. */
+  readonly maxImport?: number;
   readonly corsOrigins: readonly string[];
   readonly pages: PageSettings;
   /** Milliseconds for which pages may wait while writes keep coming. */

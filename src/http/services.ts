@@ -4,6 +4,7 @@ import type { IssuedToken, TokenVerifier } from '../auth/tokens.ts';
 import type { Records } from '../resources/records.ts';
 import type { Undo } from '../resources/audit/undo.ts';
 import type { Exports } from '../resources/transfer/exports.ts';
+import type { Imports } from '../resources/transfer/imports.ts';
 import type { ServedDocument } from './operations/document.ts';
 import type { JsonLimits } from './rules/json-limits.ts';
 
@@ -11,6 +12,7 @@ export interface Services {
   readonly records: Records;
   readonly undo: Undo;
   readonly exports: Exports;
+  readonly imports: Pick<Imports, 'accept' | 'find' | 'all'>;
   readonly tokens: TokenVerifier;
   readonly tokenService: TokenService;
   /** A file of the folder of pages, by its path in it; null if there is none. */

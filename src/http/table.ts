@@ -10,6 +10,7 @@ import { exportPath } from './endpoints/kinds/exports.ts';
 import { documentPaths } from './endpoints/documents.ts';
 import { HEALTH_PATHS } from './endpoints/health.ts';
 import { itemAuditsPath } from './endpoints/kinds/item-audits.ts';
+import { IMPORT_PATHS, importPath } from './endpoints/imports.ts';
 import { itemPath } from './endpoints/kinds/items.ts';
 import { REVERSAL_PATH } from './endpoints/kinds/reversal.ts';
 import { PAGE_BUILD_PATHS } from './endpoints/page-builds.ts';
@@ -27,16 +28,20 @@ export function operationTable(settings: Settings): readonly Path[] {
     ...TOKEN_PATHS,
     ...kindPaths(settings),
     REVERSAL_PATH,
+    ...IMPORT_PATHS,
     ...PAGE_BUILD_PATHS,
     ...PAGE_PATHS,
   ];
 }
 
 /** Collections, several objects at once, items with their audit entries, and nested paths. */
-function kindPaths({ protectBooks: protectsOpen }: Settings): Path[] {
+function kindPaths({ protectBooks: protectsOpen, maxImport }: Settings): Path[] {
   const own = [...COLLECTIONS.values()].flatMap((kind) => {
     const place = { kind, nesting: null, protectsOpen };
-    const bulk = kind.bulk && isWritable(kind, null) ? [bulkPath(place), exportPath(place)] : [];
+    const bulk =
+      kind.bulk && isWritable(kind, null)
+        ? [bulkPath(place), exportPath(place), importPath(place, maxImport)]
+        : [];
     const history = kind.audited ? [itemAuditsPath(place)] : [];
     return [collectionPath(place), ...bulk, itemPath(place), ...history];
   });

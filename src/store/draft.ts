@@ -12,7 +12,6 @@ import { type Change, changeOf } from '../model/change.ts';
 import type { ChangeSetContent, LastIds } from './change-set.ts';
 import { indexedAttributes } from './memory/tables.ts';
 import { atOnce } from '../slices.ts';
-import type { State } from './state.ts';
 import type { View } from './view.ts';
 import { verify, type Write } from './verify.ts';
 
@@ -37,6 +36,21 @@ export interface Transaction extends View {
   written(): Change[];
 }
 
+/** The state that a draft is over: that of a store, or a frozen view of it. */
+export interface DraftBase extends View {
+  readonly sequence: number;
+  readonly digest: string;
+  lastId(kind: KindName): number;
+  /** The ids of {@link View.matching}. */
+  index(
+    kind: KindName,
+    attribute: string,
+    value: Scalar,
+  ): { readonly last: number | undefined; values(): readonly number[] };
+  /** All ids of a kind. */
+  idList(kind: KindName): { chunks(backwards: boolean): Iterable<readonly number[]> };
+}
+
 /** A transaction that yields between parts of its work, so that it can be run in slices. */
 export type LongTransaction<T> = (draft: Transaction) => Generator<undefined, T>;
 
@@ -47,7 +61,7 @@ interface Undoable extends Write {
 }
 
 export class Draft implements Transaction {
-  readonly #state: State;
+  readonly #state: DraftBase;
   readonly #rows = new Map<KindName, Map<number, Row | null>>();
   readonly #lastIds = new Map<KindName, number>();
   readonly #candidates = new Candidates();
@@ -57,7 +71,7 @@ export class Draft implements Transaction {
   #characters = 0;
 
   /** @param state the committed state. It must not move while the draft is in use. */
-  constructor(state: State) {
+  constructor(state: DraftBase) {
     this.#state = state;
   }
 

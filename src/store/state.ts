@@ -224,7 +224,12 @@ export class State implements ReadableStore {
 
   freeze(): FrozenView {
     const view = new FrozenView(
-      perKind(({ name }) => this.#rows[name].snapshot()),
+      {
+        sequence: this.#sequence,
+        digest: this.#digest,
+        lastIds: this.#lastIds,
+        rows: perKind(({ name }) => this.#rows[name].snapshot()),
+      },
       this,
       () => this.#frozen.delete(view),
     );

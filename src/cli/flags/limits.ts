@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseDuration } from '../../auth/duration.ts';
 import { messageOf } from '../../errors.ts';
+import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports.ts';
 import { JSON_LIMITS } from '../../http/rules/json-limits.ts';
 import { LIMITS } from '../../http/wire/limits.ts';
 import { type Flag, flag } from './flag.ts';
@@ -27,6 +28,12 @@ export function addLimitFlags(serve: Command): void {
       flag('--max-body <size>', 'largest body of a request', parseSize, {
         value: LIMITS.body,
         shown: '1MiB',
+      }),
+    )
+    .addOption(
+      flag('--max-import <size>', 'largest file of an import', parseSize, {
+        value: MAX_IMPORT_BYTES,
+        shown: '256MiB',
       }),
     )
     .addOption(

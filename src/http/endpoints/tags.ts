@@ -12,3 +12,8 @@ export const PAGES_TAG: Tag = {
   name: 'pages',
   description: 'What the shop shows of its SKUs.',
 };
+
+export const IMPORTS_TAG: Tag = {
+  name: 'imports',
+  description: 'Files that are brought into collections.',
+};

@@ -94,14 +94,16 @@ export function optionalJson<T>(
  *
  * @param types without parameters.
  * @param limit bytes of a body.
+ * @param examples by the names of their components.
  */
 export function stream(
   types: readonly string[],
   limit: number,
+  examples: Content['examples'] = {},
 ): BodyDeclaration<AsyncIterable<Uint8Array>> {
   const schema = { type: 'string', contentMediaType: types[0] };
   return {
-    content: { types, schema, shapes: [], examples: {} },
+    content: { types, schema, shapes: [], examples },
     validated: false,
     attributes: () => ({}),
     read(request) {

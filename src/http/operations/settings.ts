@@ -5,4 +5,6 @@ export interface Settings {
   readonly version: string;
   /** Whether writing what anybody may read takes a token. */
   readonly protectBooks: boolean;
+  /** Bytes of a file that is imported; 256 MiB if left out. */
+  readonly maxImport?: number;
 }

@@ -15,7 +15,18 @@ import type { RowSnapshot } from './row-table.ts';
 import { indexedAttributes } from './tables.ts';
 import type { View } from '../view.ts';
 
+/** What a view takes of the state when it is made. */
+interface Moment {
+  readonly sequence: number;
+  readonly digest: string;
+  readonly lastIds: Readonly<Record<KindName, number>>;
+  readonly rows: Readonly<Record<KindName, RowSnapshot>>;
+}
+
 export class FrozenView implements View {
+  readonly sequence: number;
+  readonly digest: string;
+  readonly #lastIds: Readonly<Record<KindName, number>>;
   readonly #rows: Readonly<Record<KindName, RowSnapshot>>;
   readonly #live: View;
   /** Rows that have changed since, by the values that they had. */
@@ -23,7 +34,10 @@ export class FrozenView implements View {
   readonly #onClose: () => void;
 
   /** @param live the state, which passes every change to {@link FrozenView.keep} first. */
-  constructor(rows: Readonly<Record<KindName, RowSnapshot>>, live: View, onClose: () => void) {
+  constructor({ sequence, digest, lastIds, rows }: Moment, live: View, onClose: () => void) {
+    this.sequence = sequence;
+    this.digest = digest;
+    this.#lastIds = { ...lastIds };
     this.#rows = rows;
     this.#live = live;
     this.#onClose = onClose;
@@ -31,6 +45,23 @@ export class FrozenView implements View {
 
   get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
     return lookupIn((name, key) => this.#rows[name].get(key))(kind, id);
+  }
+
+  /** The last id of a kind that had been assigned. */
+  lastId(kind: KindName): number {
+    return this.#lastIds[kind];
+  }
+
+  /** The ids of {@link FrozenView.matching}, and the last of them. */
+  index(kind: KindName, attribute: string, value: Scalar) {
+    const ids = this.matching(kind, attribute, value);
+    return { last: ids.at(-1), values: () => ids };
+  }
+
+  /** All ids of a kind, ascending. */
+  idList(kind: KindName) {
+    const rows = this.#rows[kind];
+    return { chunks: (): readonly (readonly number[])[] => [Array.from(rows, ({ id }) => id)] };
   }
 
   /** Every row of a kind, by ascending id. */

@@ -1,0 +1,61 @@
+/** Files and states of imports, in `<data>/imports/` (spec 12.10). */
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Disk } from '../disk/disk.ts';
+import { removeTemporaries, withOpen, writeDurably } from '../disk/durable-file.ts';
+import type { ImportStorage } from '../resources/transfer/imports.ts';
+
+const STATE = /^(\d+)\.json$/;
+const FILE = /^(\d+)\.file$/;
+
+/** Bytes that are read in one turn of the event loop. */
+const PIECE_BYTES = 16 * 1024;
+
+/** Creates the folder, if needed, and removes what an earlier process left half-written. */
+export async function openImportFiles(disk: Disk, data: string): Promise<ImportStorage> {
+  const folder = join(data, 'imports');
+  disk.mkdir(folder);
+  await removeTemporaries(disk, folder);
+  const statePath = (id: number) => join(folder, `${id}.json`);
+  const filePath = (id: number) => join(folder, `${id}.file`);
+  const idsOf = (pattern: RegExp) =>
+    disk.list(folder).flatMap((name) => {
+      const [, id] = pattern.exec(name) ?? [];
+      return id === undefined ? [] : [Number(id)];
+    });
+  return {
+    receive: (id, source) => receive(disk, filePath(id), source),
+    read: (id) => read(disk, filePath(id)),
+    discard: (id) => disk.unlink(filePath(id)),
+    save: (id, text) =>
+      withOpen(disk, folder, async (fd) => {
+        await writeDurably(disk, statePath(id), Buffer.from(text), fd);
+      }),
+    load: (id) => disk.read(statePath(id))?.toString() ?? null,
+    forget: (id) => disk.unlink(statePath(id)),
+    ids: () => ({ states: idsOf(STATE), files: idsOf(FILE) }),
+  };
+}
+
+async function receive(disk: Disk, path: string, source: AsyncIterable<Uint8Array>): Promise<void> {
+  const fd = await disk.create(path);
+  try {
+    try {
+      for await (const bytes of source) disk.write(fd, bytes);
+    } finally {
+      disk.close(fd);
+    }
+  } catch (error) {
+    await disk.unlink(path);
+    throw error;
+  }
+}
+
+async function* read(disk: Disk, path: string): AsyncGenerator<Uint8Array> {
+  for (const bytes of disk.pieces(path) ?? []) {
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      yield bytes.subarray(at, at + PIECE_BYTES);
+      await nextTurn();
+    }
+  }
+}

@@ -1,0 +1,299 @@
+/** `/admin/<collection>/imports/` takes a file, and `/admin/imports/` shows what has come of it. */
+import { CatalogError } from '../../errors.ts';
+import type { Kind } from '../../model/kind.ts';
+import { malformed, parseParameters, type Parameters } from '../../resources/query/parameters.ts';
+import { type Format, FORMAT_TYPES, FORMATS } from '../../resources/transfer/formats.ts';
+import { CREATABLE } from '../../resources/transfer/rows/references.ts';
+import type { Match } from '../../resources/transfer/rows/row-writer.ts';
+import { header, type HttpResponse } from '../message.ts';
+import { noBody, stream } from '../operations/body.ts';
+import { arrayOf, negotiatedJson, type Shape } from '../operations/content.ts';
+import { operation, type RequestContext } from '../operations/operation.ts';
+import { type Parameter, PK } from '../operations/parameters.ts';
+import { definePath, type Path } from '../operations/path.ts';
+import { JSON_OFFERS } from '../rules/negotiation.ts';
+import { componentName } from './kinds/names.ts';
+import { type Place, roleFor, subjectOf, tagOf, templateOf } from './kinds/place.ts';
+import { IMPORTS_TAG } from './tags.ts';
+
+/** Bytes of a file, unless set otherwise. */
+export const MAX_IMPORT_BYTES = 256 * 1024 * 1024;
+
+const EXAMPLE = {
+  id: 7,
+  collection: 'skus',
+  state: 'refused',
+  dry_run: false,
+  rows: 2,
+  created: 0,
+  changed: 0,
+  unchanged: 0,
+  refused: 1,
+  error_count: 1,
+  change_count: 0,
+};
+
+const LISTS = {
+  errors: [{ row: 3, column: 'category', message: 'there is no category "Phonse"' }],
+  changes: [],
+};
+
+const count = { type: 'integer', minimum: 0 };
+const text = { type: 'string' };
+
+const PROPERTIES = {
+  id: { type: 'integer', minimum: 1 },
+  collection: { ...text, description: 'By its name in the path.' },
+  state: { ...text, enum: ['checking', 'writing', 'done', 'refused', 'failed'] },
+  dry_run: { type: 'boolean', description: 'Whether it only says what it would do.' },
+  rows: { ...count, description: 'Rows of the file, without the header and empty ones.' },
+  created: count,
+  changed: count,
+  unchanged: count,
+  refused: { ...count, description: 'Rows with errors.' },
+  error_count: count,
+  change_count: count,
+};
+
+const LIST_PROPERTIES = {
+  errors: {
+    type: 'array',
+    description: 'The first thousand.',
+    items: {
+      type: 'object',
+      properties: {
+        row: { type: ['integer', 'null'], description: 'The header is 1.' },
+        column: { type: ['string', 'null'] },
+        message: text,
+      },
+      required: ['row', 'column', 'message'],
+    },
+  },
+  changes: {
+    type: 'array',
+    description: 'The first thousand, if they are not very long.',
+    items: {
+      type: 'object',
+      properties: {
+        row: { type: 'integer' },
+        id: { type: 'integer', minimum: 1 },
+        action: { ...text, enum: ['create', 'update'] },
+        fields: {
+          type: 'object',
+          additionalProperties: { type: 'array', minItems: 2, maxItems: 2 },
+          description: 'Before and after, of each attribute that differs.',
+        },
+      },
+      required: ['row', 'id', 'action', 'fields'],
+    },
+  },
+};
+
+function shapeOf(name: string, description: string, properties: object, example: object): Shape {
+  return {
+    name,
+    schema: () => ({
+      type: 'object',
+      description,
+      properties,
+      required: Object.keys(properties),
+      examples: [example],
+    }),
+  };
+}
+
+const WHOLE = { ...EXAMPLE, ...LISTS };
+
+const ONE = negotiatedJson(
+  shapeOf('Import', 'What has come of an import.', { ...PROPERTIES, ...LIST_PROPERTIES }, WHOLE),
+  { Import: () => ({ summary: 'An import', value: WHOLE }) },
+);
+
+const MANY = arrayOf(
+  negotiatedJson(shapeOf('ImportSummary', 'An import in short.', PROPERTIES, EXAMPLE), {}),
+  { ImportList: () => ({ summary: 'Imports', value: [EXAMPLE] }) },
+);
+
+const HEAD = { name: 'ImportHead', description: 'There is something to read.' };
+
+const FILE_EXAMPLES = {
+  ImportFile: () => ({ summary: 'Names by their ids', value: 'id,name\r\n3,Ondine\r\n' }),
+};
+
+const DRY_RUN = 'dry_run';
+const MATCH = 'match';
+const CREATE_MISSING = 'create_missing';
+
+const MATCHES: readonly Match[] = ['id', 'code', 'name'];
+
+const PARAMETERS: readonly Parameter[] = [
+  parameter(DRY_RUN, 'Writes nothing, and says what would be written.', {
+    ...text,
+    enum: ['false', 'true'],
+    default: 'false',
+  }),
+  parameter(MATCH, 'By which attribute rows are found; SKUs alone have a code.', {
+    ...text,
+    enum: MATCHES,
+    default: 'id',
+  }),
+  parameter(CREATE_MISSING, 'What is created if a name is not found, separated by commas.', {
+    ...text,
+    pattern: `^(?:${CREATABLE.join('|')})(?:,(?:${CREATABLE.join('|')}))*$`,
+  }),
+];
+
+const NAMES = new Set(PARAMETERS.map(({ name }) => name));
+
+function parameter(name: string, description: string, schema: Parameter['schema']): Parameter {
+  return { component: name, name, in: 'query', description, schema };
+}
+
+/** @param maxImport bytes of a file. */
+export function importPath(place: Place, maxImport = MAX_IMPORT_BYTES): Path {
+  const { kind } = place;
+  const name = componentName(kind);
+  return definePath<Kind>({
+    template: `${templateOf(place)}imports/`,
+    tag: tagOf(place),
+    name: `${name}ImportList`,
+    about: `imports of ${kind.plural}`,
+    label: 'import',
+    resolve: () => kind,
+    operations: {
+      POST: operation({
+        id: `import${name}List`,
+        summary: `Import ${kind.plural}`,
+        description:
+          'Creates and changes the rows of a file: all rows are checked first, and none is written if one has an error.',
+        role: roleFor(place, 'POST'),
+        parameters: PARAMETERS,
+        body: stream(
+          FORMATS.map((format) => FORMAT_TYPES[format]),
+          maxImport,
+          FILE_EXAMPLES,
+        ),
+        responses: {
+          202: {
+            name: 'ImportAccepted',
+            description: 'The file is imported in the background. `Location` tells how far it is.',
+            headers: ['Location'],
+            content: ONE,
+          },
+        },
+        failures: [429],
+        run: accept,
+      }),
+    },
+  });
+}
+
+export const IMPORT_PATHS: readonly Path[] = [
+  definePath({
+    template: '/admin/imports/',
+    tag: IMPORTS_TAG,
+    name: 'ImportList',
+    about: 'imports',
+    label: 'import',
+    offers: JSON_OFFERS,
+    resolve: () => undefined,
+    operations: {
+      GET: operation({
+        id: 'listImports',
+        summary: 'List the imports',
+        description: 'The last hundred, the latest first, without their errors and changes.',
+        role: 'viewer',
+        body: noBody,
+        responses: {
+          200: { name: 'ImportList', description: 'The imports.', content: MANY, head: HEAD },
+        },
+        run: ({ services, mediaType }) => ({
+          status: 200,
+          headers: { 'Content-Type': mediaType },
+          body: JSON.stringify(services.imports.all()),
+        }),
+      }),
+    },
+  }),
+  definePath({
+    template: '/admin/imports/{pk}/',
+    parameters: [PK],
+    tag: IMPORTS_TAG,
+    name: 'Import',
+    about: 'an import',
+    label: 'import',
+    offers: JSON_OFFERS,
+    resolve(params, { imports }): string {
+      const id = params.id('pk');
+      const found = imports.find(id);
+      if (found !== null) return found;
+      throw new CatalogError('not_found', `there is no import ${id}`);
+    },
+    operations: {
+      GET: operation({
+        id: 'readImport',
+        summary: 'Read an import',
+        description: 'How far it is, what it changes, and what is wrong with the file.',
+        role: 'viewer',
+        body: noBody,
+        responses: {
+          200: { name: 'Import', description: 'The import.', content: ONE, head: HEAD },
+        },
+        run: ({ found, mediaType }: RequestContext<string>) => ({
+          status: 200,
+          headers: { 'Content-Type': mediaType },
+          body: found,
+        }),
+      }),
+    },
+  }),
+];
+
+async function accept(
+  context: RequestContext<Kind>,
+  body: AsyncIterable<Uint8Array>,
+): Promise<HttpResponse> {
+  const { request, services, found: kind, mediaType } = context;
+  const sent = parseParameters({ owner: 'imports', names: NAMES }, request.search);
+  const order = {
+    kind,
+    match: parseMatch(kind, sent.get(MATCH)),
+    createMissing: parseMissing(sent),
+    format: formatOf(header(request, 'content-type')),
+    dryRun: parseDryRun(sent.get(DRY_RUN)),
+    subject: subjectOf(context),
+  };
+  const id = await services.imports.accept(order, body);
+  const path = request.path.slice(0, -`${kind.path?.slice('/admin/'.length)}imports/`.length);
+  return {
+    status: 202,
+    headers: { 'Content-Type': mediaType, Location: `${path}imports/${id}/` },
+    body: services.imports.find(id),
+  };
+}
+
+/** The type was compared before with those that are taken. */
+function formatOf(contentType = ''): Format {
+  const type = contentType.split(';')[0]?.trim().toLowerCase();
+  return FORMATS.find((format) => FORMAT_TYPES[format] === type) ?? 'csv';
+}
+
+function parseDryRun(sent = 'false'): boolean {
+  if (sent === 'true' || sent === 'false') return sent === 'true';
+  throw malformed(DRY_RUN, 'must be true or false');
+}
+
+function parseMatch(kind: Kind, sent = 'id'): Match {
+  const possible = MATCHES.filter((match) => match !== 'code' || 'code' in kind.attributes);
+  const match = possible.find((each) => each === sent);
+  if (match !== undefined) return match;
+  throw malformed(MATCH, `must be one of ${possible.join(', ')}`);
+}
+
+function parseMissing(sent: Parameters): ReadonlySet<string> {
+  const value = sent.get(CREATE_MISSING);
+  if (value === undefined) return new Set();
+  const names = value.split(',');
+  if (names.every((name) => CREATABLE.some((each) => each === name))) return new Set(names);
+  throw malformed(CREATE_MISSING, `must be some of ${CREATABLE.join(',')}`);
+}

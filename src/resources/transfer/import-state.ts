@@ -1,0 +1,137 @@
+/** What an import has come to, as clients see it (spec 12.7). */
+import type { RowChange } from './rows/row-writer.ts';
+
+/** Entries of each list, at most. */
+const MAX_LISTED = 1000;
+
+/** About the bytes of all changes that are listed: descriptions of SPUs are long. */
+const MAX_CHANGE_UNITS = 4 * 1024 * 1024;
+
+export interface ImportError {
+  readonly row: number | null;
+  readonly column: string | null;
+  readonly message: string;
+}
+
+export type ImportPhase = 'checking' | 'writing' | 'done' | 'refused' | 'failed';
+
+/** An import without its lists. */
+export interface ImportSummary {
+  readonly id: number;
+  readonly collection: string;
+  readonly state: ImportPhase;
+  readonly dry_run: boolean;
+  /** Rows of the file that are no header and not empty. */
+  readonly rows: number;
+  readonly created: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly refused: number;
+  readonly error_count: number;
+  readonly change_count: number;
+}
+
+type Counted = 'rows' | 'created' | 'changed' | 'unchanged' | 'refused';
+
+export class ImportState {
+  readonly id: number;
+  readonly #collection: string;
+  readonly #dryRun: boolean;
+  #state: ImportPhase = 'checking';
+  #counts: Record<Counted, number> = NOTHING;
+  #errors: ImportError[] = [];
+  #errorCount = 0;
+  #changes: object[] = [];
+  #changeCount = 0;
+  #changeUnits = 0;
+
+  constructor(id: number, collection: string, dryRun: boolean) {
+    this.id = id;
+    this.#collection = collection;
+    this.#dryRun = dryRun;
+  }
+
+  get summary(): ImportSummary {
+    return {
+      id: this.id,
+      collection: this.#collection,
+      state: this.#state,
+      dry_run: this.#dryRun,
+      ...this.#counts,
+      error_count: this.#errorCount,
+      change_count: this.#changeCount,
+    };
+  }
+
+  /** JSON text of the whole object. */
+  get text(): string {
+    return JSON.stringify({ ...this.summary, errors: this.#errors, changes: this.#changes });
+  }
+
+  get hasErrors(): boolean {
+    return this.#errorCount > 0;
+  }
+
+  /** Rows of the file that were looked at. */
+  get rows(): number {
+    return this.#counts.rows;
+  }
+
+  enter(state: ImportPhase): void {
+    this.#state = state;
+  }
+
+  /** Counts a row and what it does; null if it changes nothing. */
+  count(row: number, change: RowChange | null): void {
+    this.#add('rows');
+    if (change === null) {
+      this.#add('unchanged');
+      return;
+    }
+    this.#add(change.action === 'create' ? 'created' : 'changed');
+    this.#changeCount += 1;
+    if (this.#changes.length >= MAX_LISTED || this.#changeUnits >= MAX_CHANGE_UNITS) return;
+    const { id, action, fields } = change;
+    this.#changeUnits += JSON.stringify(fields).length;
+    this.#changes.push({ row, id, action, fields });
+  }
+
+  /** Counts a row that cannot be imported. */
+  countRefused(): void {
+    this.#add('rows');
+    this.#add('refused');
+  }
+
+  addError(error: ImportError): void {
+    this.#errorCount += 1;
+    if (this.#errors.length < MAX_LISTED) this.#errors.push(error);
+  }
+
+  /** Nothing is written, or nothing was written yet: what the check counted does not count. */
+  forget(): void {
+    const { rows, refused } = this.#counts;
+    this.#counts = { ...NOTHING, rows, refused };
+    this.#changes = [];
+    this.#changeCount = 0;
+    this.#changeUnits = 0;
+  }
+
+  /** Before the rows are counted again as they are written. */
+  beginWriting(): void {
+    this.forget();
+    this.#counts = NOTHING;
+    this.enter('writing');
+  }
+
+  #add(name: Counted): void {
+    this.#counts = { ...this.#counts, [name]: this.#counts[name] + 1 };
+  }
+}
+
+const NOTHING: Record<Counted, number> = {
+  rows: 0,
+  created: 0,
+  changed: 0,
+  unchanged: 0,
+  refused: 0,
+};

@@ -1,0 +1,232 @@
+/**
+ * One import: every row is checked, then all are written (spec 12.10).
+ *
+ * Invariants:
+ * 1. The check runs every row, in the order of the file, as the write does, on a draft over a frozen
+ *    view that is then dropped. So it finds what the write would do, and a dry run is the check
+ *    alone.
+ * 2. Nothing is written if a row or the file is refused.
+ * 3. A commit holds at most {@link BATCH} rows, and other requests run between commits.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { messageOf } from '../../errors.ts';
+import type { KindName } from '../../model/kind.ts';
+import type { Money } from '../../model/money.ts';
+import { inSlices } from '../../slices.ts';
+import { Draft } from '../../store/draft.ts';
+import type { FrozenView } from '../../store/memory/frozen-view.ts';
+import type { Store } from '../../store/store.ts';
+import { audit } from '../audit.ts';
+import { FileProblem } from './reading/file-problem.ts';
+import { type FileRow, fileRows } from './reading/file-rows.ts';
+import type { Format } from './formats.ts';
+import { readHeader } from './rows/header.ts';
+import type { ImportState } from './import-state.ts';
+import { Names } from './rows/names.ts';
+import { problemsOf } from './rows/row-problems.ts';
+import { type ImportTask, type RowChange, RowWriter, Seen } from './rows/row-writer.ts';
+
+/** Rows of one commit, and about the UTF-16 units that they have, at most. */
+const BATCH = { rows: 250, units: 1024 * 1024 };
+
+/** The kinds whose names a column holds, by its attribute. */
+const NAMED: Readonly<Record<string, readonly KindName[]>> = {
+  brand_id: ['brands'],
+  goods_id: ['goods'],
+  spec_id: ['specs', 'goods'],
+  category_id: ['categories'],
+  category3_id: ['categories'],
+  parent_id: ['categories'],
+};
+
+/** Milliseconds of work between two turns of the event loop. */
+const SLICE_MS = 2;
+
+export interface ImportOrder extends ImportTask {
+  readonly format: Format;
+  readonly dryRun: boolean;
+  /** Under whose name it is written. */
+  readonly subject: string | null;
+}
+
+export interface ImporterOptions {
+  readonly store: Pick<Store, 'freeze' | 'transactLong'>;
+  readonly money: Money;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly auditBytes: number;
+  /** Whether to stop, because the server ends. */
+  readonly isStopping: () => boolean;
+  /** Throws `busy` if memory is scarce. */
+  readonly requireRoom: () => void;
+}
+
+export class Importer {
+  readonly #options: ImporterOptions;
+  readonly #order: ImportOrder;
+  readonly #read: () => AsyncIterable<Uint8Array>;
+  readonly #state: ImportState;
+  readonly #names = new Names();
+
+  /** @param read reads the file from its beginning. */
+  constructor(
+    options: ImporterOptions,
+    order: ImportOrder,
+    read: () => AsyncIterable<Uint8Array>,
+    state: ImportState,
+  ) {
+    this.#options = options;
+    this.#order = order;
+    this.#read = read;
+    this.#state = state;
+  }
+
+  /** Ends in one of the last states; what goes wrong is in the state. */
+  async run(onWriting: () => Promise<void>): Promise<void> {
+    const state = this.#state;
+    try {
+      await this.#check();
+      if (state.hasErrors) state.forget();
+      if (state.hasErrors || this.#order.dryRun) {
+        state.enter(state.hasErrors ? 'refused' : 'done');
+        return;
+      }
+      state.beginWriting();
+      await onWriting();
+      await this.#write();
+      state.enter('done');
+    } catch (error) {
+      const isFile = error instanceof FileProblem;
+      state.addError({
+        row: isFile ? error.row : null,
+        column: isFile ? error.column : null,
+        message: messageOf(error),
+      });
+      if (state.summary.state === 'checking') state.forget();
+      state.enter(isFile && state.summary.state === 'checking' ? 'refused' : 'failed');
+    }
+  }
+
+  async #check(): Promise<void> {
+    const view = this.#options.store.freeze();
+    try {
+      const draft = new Draft(view);
+      const writer = this.#writer(this.#names, new Seen());
+      let end = performance.now() + SLICE_MS;
+      for await (const row of this.#rows(writer, view)) {
+        this.#checkRow(draft, writer, row);
+        if (performance.now() < end) continue;
+        await nextTurn();
+        this.#goOn();
+        end = performance.now() + SLICE_MS;
+      }
+    } finally {
+      view.close();
+    }
+  }
+
+  #checkRow(draft: Draft, writer: RowWriter, row: FileRow): void {
+    try {
+      this.#state.count(
+        row.row,
+        draft.run((tx) => writer.write(tx, row)),
+      );
+    } catch (error) {
+      const problems = problemsOf(error, writer.columnOf);
+      if (problems === null) throw error;
+      this.#state.countRefused();
+      for (const problem of problems) this.#state.addError({ row: row.row, ...problem });
+    }
+  }
+
+  async #write(): Promise<void> {
+    const writer = this.#writer(this.#names.fresh(), null);
+    let batch: FileRow[] = [];
+    let units = 0;
+    for await (const row of this.#rows(writer, null)) {
+      batch.push(row);
+      units += unitsOf(row);
+      if (batch.length < BATCH.rows && units < BATCH.units) continue;
+      await this.#commit(writer, batch);
+      batch = [];
+      units = 0;
+    }
+    await this.#commit(writer, batch);
+  }
+
+  async #commit(writer: RowWriter, batch: readonly FileRow[]): Promise<void> {
+    const [first] = batch;
+    if (first === undefined) return;
+    this.#goOn();
+    const { store, now, auditBytes } = this.#options;
+    const { subject } = this.#order;
+    let changes: (RowChange | null)[];
+    try {
+      changes = await store.transactLong(function* write(tx) {
+        const written: (RowChange | null)[] = [];
+        for (const row of batch) {
+          written.push(writer.write(tx, row));
+          yield;
+        }
+        yield* audit(tx, { subject, time: now() }, auditBytes);
+        return written;
+      });
+    } catch (error) {
+      throw new Error(`${this.#writtenUntil(first.row)}: ${messageOf(error)}`, { cause: error });
+    }
+    for (const [index, row] of batch.entries()) this.#state.count(row.row, changes[index] ?? null);
+    await nextTurn();
+  }
+
+  #writtenUntil(row: number): string {
+    return this.#state.rows === 0
+      ? 'no row is written'
+      : `the rows before row ${row} are written, the others are not`;
+  }
+
+  #goOn(): void {
+    if (this.#options.isStopping())
+      throw new Error('the server was stopped; import the file again');
+    this.#options.requireRoom();
+  }
+
+  #writer(names: Names, seen: Seen | null): RowWriter {
+    return new RowWriter(this.#order, this.#options.money, names, seen);
+  }
+
+  /** @param view to read the names of; null if they are read already. */
+  async *#rows(writer: RowWriter, view: FrozenView | null): AsyncGenerator<FileRow> {
+    const { kind, format, match } = this.#order;
+    let kinds: readonly KindName[] = match === 'name' ? [kind.name] : [];
+    const rows = fileRows(format, this.#read(), (names) => {
+      const columns = readHeader(kind, this.#options.money, names);
+      if (
+        match !== 'id' &&
+        !columns.some((column) => column?.attribute === matchedBy(this.#order))
+      ) {
+        throw new FileProblem(`there is no column ${matchedBy(this.#order)} to match by`, 1);
+      }
+      writer.useColumns(columns);
+      kinds = [...kinds, ...columns.flatMap((column) => NAMED[column?.attribute ?? ''] ?? [])];
+    });
+    let begun = false;
+    for await (const row of rows) {
+      if (!begun && view !== null) await this.#readNames(kinds, view);
+      begun = true;
+      yield row;
+    }
+  }
+
+  async #readNames(kinds: readonly KindName[], view: FrozenView): Promise<void> {
+    for (const kind of kinds) await inSlices(this.#names.read(kind, view));
+  }
+}
+
+function matchedBy({ kind, match }: ImportTask): string {
+  return match === 'name' && kind.name === 'options' ? 'value' : match;
+}
+
+function unitsOf({ content }: FileRow): number {
+  if ('cells' in content) return content.cells.reduce((sum, { length }) => sum + length, 0);
+  return 'value' in content ? JSON.stringify(content.value).length : 0;
+}

@@ -1,0 +1,174 @@
+/**
+ * The imports of a server: one runs at a time, the others wait (spec 12.10). The last ones are kept,
+ * and one that was not finished when the process ended is `failed`.
+ */
+import { CatalogError, messageOf } from '../../errors.ts';
+import { ImportState, type ImportSummary } from './import-state.ts';
+import { Importer, type ImporterOptions, type ImportOrder } from './importer.ts';
+
+/** Imports that are kept. */
+const MAX_KEPT = 100;
+
+/** Imports that are not finished, their files on the disk. */
+const MAX_UNFINISHED = 8;
+
+/** Seconds after which a client may try again. */
+const RETRY_AFTER_S = '10';
+
+/** Where files and states of imports are kept. */
+export interface ImportStorage {
+  /** Keeps a file. @throws what the source or the disk throws; nothing is kept then. */
+  receive(id: number, source: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Reads a file that was kept, in pieces of at most 16 KiB. */
+  read(id: number): AsyncIterable<Uint8Array>;
+  /** Removes a file, if it is there. */
+  discard(id: number): Promise<void>;
+  /** Keeps the state of an import as JSON text. */
+  save(id: number, text: string): Promise<void>;
+  /** The text; null if there is none. */
+  load(id: number): string | null;
+  /** Removes a state. */
+  forget(id: number): Promise<void>;
+  /** The ids of all states and files. */
+  ids(): { readonly states: readonly number[]; readonly files: readonly number[] };
+}
+
+export interface ImportsOptions extends Omit<ImporterOptions, 'isStopping'> {
+  readonly storage: ImportStorage;
+  /** Called with failures that an import cannot show. */
+  readonly onError: (error: unknown) => void;
+}
+
+export class Imports {
+  readonly #options: ImportsOptions;
+  /** By ascending id. */
+  readonly #finished = new Map<number, ImportSummary>();
+  readonly #running = new Map<number, ImportState>();
+  #unfinished = 0;
+  #lastId = 0;
+  #queue: Promise<void> = Promise.resolve();
+  #stopping = false;
+
+  private constructor(options: ImportsOptions) {
+    this.#options = options;
+  }
+
+  /** Reads what is kept, and ends what an earlier process left. */
+  static async open(options: ImportsOptions): Promise<Imports> {
+    const imports = new Imports(options);
+    await imports.#recover();
+    return imports;
+  }
+
+  /**
+   * Receives a file, to import it when its turn comes.
+   *
+   * @returns the id of the import.
+   * @throws CatalogError `too_many_imports`, `busy`, and what `source` throws.
+   */
+  async accept(order: ImportOrder, source: AsyncIterable<Uint8Array>): Promise<number> {
+    this.#options.requireRoom();
+    if (this.#unfinished >= MAX_UNFINISHED) {
+      throw new CatalogError(
+        'too_many_imports',
+        `${MAX_UNFINISHED} imports are not finished yet; wait for one of them`,
+        { headers: { 'Retry-After': RETRY_AFTER_S } },
+      );
+    }
+    this.#lastId += 1;
+    const id = this.#lastId;
+    this.#unfinished += 1;
+    try {
+      await this.#options.storage.receive(id, source);
+      const state = new ImportState(id, order.kind.name, order.dryRun);
+      await this.#options.storage.save(id, state.text);
+      this.#running.set(id, state);
+      this.#queue = this.#queue.then(() => this.#run(order, state));
+      return id;
+    } catch (error) {
+      this.#unfinished -= 1;
+      throw error;
+    }
+  }
+
+  /** JSON text of an import; null if it is not kept. */
+  find(id: number): string | null {
+    const running = this.#running.get(id);
+    if (running !== undefined) return running.text;
+    return this.#finished.has(id) ? this.#options.storage.load(id) : null;
+  }
+
+  /** The imports that are kept, without their lists; the latest first. */
+  all(): readonly ImportSummary[] {
+    const running = [...this.#running.values()].map(({ summary }) => summary);
+    return [...this.#finished.values(), ...running].toSorted((a, b) => b.id - a.id);
+  }
+
+  /** Ends the import that runs between two of its commits; those that wait are `failed`. */
+  async close(): Promise<void> {
+    this.#stopping = true;
+    await this.#queue;
+  }
+
+  async #run(order: ImportOrder, state: ImportState): Promise<void> {
+    const { storage, onError } = this.#options;
+    const options = { ...this.#options, isStopping: () => this.#stopping };
+    const { id } = state;
+    try {
+      await new Importer(options, order, () => storage.read(id), state).run(() =>
+        storage.save(id, state.text),
+      );
+      await storage.save(id, state.text);
+    } catch (error) {
+      onError(error);
+    }
+    await storage.discard(id).catch(onError);
+    this.#running.delete(id);
+    this.#unfinished -= 1;
+    this.#finished.set(id, state.summary);
+    await this.#prune().catch(onError);
+  }
+
+  async #prune(): Promise<void> {
+    for (const id of this.#finished.keys()) {
+      if (this.#finished.size <= MAX_KEPT) return;
+      this.#finished.delete(id);
+      await this.#options.storage.forget(id);
+    }
+  }
+
+  async #recover(): Promise<void> {
+    const { storage } = this.#options;
+    const { states, files } = storage.ids();
+    for (const id of files) await storage.discard(id);
+    for (const id of states.toSorted((a, b) => a - b)) {
+      this.#lastId = Math.max(this.#lastId, id);
+      const summary = await this.#recovered(id);
+      if (summary === null) await storage.forget(id);
+      else this.#finished.set(id, summary);
+    }
+    await this.#prune();
+  }
+
+  /** @returns null if the state is not readable. */
+  async #recovered(id: number): Promise<ImportSummary | null> {
+    const text = this.#options.storage.load(id);
+    let object: ImportSummary & { readonly errors: readonly object[]; readonly changes: object };
+    try {
+      object = JSON.parse(text ?? '') as typeof object;
+    } catch (error) {
+      this.#options.onError(new Error(`the state of import ${id} is lost: ${messageOf(error)}`));
+      return null;
+    }
+    const { errors, changes, ...summary } = object;
+    if (summary.state !== 'checking' && summary.state !== 'writing') return summary;
+    const message =
+      summary.state === 'checking'
+        ? 'the server ended; no row is written'
+        : 'the server ended while rows were written; import the file again';
+    const failed = { ...summary, state: 'failed', error_count: summary.error_count + 1 } as const;
+    const all = [...errors, { row: null, column: null, message }];
+    await this.#options.storage.save(id, JSON.stringify({ ...failed, errors: all, changes }));
+    return failed;
+  }
+}

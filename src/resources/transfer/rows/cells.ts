@@ -1,0 +1,183 @@
+/** The cells of one row of CSV as the object that they stand for (spec 12.9). */
+import * as v from 'valibot';
+import { CatalogError } from '../../../errors.ts';
+import type { Kind, Row, Scalar } from '../../../model/kind.ts';
+import type { Money } from '../../../model/money.ts';
+import type { Transaction } from '../../../store/draft.ts';
+import type { Column } from '../columns.ts';
+import { guardFormula, unguardFormula } from '../formulas.ts';
+import { LabelError } from '../labels.ts';
+import type { References } from './references.ts';
+import { type RowProblem, RowProblems } from './row-problems.ts';
+
+/** A cell that has a column. */
+export interface Cell {
+  readonly column: Column;
+  readonly raw: string;
+}
+
+interface Said {
+  readonly value: unknown;
+  readonly by: string;
+}
+
+interface Reading {
+  readonly kind: Kind;
+  readonly money: Money;
+  readonly transaction: Transaction;
+  readonly references: References;
+  /** The row that is changed; null if one is created. */
+  readonly target: Row | null;
+}
+
+/**
+ * The members of the object by their attributes; those of which nothing is said are left out.
+ *
+ * @throws RowProblems with every problem.
+ */
+export function readCells(cells: readonly Cell[], reading: Reading): Record<string, unknown> {
+  return new CellReader(cells, reading).read();
+}
+
+class CellReader {
+  readonly #cells: readonly Cell[];
+  readonly #reading: Reading;
+  readonly #said = new Map<string, Said>();
+  readonly #problems: RowProblem[] = [];
+
+  constructor(cells: readonly Cell[], reading: Reading) {
+    this.#cells = cells;
+    this.#reading = reading;
+  }
+
+  read(): Record<string, unknown> {
+    const later: Cell[] = [];
+    for (const cell of this.#cells) {
+      if (cell.column.form === 'specs') later.push(cell);
+      else if (this.#counts(cell)) this.#attempt(cell.column, () => this.#readOne(cell));
+    }
+    for (const cell of later) this.#attempt(cell.column, () => this.#readSpecs(cell));
+    if (this.#problems.length > 0) throw new RowProblems(this.#problems);
+    return Object.fromEntries([...this.#said].map(([name, { value }]) => [name, value]));
+  }
+
+  /** Of an id and a name of one reference, an empty one says nothing beside the other. */
+  #counts({ column, raw }: Cell): boolean {
+    if (column.name === 'id' || (column.form === 'name' && column.name === 'spu' && this.#isOption))
+      return false;
+    if (raw !== '') return true;
+    const isLevel = column.attribute === 'category1_id' || column.attribute === 'category2_id';
+    if (
+      isLevel &&
+      this.#cells.some((other) => other.column.name === 'category' && other.raw !== '')
+    )
+      return false;
+    return !this.#cells.some(
+      (other) =>
+        other.column !== column && other.column.attribute === column.attribute && other.raw !== '',
+    );
+  }
+
+  get #isOption(): boolean {
+    return this.#reading.kind.name === 'options';
+  }
+
+  #attempt(column: Column, run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      const known = error instanceof LabelError || error instanceof CatalogError;
+      if (!known) throw error;
+      this.#problems.push({ column: column.name, message: error.message });
+    }
+  }
+
+  #readOne({ column, raw }: Cell): void {
+    const { target } = this.#reading;
+    const { attribute, name, form } = column;
+    if (this.#isUnchanged(column, raw)) this.#say(attribute, target?.[attribute] ?? null, name);
+    else if (form === 'name') this.#readName(column, unguardFormula(raw));
+    else if (form === 'money') this.#say(attribute, this.#amount(raw), name);
+    else this.#say(attribute, plainValue(this.#reading.kind, attribute, unguardFormula(raw)), name);
+  }
+
+  /** Whether an export would write the cell for the row as it is now. */
+  #isUnchanged({ text }: Column, raw: string): boolean {
+    const { target, transaction } = this.#reading;
+    return target !== null && raw === guardFormula(text(target, transaction));
+  }
+
+  #amount(raw: string): number {
+    const { money } = this.#reading;
+    const amount = money.parse(raw);
+    if (amount !== null) return amount;
+    if (raw === '') throw new LabelError('must not be empty');
+    const places =
+      money.digits === 0 ? 'no decimals' : `at most ${money.digits} decimals after "."`;
+    throw new LabelError(`must be an amount in ${money.currency}: digits, with ${places}`);
+  }
+
+  #readName({ attribute, name }: Column, text: string): void {
+    const { references, kind } = this.#reading;
+    const isParent = attribute === 'parent_id';
+    if (text === '' && !isParent) throw new LabelError('must not be empty');
+    if (attribute === 'brand_id') this.#say(attribute, references.named('brands', text), name);
+    else if (attribute === 'goods_id') this.#say(attribute, references.named('goods', text), name);
+    else if (attribute === 'spec_id') {
+      this.#say(attribute, references.spec(text, this.#spuCell()), name);
+    } else {
+      const path = references.path(text);
+      if (!isParent && path.length !== 3) throw new LabelError('must have three levels');
+      this.#say(attribute, path.at(-1) ?? null, name);
+      if (kind.name === 'goods') this.#sayLevels(path, name);
+    }
+  }
+
+  /** The SPU that an option's row names; null if it does not. */
+  #spuCell(): string | null {
+    const cell = this.#cells.find(({ column }) => column.name === 'spu');
+    return cell === undefined || cell.raw === '' ? null : unguardFormula(cell.raw);
+  }
+
+  /** The path of an SPU's third level says the first two as well. */
+  #sayLevels(path: readonly number[], name: string): void {
+    for (const [index, attribute] of ['category1_id', 'category2_id'].entries()) {
+      const own = this.#cells.find(({ column }) => column.name === attribute);
+      const isOpen = own === undefined || own.raw === '' || this.#isUnchanged(own.column, own.raw);
+      if (isOpen) this.#said.set(attribute, { value: path[index], by: name });
+      else this.#say(attribute, path[index], name);
+    }
+  }
+
+  #readSpecs({ column, raw }: Cell): void {
+    const { target, references } = this.#reading;
+    const spu = this.#said.get('goods_id')?.value ?? target?.['goods_id'];
+    const isMoved = target !== null && spu !== target['goods_id'];
+    if (this.#isUnchanged(column, raw) && !isMoved) return;
+    if (typeof spu !== 'number') return;
+    this.#say(column.attribute, references.pairs(unguardFormula(raw), spu), column.name);
+  }
+
+  #say(attribute: string, value: unknown, by: string): void {
+    const said = this.#said.get(attribute);
+    if (said === undefined) this.#said.set(attribute, { value, by });
+    else if (said.value !== value) throw new LabelError(`differs from the column ${said.by}`);
+  }
+}
+
+/** @throws LabelError. */
+function plainValue(kind: Kind, attribute: string, text: string): Scalar {
+  const declared = kind.attributes[attribute];
+  if (declared?.role !== 'input') throw new Error(`${kind.name} are not sent with ${attribute}`);
+  const takes = (value: Scalar) => v.is(declared.schema, value);
+  if (text === '' && takes(null)) return null;
+  if (takes(1)) {
+    if (text === '') throw new LabelError('must not be empty');
+    if (/^\d+$/.test(text)) return Number(text);
+    throw new LabelError('must be a whole number in digits');
+  }
+  if (!takes(true)) return text;
+  if (/^(?:true|TRUE)$/.test(text)) return true;
+  if (/^(?:false|FALSE)$/.test(text)) return false;
+  throw new LabelError('must be true or false');
+}

@@ -1,0 +1,55 @@
+/** The header of a CSV file (spec 12.8): which column says what. */
+import type { Kind } from '../../../model/kind.ts';
+import type { Money } from '../../../model/money.ts';
+import { visibleAttributes } from '../../representation.ts';
+import { type Column, columnsOf } from '../columns.ts';
+import { FileProblem } from '../reading/file-problem.ts';
+
+/** The words of responses for the owning SPU. */
+const ALIASES: Readonly<Record<string, string>> = { goods_id: 'spu_id', goods: 'spu' };
+
+const CURRENCY = /^(.+) ([A-Z]{3})$/;
+
+/** The columns that are read: null for one that only the service sets. */
+export function readHeader(
+  kind: Kind,
+  money: Money,
+  names: readonly string[],
+): readonly (Column | null)[] {
+  const known = knownColumns(kind, money);
+  const seen = new Set<string>();
+  return names.map((sent) => {
+    const name = known.has(sent) ? sent : (ALIASES[sent] ?? sent);
+    const column = known.get(name);
+    if (column === undefined) throw unknown(money, known, sent);
+    if (seen.has(name)) throw new FileProblem('is there twice', 1, sent);
+    seen.add(name);
+    return isReadOnly(kind, column) ? null : column;
+  });
+}
+
+function knownColumns(kind: Kind, money: Money): ReadonlyMap<string, Column> {
+  const known = new Map<string, Column>();
+  for (const column of columnsOf(kind, money)) {
+    known.set(column.name, column);
+    if (column.form !== 'money') continue;
+    const { attribute } = column;
+    const text: Column['text'] = (row) => String(row[attribute]);
+    known.set(attribute, { name: attribute, attribute, form: 'plain', text });
+  }
+  return known;
+}
+
+function isReadOnly(kind: Kind, { attribute }: Column): boolean {
+  const declared = visibleAttributes(kind).find(([name]) => name === attribute)?.[1];
+  return declared?.role === 'serverSet';
+}
+
+function unknown(money: Money, known: ReadonlyMap<string, Column>, name: string): FileProblem {
+  const [, attribute = '', currency] = CURRENCY.exec(name) ?? [];
+  if (currency !== undefined && known.has(`${attribute} ${money.currency}`)) {
+    return new FileProblem(`is in ${currency}, but prices are in ${money.currency}`, 1, name);
+  }
+  const columns = [...known.keys()].join(', ');
+  return new FileProblem(`is no column; the columns are ${columns}`, 1, name);
+}

@@ -1,0 +1,66 @@
+/** Rows by their names, for references that a file writes as names (spec 12.9). */
+import type { KindName, Row } from '../../../model/kind.ts';
+import type { FrozenView } from '../../../store/memory/frozen-view.ts';
+import type { View } from '../../../store/view.ts';
+
+/** The attribute that names a row. */
+export function nameAttribute(kind: KindName): 'name' | 'value' {
+  return kind === 'options' ? 'value' : 'name';
+}
+
+function nameOf(kind: KindName, row: Row): string {
+  return String(row[nameAttribute(kind)] ?? '');
+}
+
+type Index = Map<string, number | number[]>;
+
+function add(index: Index, name: string, id: number): void {
+  const known = index.get(name);
+  if (known === undefined) index.set(name, id);
+  else if (Array.isArray(known)) known.push(id);
+  else index.set(name, [known, id]);
+}
+
+/**
+ * Ids by name, as of a view. A reader compares the row itself, so that rows that have got another
+ * name since are not found; {@link Names.add} adds new ones.
+ */
+export class Names {
+  readonly #indexes = new Map<KindName, Index>();
+  readonly #added = new Map<KindName, Index>();
+
+  /** Reads the names of a kind, and yields between rows. */
+  *read(kind: KindName, view: FrozenView): Generator<undefined, void> {
+    if (this.#indexes.has(kind)) return;
+    const index: Index = new Map();
+    for (const row of view.rows(kind)) {
+      add(index, nameOf(kind, row), row.id);
+      yield;
+    }
+    this.#indexes.set(kind, index);
+  }
+
+  /** @returns the same names without those that were added: for another run of the same file. */
+  fresh(): Names {
+    const names = new Names();
+    for (const [kind, index] of this.#indexes) names.#indexes.set(kind, index);
+    return names;
+  }
+
+  add(kind: KindName, row: Row): void {
+    let index = this.#added.get(kind);
+    if (index === undefined) this.#added.set(kind, (index = new Map()));
+    add(index, nameOf(kind, row), row.id);
+  }
+
+  /** Ids of the rows that have the name now, ascending. */
+  find(view: View, kind: KindName, name: string): number[] {
+    const ids = [this.#indexes.get(kind)?.get(name), this.#added.get(kind)?.get(name)].flat();
+    const found = new Set<number>();
+    for (const id of ids) {
+      const row = id === undefined ? undefined : view.get(kind, id);
+      if (row !== undefined && nameOf(kind, row) === name) found.add(row.id);
+    }
+    return [...found].sort((a, b) => a - b);
+  }
+}

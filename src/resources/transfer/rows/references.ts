@@ -1,0 +1,108 @@
+/** From names in cells to ids: references, paths of categories, specifications and options. */
+import type { KindName } from '../../../model/kind.ts';
+import { KINDS } from '../../../model/kinds.ts';
+import { existingRow } from '../../../model/rows.ts';
+import { atOnce } from '../../../slices.ts';
+import type { Transaction } from '../../../store/draft.ts';
+import { parseInput } from '../../input.ts';
+import { insert } from '../../rows.ts';
+import { LabelError, parsePairs, parsePath } from '../labels.ts';
+import type { Names } from './names.ts';
+
+/** Kinds of which missing rows can be created. */
+export const CREATABLE = ['brands', 'categories', 'specs', 'options'] as const;
+
+export interface Pair {
+  readonly spec_id: number;
+  readonly option_id: number;
+}
+
+/** Ids that a message names, at most. */
+const MAX_NAMED = 10;
+
+export class References {
+  readonly #transaction: Transaction;
+  readonly #names: Names;
+  readonly #createMissing: ReadonlySet<string>;
+
+  constructor(transaction: Transaction, names: Names, createMissing: ReadonlySet<string>) {
+    this.#transaction = transaction;
+    this.#names = names;
+    this.#createMissing = createMissing;
+  }
+
+  /** The id of a brand or an SPU. @throws LabelError. */
+  named(kind: 'brands' | 'goods', name: string): number {
+    const ids = this.#names.find(this.#transaction, kind, name);
+    return this.#one(kind, name, ids, () => ({ name }));
+  }
+
+  /** The ids of a path of categories, from the first level. @throws LabelError. */
+  path(text: string): number[] {
+    const ids: number[] = [];
+    for (const name of parsePath(text)) {
+      const parent_id: number | null = ids.at(-1) ?? null;
+      const found = this.#names
+        .find(this.#transaction, 'categories', name)
+        .filter((id) => this.#transaction.get('categories', id)?.parent_id === parent_id);
+      ids.push(this.#one('categories', name, found, () => ({ name, parent_id })));
+    }
+    return ids;
+  }
+
+  /** The id of a specification. @param spu the name of its SPU; null if it is not said. */
+  spec(name: string, spu: string | null): number {
+    const found = this.#names.find(this.#transaction, 'specs', name);
+    if (spu === null) {
+      return this.#one('specs', name, found, () => {
+        throw new LabelError(`is no specification; to create it, name its SPU in the column spu`);
+      });
+    }
+    const owners = new Set(this.#names.find(this.#transaction, 'goods', spu));
+    const own = found.filter((id) =>
+      owners.has(existingRow(this.#transaction, 'specs', id).goods_id),
+    );
+    return this.#one('specs', name, own, () => ({ name, spu_id: this.named('goods', spu) }));
+  }
+
+  /** The specifications and options of a SKU. @throws LabelError. */
+  pairs(text: string, spu: number): Pair[] {
+    return parsePairs(text).map(([name, value]) => {
+      const specs = this.#below('specs', 'goods_id', spu, 'name', name);
+      const spec_id = this.#one('specs', name, specs, () => ({ name, spu_id: spu }));
+      const options = this.#below('options', 'spec_id', spec_id, 'value', value);
+      const option_id = this.#one('options', value, options, () => ({ value, spec_id }));
+      return { spec_id, option_id };
+    });
+  }
+
+  #below(
+    kind: KindName,
+    foreignKey: string,
+    parent: number,
+    attribute: string,
+    name: string,
+  ): number[] {
+    return [...this.#transaction.matching(kind, foreignKey, parent)].filter(
+      (id) => existingRow(this.#transaction, kind, id)[attribute] === name,
+    );
+  }
+
+  /** @param missing gives what a missing row is created from. @throws LabelError, CatalogError. */
+  #one(name: KindName, text: string, ids: readonly number[], missing: () => unknown): number {
+    const [id, ...others] = ids;
+    const kind = KINDS[name];
+    if (id === undefined) {
+      if (!this.#createMissing.has(name)) {
+        throw new LabelError(`there is no ${kind.label} ${JSON.stringify(text)}`);
+      }
+      const input = atOnce(parseInput(kind, missing(), 'whole'));
+      const created = atOnce(insert(this.#transaction, { kind, parent: null }, input));
+      this.#names.add(name, existingRow(this.#transaction, name, created.id));
+      return created.id;
+    }
+    if (others.length === 0) return id;
+    const named = ids.slice(0, MAX_NAMED).join(', ');
+    throw new LabelError(`${kind.plural} ${named} have this name; give the id`);
+  }
+}

@@ -1,0 +1,40 @@
+/** What is wrong with one row of a file. */
+import { CatalogError } from '../../../errors.ts';
+import { IntegrityError } from '../../../model/failures.ts';
+
+export interface RowProblem {
+  /** As the header names it; null for the row as a whole. */
+  readonly column: string | null;
+  readonly message: string;
+}
+
+/** One row cannot be imported. */
+export class RowProblems extends Error {
+  readonly problems: readonly RowProblem[];
+
+  constructor(problems: readonly RowProblem[]) {
+    super(problems.map(({ column, message }) => `${column}: ${message}`).join('; '));
+    this.problems = problems;
+  }
+}
+
+/**
+ * The problems that a failure is about; null if it is no failure of the row.
+ *
+ * @param columnOf gives the column of an attribute.
+ */
+export function problemsOf(
+  error: unknown,
+  columnOf: (attribute: string) => string,
+): readonly RowProblem[] | null {
+  if (error instanceof RowProblems) return error.problems;
+  if (error instanceof IntegrityError) {
+    const { violation, dependent } = error;
+    if (dependent !== undefined) return [{ column: null, message: error.message }];
+    return [{ column: columnOf(violation.attribute), message: violation.message }];
+  }
+  if (!(error instanceof CatalogError) || error.code !== 'invalid') return null;
+  return Object.entries(error.fields ?? {}).flatMap(([attribute, messages]) =>
+    messages.map((message) => ({ column: columnOf(attribute), message })),
+  );
+}

@@ -1,0 +1,432 @@
+/** Files that are brought into collections (spec 12.6 to 12.10). */
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Catalog, createCatalog, make, read, skuFields } from '../support/catalog.ts';
+import { type Received, send, tokenFor } from '../support/client.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+let server: Service;
+let catalog: Catalog;
+
+test.before.each(async () => {
+  server = await openService();
+  catalog = await createCatalog(server);
+});
+
+test.after.each(closeServices);
+
+const TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson', json: 'application/json' };
+
+type Format = keyof typeof TYPES;
+
+interface Options {
+  readonly query?: string;
+  readonly format?: Format;
+  readonly token?: string | null;
+}
+
+const post = (
+  collection: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  { query = '', format = 'csv', token }: Options = {},
+  to = server,
+) =>
+  send(to, 'POST', `/admin/${collection}/imports/${query && `?${query}`}`, {
+    body,
+    headers: { 'content-type': TYPES[format] },
+    ...(token !== undefined && { token }),
+  });
+
+/** Imports a file. @returns what has come of it. */
+async function importOf(
+  collection: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  options: Options = {},
+  to = server,
+): Promise<Received['json']> {
+  const accepted = await post(collection, body, options, to);
+  assert.is(accepted.status, 202, accepted.text);
+  const location = accepted.headers.get('location') ?? '';
+  assert.match(location, /^\/admin\/imports\/\d+\/$/);
+  let found: Received['json'];
+  await until('the import has ended', async () => {
+    found = await read(to, location);
+    return !['checking', 'writing'].includes(found.state);
+  });
+  return found;
+}
+
+const csv = (...lines: readonly string[]) => `${lines.join('\r\n')}\r\n`;
+
+/** The rows of SKUs as they are in the file of an export. */
+const exported = async (collection: string, query = '', from = server) =>
+  (await send(from, 'GET', `/admin/${collection}/export/${query}`)).text;
+
+test('a row with an id changes that row, one without creates, and columns left out stay', async () => {
+  const before = await read(server, `/admin/brands/${catalog.brand}/`);
+  const report = await importOf(
+    'brands',
+    csv('id,name,first_letter', `${catalog.brand},Renamed,R`, ',New,N'),
+  );
+  const id = catalog.brand + 1;
+  assert.equal(report, {
+    id: report.id,
+    collection: 'brands',
+    state: 'done',
+    dry_run: false,
+    rows: 2,
+    created: 1,
+    changed: 1,
+    unchanged: 0,
+    refused: 0,
+    error_count: 0,
+    change_count: 2,
+    errors: [],
+    changes: [
+      {
+        row: 2,
+        id: catalog.brand,
+        action: 'update',
+        fields: { name: [before.name, 'Renamed'], first_letter: ['', 'R'] },
+      },
+      {
+        row: 3,
+        id,
+        action: 'create',
+        fields: { name: [null, 'New'], logo: [null, ''], first_letter: [null, 'N'] },
+      },
+    ],
+  });
+  assert.equal(await read(server, `/admin/brands/${catalog.brand}/`), {
+    ...before,
+    name: 'Renamed',
+    first_letter: 'R',
+  });
+  assert.is((await read(server, `/admin/brands/${id}/`)).name, 'New');
+});
+
+test('a dry run says what would be, and writes nothing', async () => {
+  const file = csv('id,name', `${catalog.brand},Renamed`, ',New');
+  const dry = await importOf('brands', file, { query: 'dry_run=true' });
+  assert.is(dry.state, 'done');
+  assert.is(dry.dry_run, true);
+  assert.is((await read(server, '/admin/brands/')).length, 1);
+  const real = await importOf('brands', file);
+  assert.equal({ ...real, id: 0 }, { ...dry, id: 0, dry_run: false });
+});
+
+test('one refused row and nothing is written; rows and columns are those of the file', async () => {
+  const report = await importOf(
+    'skus',
+    csv(
+      'id,name,price USD,stock,is_launched,category',
+      '',
+      `${catalog.sku},Better,19.99,1,TRUE,`,
+      `${catalog.sku},Twice,1,1,true,x`,
+      '987,"a',
+      'b",1,1,true,x',
+      ',,19.999,-1,yes,Nowhere > Here',
+      'x',
+    ),
+  );
+  assert.is(report.state, 'refused');
+  assert.is(report.rows, 5);
+  assert.is(report.refused, 5);
+  assert.equal([report.created, report.changed, report.change_count], [0, 0, 0]);
+  const places = report.errors.map(({ row, column }: Received['json']) => `${row} ${column}`);
+  assert.equal(places, [
+    '3 category',
+    '4 id',
+    '5 id',
+    '6 price USD',
+    '6 stock',
+    '6 is_launched',
+    '6 category',
+    '7 null',
+  ]);
+  assert.is((await read(server, `/admin/skus/${catalog.sku}/`)).name, 'Phone, silver');
+});
+
+test('what a cell may hold', async () => {
+  const cells: [column: string, cell: string, outcome: unknown][] = [
+    ['price USD', '19.99', 1999],
+    ['price USD', '19.9', 1990],
+    ['price USD', '19', 1900],
+    ['price USD', '1,999.00', null],
+    ['price USD', '"19,99"', null],
+    ['price USD', '', null],
+    ['price', '1999', 1999],
+    ['price', '19.99', null],
+    ['stock', '', null],
+    ['stock', '7', 7],
+    ['is_launched', 'FALSE', false],
+    ['is_launched', 'false', false],
+    ['is_launched', 'True', null],
+    ['caption', '', ''],
+    ['caption', "'=1+1", '=1+1'],
+    ['caption', "''=1", "'=1"],
+    ['caption', "'quoted", "'quoted"],
+    ['code', '', null],
+    ['code', 'A-1', 'A-1'],
+    ['sales', '99', 0],
+  ];
+  for (const [column, cell, outcome] of cells) {
+    const report = await importOf('skus', csv(`id;${column}`, `${catalog.sku};${cell}`));
+    const what = `${column} ${cell}`;
+    if (outcome === null && column !== 'code') {
+      assert.is(report.state, 'refused', what);
+      assert.is(report.errors[0].column, column, what);
+      continue;
+    }
+    assert.is(report.state, 'done', `${what}: ${JSON.stringify(report.errors)}`);
+    const sku = await read(server, `/admin/skus/${catalog.sku}/`);
+    assert.is(sku[column.replace(' USD', '')], outcome, what);
+  }
+});
+
+test('a file that is not as it is said to be is accepted and refused', async () => {
+  const files: [body: string | Uint8Array<ArrayBuffer>, format: Format, error: object][] = [
+    [csv('id,colour', '1,x'), 'csv', { row: 1, column: 'colour' }],
+    [csv('id,name,name', '1,a,b'), 'csv', { row: 1, column: 'name' }],
+    [csv('id,spu_id,goods_id', '1,1,1'), 'csv', { row: 1, column: 'goods_id' }],
+    [csv('id,price EUR', '1,2'), 'csv', { row: 1, column: 'price EUR' }],
+    ['', 'csv', { row: 1, column: null }],
+    [csv('id,name', '1,"open'), 'csv', { row: 2, column: null }],
+    [new Uint8Array([0x69, 0x64, 0x0a, 0xff]), 'csv', { row: null, column: null }],
+    ['[{"id":1},', 'json', { row: null, column: null }],
+    ['{"id":1}', 'json', { row: 1, column: null }],
+    ['[{"id":1}] x', 'json', { row: 2, column: null }],
+    ['{"name":"a"}\n{"name"\n', 'ndjson', { row: 2, column: null }],
+  ];
+  for (const [body, format, error] of files) {
+    const report = await importOf('skus', body, { format });
+    const { message, ...place } = report.errors.at(-1);
+    assert.is(report.state, 'refused', String(body));
+    assert.equal(place, error, `${String(body)}: ${message}`);
+    assert.ok(message.length > 0);
+  }
+});
+
+test('commas, semicolons and tabs separate; a byte order mark is passed over', async () => {
+  for (const [index, separator] of [',', ';', '\t'].entries()) {
+    const lines = ['name,first_letter', `"Brand, ${index}; "\t,${index}`];
+    const text = lines.map((line, at) => (at === 0 ? line.replace(',', separator) : line));
+    const row = (text[1] ?? '').replace(/,(\d)$/, `${separator}$1`).replace('"\t', '"');
+    const report = await importOf('brands', `\ufeff${text[0]}\n${row}\n`);
+    assert.is(report.state, 'done', JSON.stringify(report.errors));
+    const created = await read(server, `/admin/brands/${report.changes[0].id}/`);
+    assert.is(created.name, `Brand, ${index}; `);
+  }
+});
+
+test('rows are matched by code or by name, if exactly one row has it', async () => {
+  await send(server, 'PATCH', `/admin/skus/${catalog.sku}/`, { body: { code: 'A-1' } });
+  const byCode = await importOf('skus', csv('code,price USD', 'A-1,5.00'), {
+    query: 'match=code',
+  });
+  assert.equal(byCode.changes[0].fields, { price: [64900, 500] });
+  const byName = await importOf('skus', csv('name,stock', '"Phone, silver",3'), {
+    query: 'match=name',
+  });
+  assert.equal(byName.changes[0].fields, { stock: [42, 3] });
+  await make(server, '/admin/skus/', skuFields(catalog));
+  const ambiguous = await importOf('skus', csv('name,stock', '"Phone, silver",4'), {
+    query: 'match=name',
+  });
+  assert.is(ambiguous.state, 'refused');
+  assert.match(ambiguous.errors[0].message, new RegExp(`${catalog.sku}, ${catalog.sku + 1}`));
+  const twice = await importOf('skus', csv('code,stock', 'A-1,4', 'A-1,5'), {
+    query: 'match=code',
+  });
+  assert.equal(twice.errors, [{ row: 3, column: 'code', message: 'A-1 is in the file twice' }]);
+  const without = await importOf('skus', csv('id,stock', '1,4'), { query: 'match=code' });
+  assert.is(without.state, 'refused');
+});
+
+test('an id and a name that differ are an error; of the two an empty one says nothing', async () => {
+  const other = (await make(server, '/admin/brands/', { name: 'Other' })).id;
+  const file = (id: number | string, name: string) =>
+    csv('id,brand_id,brand', `${catalog.spu},${id},${name}`);
+  const differing = await importOf('goods', file(catalog.brand, 'Other'));
+  assert.equal(
+    differing.errors.map(({ column }: Received['json']) => column),
+    ['brand'],
+  );
+  const named = await importOf('goods', file('', 'Other'));
+  assert.equal(named.changes[0].fields, { brand_id: [catalog.brand, other] });
+  const numbered = await importOf('goods', file(catalog.brand, ''));
+  assert.equal(numbered.changes[0].fields, { brand_id: [other, catalog.brand] });
+  assert.is((await importOf('goods', file('', ''))).state, 'refused');
+  await make(server, '/admin/brands/', { name: 'Other' });
+  const ambiguous = await importOf('goods', file('', 'Other'));
+  assert.match(ambiguous.errors[0].message, new RegExp(`${other}, ${other + 1}`));
+});
+
+test('the specification records become those of the column', async () => {
+  const sku = (
+    await make(
+      server,
+      '/admin/skus/',
+      skuFields(catalog, { specs: [catalog.silver, catalog.large] }),
+    )
+  ).id;
+  const file = (specs: string) => csv('id,specs', `${sku},${specs}`);
+  const same = await importOf('skus', file('Colour=Silver; Size=Large'));
+  assert.is(same.unchanged, 1);
+  const changed = await importOf('skus', file('Size=Large; Colour=Black'));
+  assert.equal(changed.changes[0].fields, {
+    specs: [
+      [catalog.silver, catalog.large],
+      [catalog.large, catalog.black],
+    ],
+  });
+  const missing = await importOf('skus', file('Colour=Gold'));
+  assert.is(missing.state, 'refused');
+  const created = await importOf('skus', file('Colour=Gold; Weight=1 kg'), {
+    query: 'create_missing=specs,options',
+  });
+  assert.is(created.state, 'done', JSON.stringify(created.errors));
+  assert.match(
+    await exported('skus', '?q=silver&sortby=id&order=desc'),
+    /Colour=Gold; Weight=1 kg/,
+  );
+  await importOf('skus', file(''));
+  assert.equal((await read(server, `/admin/skus/${sku}/`)).specs, []);
+});
+
+test('an empty store is filled from names', async () => {
+  const empty = await openService();
+  const goods = csv(
+    'name,brand,category,desc_detail',
+    'Shirt,Acme,Clothes > Tops > Shirts,<p>Soft</p>',
+    'Cap,Acme,Clothes > Heads > Caps,',
+  );
+  const query = 'create_missing=brands,categories';
+  const first = await importOf('goods', goods, { query }, empty);
+  assert.is(first.state, 'done', JSON.stringify(first.errors));
+  assert.is((await read(empty, '/admin/brands/')).length, 1);
+  assert.is((await read(empty, '/admin/categories/')).length, 5);
+  const skus = csv(
+    'code,name,spu,caption,category,price USD,cost_price USD,market_price USD,stock,is_launched,specs',
+    'S-1,"Shirt, red",Shirt,,Clothes > Tops > Shirts,20.00,10,25.5,3,true,Colour=Red; Size=M',
+    'S-2,"Shirt, blue",Shirt,,Clothes > Tops > Shirts,20.00,10,25.5,0,false,Colour=Blue; Size=M',
+  );
+  const missing = { query: 'match=code&create_missing=specs,options' };
+  const second = await importOf('skus', skus, missing, empty);
+  assert.is(second.state, 'done', JSON.stringify(second.errors));
+  assert.is((await read(empty, '/admin/options/')).length, 3);
+  const again = await importOf('skus', skus, missing, empty);
+  assert.is(again.unchanged, 2);
+});
+
+test('an import is in the audit trail under the name of its caller', async () => {
+  const token = await tokenFor('editor', { sub: 'ann' });
+  await importOf('brands', csv('name', 'Audited'), { token });
+  const [entry] = await read(server, '/admin/audits/?sortby=id&order=desc&limit=1');
+  assert.equal([entry.subject, entry.resource, entry.action], ['ann', 'brands', 'create']);
+});
+
+test('JSON holds the objects of the API; unknown members and other values are errors', async () => {
+  for (const format of ['json', 'ndjson'] as const) {
+    const unchanged = await importOf('skus', await exported('skus', `?format=${format}`), {
+      format,
+    });
+    assert.is(unchanged.state, 'done', JSON.stringify(unchanged.errors));
+    assert.is(unchanged.unchanged, unchanged.rows);
+  }
+  const body = JSON.stringify([{ id: catalog.sku, price: 19.99 }, { colour: 'red' }, 7]);
+  const { errors, state } = await importOf('skus', body, { format: 'json' });
+  assert.is(state, 'refused');
+  assert.equal(
+    errors.map(({ row, column }: Received['json']) => [row, column]),
+    [
+      [1, 'price'],
+      [2, 'colour'],
+      [3, null],
+    ],
+  );
+});
+
+test('who may import, with which parameters', async () => {
+  assert.is((await post('skus', '', { token: await tokenFor('viewer') })).status, 403);
+  assert.is((await post('skus', '', { token: null })).status, 401);
+  for (const query of [
+    'dry=true',
+    'dry_run=yes',
+    'match=price',
+    'create_missing=skus',
+    'limit=1',
+  ]) {
+    assert.is((await post('skus', '', { query })).status, 400, query);
+  }
+  assert.is((await post('brands', '', { query: 'match=code' })).status, 400);
+  const xml = { body: '<a/>', headers: { 'content-type': 'application/xml' } };
+  assert.is((await send(server, 'POST', '/admin/skus/imports/', xml)).status, 415);
+  assert.is((await send(server, 'GET', '/admin/imports/99/')).status, 404);
+});
+
+test('a file that is too large is 413, and leaves nothing', async () => {
+  const small = await openService({ maxImport: 100 });
+  const answer = await post('brands', csv('name', 'x'.repeat(200)), {}, small);
+  assert.is(answer.status, 413);
+  assert.equal(await read(small, '/admin/imports/'), []);
+});
+
+test('the list has the latest first, without their lists', async () => {
+  await importOf('brands', csv('name', 'One'));
+  const { errors, changes, ...last } = await importOf('brands', csv('name', 'Two'));
+  assert.ok(errors.length === 0 && changes.length === 1);
+  const all = await read(server, '/admin/imports/');
+  assert.equal(all[0], last);
+  assert.is(all.length, 2);
+});
+
+/** Strings that a file or a spreadsheet may take for something else. */
+const awkward = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(',', '"', '\n', '\r\n', ';', '\t', '=', "'", '\\', '>', ' ', '@', '-', '1'),
+      fc.constantFrom('価', '🙂', 'e\u0301', 'x', '\ufeff', 'Ω'),
+    ),
+    { minLength: 1, maxLength: 8 },
+  )
+  .map((parts) => parts.join(''));
+
+const nameText = awkward.filter((text) => /\S/u.test(text));
+
+test('what was exported and is imported again changes nothing', async () => {
+  const rows = fc.array(fc.tuple(nameText, awkward), { minLength: 1, maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(rows, nameText, async (names, value) => {
+      const shop = await openService();
+      const { chain, ...made } = await createCatalog(shop, 'Phone');
+      const parent_id = (await make(shop, '/admin/categories/', { name: value })).id;
+      for (const [name, text] of names) {
+        await make(shop, '/admin/brands/', { name, logo: text, first_letter: '' });
+        await make(shop, '/admin/categories/', { name, parent_id });
+        const spec_id = (await make(shop, '/admin/specs/', { name, spu_id: made.spu })).id;
+        const option_id = (await make(shop, '/admin/options/', { value, spec_id })).id;
+        const specs = [{ spec_id, option_id }, made.silver];
+        await make(
+          shop,
+          '/admin/skus/',
+          skuFields({ chain, spu: made.spu }, { name, caption: text, specs }),
+        );
+      }
+      for (const collection of ['brands', 'categories', 'goods', 'specs', 'options', 'skus']) {
+        for (const format of ['csv', 'json', 'ndjson'] as const) {
+          const file = await exported(collection, `?format=${format}`, shop);
+          const report = await importOf(collection, file, { format }, shop);
+          assert.is(report.state, 'done', `${collection}: ${JSON.stringify(report.errors)}`);
+          assert.is(report.change_count, 0, JSON.stringify(report.changes));
+        }
+      }
+      await shop.stop();
+    }),
+    { numRuns: 12 },
+  );
+});
+
+test.run();
