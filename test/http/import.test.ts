@@ -1,4 +1,6 @@
 /** Files that are brought into collections (spec 12.6 to 12.10). */
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -381,6 +383,21 @@ test('the list has the latest first, without their lists', async () => {
   const all = await read(server, '/admin/imports/');
   assert.equal(all[0], last);
   assert.is(all.length, 2);
+});
+
+test('an import that was unfinished when the server ended is failed, and its file is gone', async () => {
+  const { errors, changes, ...done } = await importOf('brands', csv('name', 'One'));
+  const folder = join(server.data, 'imports');
+  await server.stop();
+  const left = { ...done, id: 9, state: 'writing', errors, changes };
+  writeFileSync(join(folder, '9.json'), JSON.stringify(left));
+  writeFileSync(join(folder, '9.file'), 'name');
+  const again = await openService({ data: server.data });
+  const failed = await read(again, '/admin/imports/9/');
+  assert.equal([failed.state, failed.error_count, failed.errors.length], ['failed', 1, 1]);
+  assert.match(failed.errors[0].message, /import the file again/);
+  assert.equal(readdirSync(folder).sort(), [`${done.id}.json`, '9.json']);
+  assert.is((await importOf('brands', csv('name', 'Two'), {}, again)).id, 10);
 });
 
 /** Strings that a file or a spreadsheet may take for something else. */

@@ -111,7 +111,7 @@ async function feed(parser: CsvParser, head: string, rest: AsyncGenerator<string
   const write = async (text: string) => {
     if (parser.destroyed || text === '') return;
     if (parser.write(text)) await nextTurn();
-    else await new Promise((resolve) => parser.once('drain', resolve).once('close', resolve));
+    else await drained(parser);
   };
   try {
     await write(head);
@@ -123,6 +123,17 @@ async function feed(parser: CsvParser, head: string, rest: AsyncGenerator<string
   } catch (error) {
     parser.destroy(error instanceof Error ? error : new Error(messageOf(error)));
   }
+}
+
+/** Waits until the parser takes more, or none at all. */
+function drained(parser: CsvParser): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = () => {
+      parser.off('drain', settle).off('close', settle);
+      resolve();
+    };
+    parser.on('drain', settle).on('close', settle);
+  });
 }
 
 /** The delimiter by which the header has the most columns; a comma if there is one alone. */
