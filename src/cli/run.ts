@@ -10,7 +10,7 @@ import { createProgram } from './program.ts';
 export type ExitStatus = number;
 
 /** A stream of the shell; on a terminal it says so, and how wide it is. */
-export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 /** What the program takes from outside. What is left out is that of the process. */
 export interface Surroundings {

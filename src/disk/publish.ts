@@ -29,7 +29,7 @@ export interface Job {
 }
 
 /** What is overwritten from its beginning in a file that stays where it is. */
-export interface HeadPointer {
+interface HeadPointer {
   /** Open for writing. */
   readonly fd: number;
   readonly bytes: Uint8Array;

@@ -54,7 +54,7 @@ export function parsePort(text: string): number {
 }
 
 /** @returns "" for "/"; a slash at the end is removed. */
-export function parseBasePath(text: string): string {
+function parseBasePath(text: string): string {
   const path = text.replace(/\/$/, '');
   const [first, ...segments] = path.split('/');
   if (first === '' && segments.every(isPlainSegment)) return path;

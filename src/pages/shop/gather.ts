@@ -19,10 +19,10 @@ import { sitemapPages, sitemapParts } from './sitemap.ts';
 export const MAX_CHOICE_SKUS = 200;
 
 /** Specification records of a SKU that pages look at, from the newest. */
-export const MAX_RECORDS = 1000;
+const MAX_RECORDS = 1000;
 
 /** Specifications of a SKU that pages show. */
-export const MAX_SPECIFICATIONS = 100;
+const MAX_SPECIFICATIONS = 100;
 
 /** Categories that the entry of a category names of those below it. */
 const MAX_CHILD_NAMES = 8;

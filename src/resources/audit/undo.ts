@@ -12,7 +12,7 @@ import { type Representation, represent } from '../representation.ts';
 import { reverse, type Undone } from './reversal.ts';
 
 /** The entries that a subject left in a period, both bounds included. */
-export interface Period {
+interface Period {
   readonly subject: string;
   /** ISO 8601, UTC, with milliseconds. */
   readonly since: string;

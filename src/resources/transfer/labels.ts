@@ -4,7 +4,7 @@
 const SPECIAL = /[\\;=>]/g;
 
 /** A name within a path or a list of specifications. */
-export function escapeName(name: string): string {
+function escapeName(name: string): string {
   const escaped = name.replace(SPECIAL, String.raw`\$&`);
   const begun = escaped.startsWith(' ') ? `\\${escaped}` : escaped;
   // A name is not a space alone, so that this is another one.

@@ -8,7 +8,7 @@ import type { Format } from '../formats.ts';
 import { jsonElements } from './json-elements.ts';
 
 /** Bytes of one row, at most: the longest SPU, with every character escaped, has fewer. */
-export const MAX_ROW_BYTES = 4 * 1024 * 1024;
+const MAX_ROW_BYTES = 4 * 1024 * 1024;
 
 /** Bytes in which the header of a CSV file ends. */
 const HEADER_BYTES = 16 * 1024;
