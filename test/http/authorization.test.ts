@@ -225,8 +225,12 @@ for (const [kind, make] of Object.entries(BAD)) {
 /** What is for admins alone: ending tokens of others, the audit trail, having pages made. */
 function isManagement(template: string, reads: boolean): boolean {
   if (template.startsWith('/admin/page-builds/')) return !reads;
+  if (template.endsWith('/reversal/')) return false;
   return template.startsWith('/admin/tokens/') || template.startsWith('/admin/audits/');
 }
+
+/** Who wrote an item is for those who may write it (spec 6.5). */
+const isItemTrail = (template: string) => /^\/admin\/\w+\/\{pk\}\/audits\/$/.test(template);
 
 /** What each role may: read, write, manage. */
 const ROLES = {
@@ -240,7 +244,7 @@ for (const [role, may] of Object.entries(ROLES)) {
     let refused = 0;
     for (const operation of operations) {
       const { template, method, path, open } = operation;
-      const reads = method === 'GET' || method === 'HEAD';
+      const reads = (method === 'GET' || method === 'HEAD') && !isItemTrail(template);
       const manages = isManagement(template, reads);
       const allowed = open || (manages ? may.manages : reads ? may.reads : may.writes);
       const { status } = await knock(operation, await bearer(sign({ role })));

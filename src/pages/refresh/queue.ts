@@ -81,11 +81,11 @@ export class PageQueue {
   #wake: () => void = () => {};
 
   constructor(options: QueueOptions) {
-    const { store, onError } = options;
+    const { store } = options;
     this.#options = options;
     this.#naming = new PageNaming(store);
     this.#noted = store.sequence;
-    this.#retry = new Retry((names) => this.#add(names), onError);
+    this.#retry = new Retry((names) => this.#add(names), this.#report);
     store.onCommit(({ changeSet, changes }) => {
       this.#noted = changeSet.sequence;
       this.#notedAt = performance.now();
