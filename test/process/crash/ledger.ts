@@ -30,7 +30,7 @@ const ROWS = 30;
 const BULKY = 3;
 
 /** Characters of such a text at most. */
-const LONGEST = 350_000;
+const LONGEST = 65_000;
 
 /** Rows that nothing was asked about, of which a comparison asks each by itself. */
 const SAMPLE = 25;
@@ -305,7 +305,8 @@ export class Ledger {
     const body = this.#body('goods');
     const unit = `${nameOf(body)} `;
     const text = unit.repeat(1 + this.#random(LONGEST) / unit.length);
-    return this.#put(server, known, { ...body, desc_detail: text });
+    const texts = { desc_detail: text, desc_pack: text, desc_service: text };
+    return this.#put(server, known, { ...body, ...texts });
   }
 
   async #put(server: Server, known: Known, body: Item): Promise<boolean> {

@@ -272,7 +272,7 @@ test('a client that ends its side after its requests gets every answer', () =>
 
 test('the flags set the limits', async () => {
   const args = ['--max-headers', '2KiB', '--max-url', '300', '--max-pipelined', '1'];
-  const server = await startServer({ args: [...args, '--max-connections-per-address', '2'] });
+  const server = await startServer({ args });
   const large = get('/healthz', [`X-Large: ${'x'.repeat(2048)}`, LAST]);
   assertRefused(await exchangeRaw(server, [large]), 431);
   assertRefused(await exchangeRaw(server, [get(`/${'y'.repeat(300)}`, [LAST])]), 414);
@@ -280,6 +280,12 @@ test('the flags set the limits', async () => {
   const post = `POST /books/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   const pipelined = await exchangeRaw(server, [post + get('/healthz').repeat(2)]);
   assert.match(pipelined, 'more than 1 requests wait on this connection');
+  assert.is((await server.stop()).status, 0);
+});
+
+// A server of its own: no connection of an earlier request can still count.
+test('the flag sets how many connections an address may have', async () => {
+  const server = await startServer({ args: ['--max-connections-per-address', '2'] });
   const wires = [new Wire(server), new Wire(server)];
   for (const wire of wires) await wire.ask();
   assertRefused(await exchangeRaw(server, [get('/healthz')]), 429);
