@@ -11,6 +11,7 @@ import type { PageQueue } from '../pages/refresh/queue.ts';
 import { openPages } from './open-pages.ts';
 import { keepSettings } from '../pages/shop/settings.ts';
 import { TemplateSources } from '../pages/render/template-sources.ts';
+import { AuditedStore } from '../resources/audit/audited-store.ts';
 import { Records } from '../resources/records.ts';
 import { Exports } from '../resources/transfer/exports.ts';
 import { Imports } from '../resources/transfer/imports.ts';
@@ -82,7 +83,7 @@ export async function openCatalog(
   seams: Seams = {},
 ): Promise<Catalog> {
   const { clock, verifyPassword, requireRoom } = seams;
-  const { data } = options;
+  const { data, auditSize: auditBytes } = options;
   // A mistake in the settings is better reported before anything is opened.
   void new TemplateSources(disk, options.pages.templates);
   const store = await Store.open({
@@ -108,10 +109,11 @@ export async function openCatalog(
     );
     const attempts = new FailedAttempts(undefined, clock);
     const login = await Login.create(credentials, verifyPassword, attempts);
-    const imports = await openImports(options, store, disk, monitor, seams);
+    const audited = new AuditedStore(store, { now: clock?.now, auditBytes, requireRoom });
+    const imports = await openImports(options, audited, disk, monitor);
     const application = createApplication({
-      records: new Records(store, clock?.now, options.auditSize, requireRoom),
-      undo: new Undo(store, clock?.now, options.auditSize, requireRoom),
+      records: new Records(audited),
+      undo: new Undo(audited),
       exports: new Exports(store, new Money(options.pages.currency), clock?.now),
       imports,
       ...(options.maxImport !== undefined && { maxImport: options.maxImport }),
@@ -146,19 +148,15 @@ export async function openCatalog(
 }
 
 async function openImports(
-  { data, auditSize, pages }: CatalogOptions,
-  store: Store,
+  { data, pages }: CatalogOptions,
+  audited: AuditedStore,
   disk: Context['disk'],
   monitor: Monitor,
-  { clock, requireRoom }: Seams,
 ): Promise<Imports> {
   return Imports.open({
-    store,
+    audited,
     money: new Money(pages.currency),
     storage: await openImportFiles(disk, data),
-    auditBytes: auditSize,
-    now: clock?.now ?? Date.now,
-    requireRoom: requireRoom ?? (() => {}),
     onError: monitor.failed('an import could not be kept'),
   });
 }

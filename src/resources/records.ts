@@ -5,12 +5,11 @@
 import { CatalogError } from '../errors.ts';
 import type { Kind, Row } from '../model/kind.ts';
 import { referrersOf } from '../model/relations.ts';
-import { atOnce, inSlices } from '../slices.ts';
+import { inSlices } from '../slices.ts';
 import type { Transaction } from '../store/draft.ts';
-import type { Store } from '../store/store.ts';
 import type { Selection } from '../store/memory/selection.ts';
 import { type Address, requireParent, requireRow } from './address.ts';
-import { audit, DEFAULT_AUDIT_BYTES } from './audit.ts';
+import type { AuditedStore } from './audit/audited-store.ts';
 import { requireArray, requireTargets, writeEach } from './bulk.ts';
 import { type Created, recall, remember, retryOf } from './idempotency.ts';
 import { type Input, type Mode, parseInput, parseInputs, parseUpdates } from './input.ts';
@@ -46,27 +45,14 @@ export interface Creation extends Created {
 const MAX_ROWS_AT_ONCE = 200;
 
 export class Records {
-  readonly #store: Store;
+  readonly #audited: AuditedStore;
+  readonly #store: AuditedStore['store'];
   readonly #representations: RepresentationCache;
-  readonly #now: () => number;
-  readonly #auditBytes: number;
-  readonly #requireRoom: () => void;
 
-  /**
-   * @param now milliseconds since the epoch.
-   * @param auditBytes of the audit trail that are kept; 0 for none.
-   * @param requireRoom is called before data is added. It throws `busy` if memory is scarce.
-   */
-  constructor(
-    store: Store,
-    now: () => number = Date.now,
-    auditBytes = DEFAULT_AUDIT_BYTES,
-    requireRoom: () => void = () => {},
-  ) {
-    this.#requireRoom = requireRoom;
+  constructor(audited: AuditedStore) {
+    const { store } = audited;
+    this.#audited = audited;
     this.#store = store;
-    this.#now = now;
-    this.#auditBytes = auditBytes;
     this.#representations = new RepresentationCache(store);
     store.onCommit(({ changes }) => {
       for (const { before } of changes) if (before !== null) this.#representations.drop(before);
@@ -137,7 +123,7 @@ export class Records {
    *   `write_refused`.
    */
   async create(address: Address, body: unknown, sender: Sender): Promise<Creation> {
-    this.#requireRoom();
+    this.#audited.requireRoom();
     const input = await inSlices(parseInput(address.kind, body, 'whole'));
     const { kind, parent } = address;
     const retry = retryOf(sender, [kind.name, parent?.id ?? null, body]);
@@ -160,7 +146,7 @@ export class Records {
    * @throws CatalogError `invalid`, `integrity`, `key_reused`, `write_refused`.
    */
   async createAll(kind: Kind, body: unknown, sender: Sender): Promise<Creation> {
-    this.#requireRoom();
+    this.#audited.requireRoom();
     const address = { kind, parent: null };
     const inputs = await parseInputs(kind, requireArray(body), 'whole');
     const retry = retryOf(sender, [kind.name, null, body]);
@@ -186,7 +172,7 @@ export class Records {
    * @throws CatalogError `invalid`, `integrity`, `write_refused`.
    */
   async updateAll(kind: Kind, body: unknown, subject: string | null): Promise<string> {
-    this.#requireRoom();
+    this.#audited.requireRoom();
     const updates = await parseUpdates(kind, requireArray(body));
     return this.#commit(kind, subject, true, function* (transaction) {
       const targets = requireTargets(kind, updates, transaction);
@@ -213,7 +199,7 @@ export class Records {
     allowed: Precondition,
     subject: string | null,
   ): Promise<Representation> {
-    this.#requireRoom();
+    this.#audited.requireRoom();
     const { kind } = address;
     const input = await inSlices(parseInput(kind, body, mode));
     const isLong = isMany(input.owned.length + this.#countReferrers(kind, id));
@@ -252,27 +238,14 @@ export class Records {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /**
-   * @param isLong whether it may write or read thousands of rows: it is run in slices then.
-   * @param run is given the time in milliseconds since the epoch.
-   */
+  /** As {@link AuditedStore.transact}, with a refused write as the kind's clients know it. */
   #commit<T>(
     kind: Kind,
     subject: string | null,
     isLong: boolean,
     run: (transaction: Transaction, now: number) => Generator<undefined, T>,
   ): Promise<T> {
-    const [now, bytes] = [this.#now, this.#auditBytes];
-    const audited = function* (transaction: Transaction) {
-      const time = now();
-      const result = yield* run(transaction, time);
-      yield* audit(transaction, { subject, time }, bytes);
-      return result;
-    };
-    const committed = isLong
-      ? this.#store.transactLong(audited)
-      : this.#store.transact((transaction) => atOnce(audited(transaction)));
-    return translated(kind, committed);
+    return translated(kind, this.#audited.transact(subject, isLong, run));
   }
 }
 

@@ -30,6 +30,14 @@ export const quickDisk: Disk = {
   fsync: turn,
 };
 
+/** A disk that waits for no device, and has no room for what is written while `active` holds. */
+export function refusableDisk(refusal: { readonly active: boolean }): Disk {
+  const fdatasyncSync = () => {
+    if (refusal.active) throw new Error('no space left on device');
+  };
+  return { ...quickDisk, publish: publishWith({ fdatasyncSync, fsyncSync() {} }) };
+}
+
 /** One turn of the event loop. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));

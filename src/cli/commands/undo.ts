@@ -2,6 +2,7 @@
 import { userInfo } from 'node:os';
 import type { Context } from '../../app/context.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
+import { AuditedStore } from '../../resources/audit/audited-store.ts';
 import { ChangedSinceError, type Undone } from '../../resources/audit/reversal.ts';
 import { type EntrySelection, planUndo, Undo } from '../../resources/audit/undo.ts';
 import { readSnapshot, Store } from '../../store/store.ts';
@@ -45,7 +46,7 @@ async function undoInStore(
   const store = await openStore(data, { disk, warn });
   try {
     // A server that runs later applies its own bound to the trail.
-    const service = new Undo(store, Date.now, Number.POSITIVE_INFINITY);
+    const service = new Undo(new AuditedStore(store, { auditBytes: Number.POSITIVE_INFINITY }));
     return await service.entries(selection, force, `cli:${systemUser()}`);
   } finally {
     await store.close();

@@ -5,10 +5,9 @@ import { existingRow } from '../../model/rows.ts';
 import { atOnce } from '../../slices.ts';
 import { Draft, type LongTransaction, type Transaction } from '../../store/draft.ts';
 import type { State } from '../../store/state.ts';
-import type { Store } from '../../store/store.ts';
-import { audit, DEFAULT_AUDIT_BYTES } from '../audit.ts';
 import { translated } from '../records.ts';
 import { type Representation, represent } from '../representation.ts';
+import type { AuditedStore } from './audited-store.ts';
 import { reverse, type Undone } from './reversal.ts';
 
 /** The entries that a subject left in a period, both bounds included. */
@@ -24,22 +23,10 @@ interface Period {
 export type EntrySelection = readonly number[] | Period;
 
 export class Undo {
-  readonly #store: Store;
-  readonly #now: () => number;
-  readonly #auditBytes: number;
-  readonly #requireRoom: () => void;
+  readonly #audited: AuditedStore;
 
-  /** @param now and the rest as for Records. */
-  constructor(
-    store: Store,
-    now: () => number = Date.now,
-    auditBytes = DEFAULT_AUDIT_BYTES,
-    requireRoom: () => void = () => {},
-  ) {
-    this.#store = store;
-    this.#now = now;
-    this.#auditBytes = auditBytes;
-    this.#requireRoom = requireRoom;
+  constructor(audited: AuditedStore) {
+    this.#audited = audited;
   }
 
   /**
@@ -77,14 +64,8 @@ export class Undo {
   }
 
   #commit<T>(subject: string, run: LongTransaction<T>): Promise<T> {
-    this.#requireRoom();
-    const author = { subject, time: this.#now() };
-    const bytes = this.#auditBytes;
-    return this.#store.transactLong(function* (transaction) {
-      const result = yield* run(transaction);
-      yield* audit(transaction, author, bytes);
-      return result;
-    });
+    this.#audited.requireRoom();
+    return this.#audited.transact(subject, true, run);
   }
 }
 

@@ -15,8 +15,7 @@ import type { Money } from '../../model/money.ts';
 import { inSlices } from '../../slices.ts';
 import { Draft } from '../../store/draft.ts';
 import type { FrozenView } from '../../store/memory/frozen-view.ts';
-import type { Store } from '../../store/store.ts';
-import { audit } from '../audit.ts';
+import type { AuditedStore } from '../audit/audited-store.ts';
 import { FileProblem } from './reading/file-problem.ts';
 import { type FileRow, fileRows } from './reading/file-rows.ts';
 import type { Format } from './formats.ts';
@@ -50,15 +49,10 @@ export interface ImportOrder extends ImportTask {
 }
 
 export interface ImporterOptions {
-  readonly store: Pick<Store, 'freeze' | 'transactLong'>;
+  readonly audited: AuditedStore;
   readonly money: Money;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  readonly auditBytes: number;
   /** Whether to stop, because the server ends. */
   readonly isStopping: () => boolean;
-  /** Throws `busy` if memory is scarce. */
-  readonly requireRoom: () => void;
 }
 
 export class Importer {
@@ -108,7 +102,7 @@ export class Importer {
   }
 
   async #check(): Promise<void> {
-    const view = this.#options.store.freeze();
+    const view = this.#options.audited.store.freeze();
     try {
       const draft = new Draft(view);
       const writer = this.#writer(this.#names, new Seen());
@@ -158,17 +152,15 @@ export class Importer {
     const [first] = batch;
     if (first === undefined) return;
     this.#goOn();
-    const { store, now, auditBytes } = this.#options;
-    const { subject } = this.#order;
+    const { audited } = this.#options;
     let changes: (RowChange | null)[];
     try {
-      changes = await store.transactLong(function* write(tx) {
+      changes = await audited.transact(this.#order.subject, true, function* (tx) {
         const written: (RowChange | null)[] = [];
         for (const row of batch) {
           written.push(writer.write(tx, row));
           yield;
         }
-        yield* audit(tx, { subject, time: now() }, auditBytes);
         return written;
       });
     } catch (error) {
@@ -187,7 +179,7 @@ export class Importer {
   #goOn(): void {
     if (this.#options.isStopping())
       throw new Error('the server was stopped; import the file again');
-    this.#options.requireRoom();
+    this.#options.audited.requireRoom();
   }
 
   #writer(names: Names, seen: Seen | null): RowWriter {

@@ -67,7 +67,7 @@ export class Imports {
    * @throws CatalogError `too_many_imports`, `busy`, and what `source` throws.
    */
   async accept(order: ImportOrder, source: AsyncIterable<Uint8Array>): Promise<number> {
-    this.#options.requireRoom();
+    this.#options.audited.requireRoom();
     if (this.#unfinished >= MAX_UNFINISHED) {
       throw new CatalogError(
         'too_many_imports',

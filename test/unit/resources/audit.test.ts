@@ -8,13 +8,14 @@ import { CatalogError } from '../../../src/errors.ts';
 import { KIND_NAMES, type KindName, type Row } from '../../../src/model/kind.ts';
 import { KINDS } from '../../../src/model/kinds.ts';
 import type { Address } from '../../../src/resources/address.ts';
+import { AuditedStore } from '../../../src/resources/audit/audited-store.ts';
 import { Undo } from '../../../src/resources/audit/undo.ts';
 import { Records } from '../../../src/resources/records.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import { recover } from '../../../src/store/files/recovery.ts';
 import { Store } from '../../../src/store/store.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-import { publishWith, quickDisk } from '../../support/disk.ts';
+import { quickDisk, refusableDisk } from '../../support/disk.ts';
 
 const TIME = Date.UTC(2026, 0, 1);
 
@@ -23,6 +24,7 @@ const AUDITED = KIND_NAMES.filter((name) => KINDS[name].audited);
 
 interface Opened {
   readonly store: Store;
+  readonly audited: AuditedStore;
   readonly records: Records;
   readonly directory: string;
 }
@@ -49,7 +51,11 @@ async function open({ auditBytes, ...more }: Options = {}): Promise<Opened> {
     ...more,
     directory,
   });
-  return { store, directory, records: new Records(store, () => TIME, auditBytes) };
+  const audited = new AuditedStore(store, {
+    now: () => TIME,
+    ...(auditBytes !== undefined && { auditBytes }),
+  });
+  return { store, directory, audited, records: new Records(audited) };
 }
 
 async function close({ store, directory }: Opened): Promise<void> {
@@ -173,27 +179,18 @@ test('the trail leads to exactly the stored rows, after any writes and refusals'
 });
 
 test('a write that the disk refused leaves no entry, nor does one of its group', async () => {
-  let refusing = false;
-  const disk: Disk = {
-    ...quickDisk,
-    publish: (job) =>
-      publishWith({
-        fdatasyncSync() {
-          if (refusing) throw new Error('no space left on device');
-        },
-        fsyncSync() {},
-      })(job),
-  };
+  const refusal = { active: false };
+  const disk = refusableDisk(refusal);
   const opened = await open({ disk });
   await opened.records.create(at('brands'), { name: 'First' }, ann);
-  refusing = true;
+  refusal.active = true;
   const names = ['A', 'B', 'C'];
   const refused = await Promise.allSettled(
     names.map((name) => opened.records.create(at('brands'), { name }, ann)),
   );
   assert.ok(refused.every(({ status }) => status === 'rejected'));
   assert.is(trail(opened).length, 1);
-  refusing = false;
+  refusal.active = false;
   await opened.records.create(at('brands'), { name: 'Second' }, ann);
   assert.equal(
     trail(opened).map(({ id, resource_id }) => [id, resource_id]),
@@ -319,7 +316,7 @@ test('any writes that are undone from the newest on give the first rows back, by
       const lastIds = AUDITED.map((kind) => opened.store.lastId(kind));
       for (const step of steps) await perform(opened, step);
       const ids = trail(opened).flatMap(({ id }) => (id > length ? [id] : []));
-      const undo = new Undo(opened.store, () => TIME);
+      const undo = new Undo(opened.audited);
       if (ids.length > 0) await undo.entries(ids, false, 'carl');
       assert.is(JSON.stringify(stored(opened)), before);
       for (const [index, kind] of AUDITED.entries()) {

@@ -10,6 +10,7 @@ import type { KindName } from '../../../src/model/kind.ts';
 import { KINDS } from '../../../src/model/kinds.ts';
 import { type Created, recall, remember, type Retry } from '../../../src/resources/idempotency.ts';
 import type { Address } from '../../../src/resources/address.ts';
+import { AuditedStore } from '../../../src/resources/audit/audited-store.ts';
 import { type Creation, Records } from '../../../src/resources/records.ts';
 import { boundFaults } from '../../../src/store/bounded.ts';
 import { checkStore } from '../../../src/store/check.ts';
@@ -19,7 +20,7 @@ import { recover } from '../../../src/store/files/recovery.ts';
 import { Store } from '../../../src/store/store.ts';
 import { settle } from '../../support/memory-store.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-import { publishWith, quickDisk } from '../../support/disk.ts';
+import { quickDisk, refusableDisk } from '../../support/disk.ts';
 
 const HOUR = 60 * 60 * 1000;
 const DAY = 24 * HOUR;
@@ -68,7 +69,8 @@ async function open(
     onFatal: fail,
     ...more,
   });
-  return { store, directory, records: new Records(store, () => clock.time) };
+  const audited = new AuditedStore(store, { now: () => clock.time });
+  return { store, directory, records: new Records(audited) };
 }
 
 /** Creates a book with a key of a subject. */
@@ -284,25 +286,16 @@ test('a creation that throws leaves no key, and its group continues', async () =
 });
 
 test('what the disk refused is not remembered: neither the object nor its key', async () => {
-  let refusing = false;
-  const disk: Disk = {
-    ...quickDisk,
-    publish: (job) =>
-      publishWith({
-        fdatasyncSync() {
-          if (refusing) throw new Error('no space left on device');
-        },
-        fsyncSync() {},
-      })(job),
-  };
+  const refusal = { active: false };
+  const disk = refusableDisk(refusal);
   const opened = await open(temporaryDirectory(), { disk });
   await create(opened, 'first');
-  refusing = true;
+  refusal.active = true;
   const both = [create(opened, 'key'), create(opened, 'key')];
   assert.equal(await Promise.all(both.map(codeOf)), ['write_refused', 'write_refused']);
   // What was durable is still answered: it costs no write.
   assert.is((await create(opened, 'first')).replayed, true);
-  refusing = false;
+  refusal.active = false;
   const done = await create(opened, 'key', 'Another');
   assert.is(done.replayed, false);
   assert.is(done.id, 2);

@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { KINDS } from '../../../src/model/kinds.ts';
 import { type ListText, listText } from '../../../src/resources/listing.ts';
 import { parseQuery } from '../../../src/resources/query.ts';
+import { AuditedStore } from '../../../src/resources/audit/audited-store.ts';
 import { Records } from '../../../src/resources/records.ts';
 import { openStore, storeDirectory } from '../../support/checked.ts';
 
@@ -80,7 +81,7 @@ const NOBODY = { subject: null, key: null };
 
 test('a long list is as it was when it was asked for, whatever is written meanwhile', async () => {
   const store = await openStore(storeDirectory());
-  const records = new Records(store);
+  const records = new Records(new AuditedStore(store));
   const make = async (kind: keyof typeof KINDS, body: object): Promise<number> =>
     (await records.create({ kind: KINDS[kind], parent: null }, body, NOBODY)).id ?? 0;
   const chain = [await make('categories', { name: 'One' })];

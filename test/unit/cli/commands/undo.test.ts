@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { KINDS } from '../../../../src/model/kinds.ts';
+import { AuditedStore } from '../../../../src/resources/audit/audited-store.ts';
 import { Records } from '../../../../src/resources/records.ts';
 import { checkStore } from '../../../../src/store/check.ts';
 import { readSnapshot, Store } from '../../../../src/store/store.ts';
@@ -30,7 +31,7 @@ async function written(): Promise<string> {
   const directory = temporaryDirectory();
   const store = await open(directory);
   let now = Date.UTC(2026, 10, 21, 8);
-  const records = new Records(store, () => now);
+  const records = new Records(new AuditedStore(store, { now: () => now }));
   await records.create(BRANDS, { name: 'One' }, { subject: 'ann', key: null });
   await records.update(BRANDS, 1, 'partial', { name: 'Uno' }, null, 'ann');
   now += 24 * 3600 * 1000;

@@ -1,0 +1,54 @@
+/** The store as the use cases write to it: what they write and its audit trail are one commit. */
+import { atOnce } from '../../slices.ts';
+import type { LongTransaction, Transaction } from '../../store/draft.ts';
+import type { Store } from '../../store/store.ts';
+import { audit, DEFAULT_AUDIT_BYTES } from '../audit.ts';
+
+export interface AuditedStoreOptions {
+  /** Milliseconds since the epoch; the machine's clock by default. */
+  readonly now?: (() => number) | undefined;
+  /** Bytes of the audit trail that are kept; 0 for none. */
+  readonly auditBytes?: number;
+  /** Throws `busy` if memory is scarce. */
+  readonly requireRoom?: (() => void) | undefined;
+}
+
+export class AuditedStore {
+  readonly store: Store;
+  /** To be called before data is added. @throws CatalogError `busy` if memory is scarce. */
+  readonly requireRoom: () => void;
+  readonly #now: () => number;
+  readonly #auditBytes: number;
+
+  constructor(store: Store, options: AuditedStoreOptions = {}) {
+    this.store = store;
+    this.requireRoom = options.requireRoom ?? (() => {});
+    this.#now = options.now ?? Date.now;
+    this.#auditBytes = options.auditBytes ?? DEFAULT_AUDIT_BYTES;
+  }
+
+  /**
+   * Commits all that `run` writes, or nothing.
+   *
+   * @param subject whom the token is for; null where none is asked.
+   * @param isLong whether it may write or read thousands of rows: it is run in slices then.
+   * @param run is given the time in milliseconds since the epoch.
+   * @throws what `run` throws, and CatalogError `write_refused`.
+   */
+  transact<T>(
+    subject: string | null,
+    isLong: boolean,
+    run: (transaction: Transaction, now: number) => ReturnType<LongTransaction<T>>,
+  ): Promise<T> {
+    const [now, bytes] = [this.#now, this.#auditBytes];
+    const audited: LongTransaction<T> = function* (transaction) {
+      const time = now();
+      const result = yield* run(transaction, time);
+      yield* audit(transaction, { subject, time }, bytes);
+      return result;
+    };
+    return isLong
+      ? this.store.transactLong(audited)
+      : this.store.transact((transaction) => atOnce(audited(transaction)));
+  }
+}
