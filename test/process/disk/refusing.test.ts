@@ -28,6 +28,7 @@ import {
 } from '../../support/catalog.ts';
 import { type Received, send, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { type Measured, measured, pagesAtRest } from '../../support/metrics.ts';
 import { tell } from '../../support/refusing-disk.ts';
 import {
   killServers,
@@ -178,9 +179,11 @@ async function idsOf(server: TestServer, path: string): Promise<number[]> {
  *
  * @param refuse makes the disk refuse. @returns what makes it work again.
  */
-async function assertOutlives(server: TestServer, refuse: () => () => void): Promise<void> {
+async function assertOutlives(observed: Measured, refuse: () => () => void): Promise<void> {
+  const { server } = observed;
   const shelf = await stock(server);
-  // The page is there then: on its way it would give its room back.
+  // What of the pages is on its way would give its room back, or leave its temporary file.
+  await pagesAtRest(observed);
   const before = await contentOf(server, shelf);
   const files = storeFilesOf(server.data);
 
@@ -210,8 +213,8 @@ const bookOf = (name: string) =>
 
 testMounted('a full disk refuses every write until there is room again', async () => {
   const disk = new SmallDisk('size=1m');
-  const server = await startServer({ data: disk.directory });
-  await assertOutlives(server, () => {
+  const observed = await measured({ data: disk.directory });
+  await assertOutlives(observed, () => {
     disk.fill();
     return () => disk.empty();
   });
@@ -219,16 +222,16 @@ testMounted('a full disk refuses every write until there is room again', async (
 
 testMounted('a disk without a name left refuses every write until one is free again', async () => {
   const disk = new SmallDisk('size=2m,nr_inodes=200');
-  const server = await startServer({ data: disk.directory });
-  await assertOutlives(server, () => {
+  const observed = await measured({ data: disk.directory });
+  await assertOutlives(observed, () => {
     disk.fillWithNames();
     return () => disk.empty();
   });
 });
 
 testMounted('a disk that turns read-only refuses every write until it is writable', async () => {
-  const server = await startServer();
-  await assertOutlives(server, () => readOnly(server.data));
+  const observed = await measured();
+  await assertOutlives(observed, () => readOnly(observed.server.data));
 });
 
 testMounted('an answer names no path of the server', async () => {
@@ -270,24 +273,32 @@ testWith(
 
 testMounted('a page that finds no room is written when there is room', async () => {
   const disk = new SmallDisk('size=1m');
-  const server = await startServer({ data: disk.directory });
+  const observed = await measured({ data: disk.directory });
+  const { server } = observed;
   const said = listen(server);
-  const { sku } = await createCatalog(server);
-  const before = await pageWith(server, sku, 'Phone, silver');
+  const { sku, spu } = await createCatalog(server);
+  const file = join(disk.directory, 'pages', 'skus', `${sku}.html`);
+  const fileSays = (text: string) => readFileSync(file, 'utf8').includes(text);
+  // With it the page needs many blocks: it finds no room where a small file would.
+  const detail = { desc_detail: 'x'.repeat(60_000) };
+  assert.is((await send(server, 'PATCH', `/admin/goods/${spu}/`, { body: detail })).status, 200);
+  // What is written after the disk is full could take the room or give some back.
+  await pagesAtRest(observed);
+  assert.ok(fileSays(detail.desc_detail));
   // The change set takes the last block, and the page finds none.
   disk.fill(4096);
-  const body = { name: 'Phone, renamed' };
-  assert.is((await send(server, 'PATCH', `/admin/skus/${sku}/`, { body })).status, 200);
-  await until('the page has failed', () => said().includes('a page could not be written'));
-  assert.match(
-    said(),
-    /"msg":"a page could not be written and is tried again: [\w/]+\.html: ENOSPC/,
-  );
-  const page = await send(server, 'GET', `/pages/skus/${sku}.html`, { token: null });
-  assert.is(page.text, before);
+  const name = 'Phone, renamed';
+  assert.is((await send(server, 'PATCH', `/admin/skus/${sku}/`, { body: { name } })).status, 200);
+  const failure = `a page could not be written and is tried again: skus/${sku}.html: ENOSPC`;
+  await until('the page has failed', () => said().includes(failure));
+  const text = readFileSync(file, 'utf8');
+  // The file stays whole; who asks the server gets the page as the commit has made it.
+  assert.not.match(text, name);
+  assert.match(text, /<\/html>\s*$/);
+  await pageWith(server, sku, name);
   assert.equal(temporariesBelow(disk.directory), []);
   disk.empty();
-  await pageWith(server, sku, 'Phone, renamed');
+  await until('the file follows', () => fileSays(name));
   assert.is((await server.stop()).status, 0);
   assert.equal(temporariesBelow(disk.directory), []);
   assert.equal(findingsOf(disk.directory), []);
@@ -312,12 +323,15 @@ testMounted(
   'a checkpoint that finds no room is told once, loses nothing, and comes later',
   async () => {
     const disk = new SmallDisk('size=40m');
-    const server = await startServer({ data: disk.directory, args: ['--history', '0'] });
+    const observed = await measured({ data: disk.directory, args: ['--history', '0'] });
+    const { server } = observed;
     const said = listen(server);
     const told = () => linesWith(said(), 'the store goes on, but');
     const catalog = await createCatalog(server);
     await outgrowBase(server, catalog);
-    const { length } = await idsOf(server, '/admin/goods/');
+    const ids = await idsOf(server, '/admin/goods/');
+    // Their pages are large. Written later they would take the room that the books need.
+    await pagesAtRest(observed);
     disk.fill(1024 * 1024);
     // It begins with the next commit, which may find that the base in the making has all the room.
     const begins = await send(server, ...bookOf('Begins'));
@@ -342,7 +356,7 @@ testMounted(
     assert.is(oldest, sequenceOfBase(disk.directory) + 1);
     const again = await startServer({ data: disk.directory });
     assert.equal(await idsOf(again, '/books/'), books);
-    assert.is((await idsOf(again, '/admin/goods/')).length, length + LARGE_SPUS);
+    assert.is((await idsOf(again, '/admin/goods/')).length, ids.length + LARGE_SPUS);
     await again.stop();
   },
 );
@@ -563,7 +577,8 @@ testLimited(
     await free();
 
     assert.equal(storeFilesOf(server.data), files);
-    assert.equal(temporariesBelow(server.data), []);
+    // A page may be on its way; what a refused write had left would stay.
+    await until('no half-written file is left', () => temporariesBelow(server.data).length === 0);
     assert.is((await kept.send('POST', '/books/', book)).json.id, 2);
     assert.is((await send(server, 'PATCH', path, { body: { price: 1 } })).status, 200);
     await pageWith(server, sku, 'Phone, silver');
@@ -650,8 +665,10 @@ for (const [step, injection] of [
   ['link', '/^link:error=EDQUOT'],
 ] as const) {
   testTraced(`a system call that fails at the ${step} refuses the write alone`, async () => {
-    const server = await startServer();
+    const observed = await measured();
+    const { server } = observed;
     const { sku } = await createCatalog(server);
+    await pagesAtRest(observed);
     const path = `/admin/skus/${sku}/`;
     const before = await read(server, path);
     const files = storeFilesOf(server.data);

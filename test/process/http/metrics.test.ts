@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send } from '../../support/client.ts';
+import { measured, valuesOf } from '../../support/metrics.ts';
 import { exchangeRaw } from '../../support/raw.ts';
 import { killServers, startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
@@ -10,33 +11,6 @@ import { until } from '../../support/until.ts';
 test.after(killServers);
 
 const BOOK = { name: 'Emma', pub_date: '1815-12-23' };
-
-/** A server with metrics on a port of its own, and their address. */
-async function measured(args: readonly string[] = []) {
-  const server = await startServer({
-    args: ['--metrics-port', '0', '--log-level', 'info', ...args],
-  });
-  let said = '';
-  server.child.stderr?.on('data', (chunk) => (said += chunk));
-  const found = () => /"url":"(http:[^"]+)\/metrics"/.exec(said)?.[1];
-  await until('the log names the port', () => found() !== undefined);
-  return { server, operator: { url: found() ?? '' } };
-}
-
-/** Values by the name of their series, labels included. */
-async function valuesOf(operator: { readonly url: string }): Promise<Map<string, number>> {
-  const answer = await fetch(`${operator.url}/metrics`);
-  assert.is(answer.status, 200);
-  assert.match(answer.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
-  const lines = (await answer.text()).split('\n').filter((line) => /^[^#]/.test(line));
-  return new Map(
-    lines.map((line) => {
-      const [, name = '', value] = /^(\S+(?:\{.*\})?) (\S+)$/.exec(line) ?? [];
-      assert.ok(Number.isFinite(Number(value)), line);
-      return [name, Number(value)];
-    }),
-  );
-}
 
 const COUNT = 'catalog_http_request_duration_seconds_count';
 
@@ -96,7 +70,7 @@ test('made-up methods and paths make no new series', async () => {
 });
 
 test('the port of the metrics has health as well, and nothing of the catalog', async () => {
-  const { server, operator } = await measured(['--base-path', '/api']);
+  const { server, operator } = await measured({ args: ['--base-path', '/api'] });
   const get = (path: string, init: RequestInit = {}) => fetch(`${operator.url}${path}`, init);
   for (const path of ['/healthz', '/readyz', '/metrics']) {
     const answer = await get(path);
