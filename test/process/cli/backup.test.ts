@@ -38,7 +38,7 @@ import {
   startServer,
   type TestServer,
 } from '../../support/server.ts';
-import { ENTRY, fixture } from '../../support/paths.ts';
+import { fixture, PROGRAM } from '../../support/paths.ts';
 
 const FIXTURE = fixture(1);
 
@@ -98,7 +98,7 @@ interface How {
 
 /** Runs a command to its end, with streams of the test's own. */
 function run(args: readonly string[], { cwd, input, output, as = [] }: How = {}): Ended {
-  const words = [...as, process.execPath, ENTRY, ...args];
+  const words = [...as, PROGRAM, ...args];
   const { status, signal, stdout, stderr } = spawnSync(words[0] ?? '', words.slice(1), {
     cwd: cwd ?? temporaryDirectory(),
     env: { PATH: process.env['PATH'] ?? '' },
@@ -252,9 +252,9 @@ test('backup to a pipe gives byte for byte what a file gets, also to a slow read
   assertDone(piped);
   assert.ok(piped.bytes.equals(expected));
   assert.equal(readdirSync(cwd), []);
-  const script = '"$0" "$1" backup --data "$2" - | dd bs=256 of="$3" status=none';
+  const script = '"$0" backup --data "$1" - | dd bs=256 of="$2" status=none';
   const slow = join(folder, 'slow.json');
-  const { stderr } = spawnSync('sh', ['-c', script, process.execPath, ENTRY, data, slow]);
+  const { stderr } = spawnSync('sh', ['-c', script, PROGRAM, data, slow]);
   assert.is(stderr.toString(), '');
   assert.ok(readFileSync(slow).equals(expected));
   const redirected = openSync(join(folder, 'redirected.json'), 'w');
@@ -267,9 +267,8 @@ test('a reader that closes the pipe ends backup with 1 or by SIGPIPE, and withou
   const data = largeStore();
   const folder = temporaryDirectory();
   const [said, status] = [join(folder, 'said'), join(folder, 'status')];
-  const script =
-    '{ "$0" "$1" backup --data "$2" - 2>"$3"; echo $? >"$4"; } | head -c 10 >/dev/null';
-  spawnSync('sh', ['-c', script, process.execPath, ENTRY, data, said, status]);
+  const script = '{ "$0" backup --data "$1" - 2>"$2"; echo $? >"$3"; } | head -c 10 >/dev/null';
+  spawnSync('sh', ['-c', script, PROGRAM, data, said, status]);
   assert.match(readFileSync(status, 'utf8'), /^(1|141)\n$/);
   assert.match(readFileSync(said, 'utf8'), /^(catalog-server: [^\n]+\n)?$/);
 });
