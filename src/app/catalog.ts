@@ -4,6 +4,8 @@ import { LiveCredentials } from '../auth/credentials.ts';
 import { Login } from '../auth/login.ts';
 import type { PasswordCheck } from '../auth/passwords.ts';
 import { TokenVerifier } from '../auth/tokens.ts';
+import type { ConsoleAssets, OpenConsole } from '../console/assets.ts';
+import { openConsole } from '../console/open.ts';
 import { messageOf } from '../errors.ts';
 import { type Application, createApplication } from '../http/router.ts';
 import { PageBuilds } from '../pages/refresh/page-builds.ts';
@@ -59,6 +61,8 @@ export interface Seams {
   readonly verifyPassword?: PasswordCheck;
   /** Called before data is added; throws if memory is scarce. */
   readonly requireRoom?: () => void;
+  /** The files of the console. */
+  readonly openConsole?: OpenConsole;
 }
 
 /** An open catalog; it owns its data directory. */
@@ -82,12 +86,10 @@ export async function openCatalog(
   monitor: Monitor,
   seams: Seams = {},
 ): Promise<Catalog> {
-  const { clock, verifyPassword, requireRoom } = seams;
-  const { data, auditSize: auditBytes } = options;
   // A mistake in the settings is better reported before anything is opened.
   void new TemplateSources(disk, options.pages.templates);
   const store = await Store.open({
-    directory: data,
+    directory: options.data,
     command: 'serve',
     create: true,
     disk,
@@ -97,54 +99,79 @@ export async function openCatalog(
     observer: monitor.observer,
   });
   try {
-    const credentials = await LiveCredentials.open(data, env['CATALOG_JWT_SECRET']);
-    await keepSettings(disk, data, options.pages).catch(
-      monitor.failed('rebuild-pages will not know the settings of pages'),
-    );
-    const pages = openPages(
-      options,
-      store,
-      disk,
-      monitor.failed('a page could not be written and is tried again'),
-    );
-    const attempts = new FailedAttempts(undefined, clock);
-    const login = await Login.create(credentials, verifyPassword, attempts);
-    const audited = new AuditedStore(store, { now: clock?.now, auditBytes, requireRoom });
-    const imports = await openImports(options, audited, disk, monitor);
-    const application = createApplication({
-      records: new Records(audited),
-      undo: new Undo(audited),
-      exports: new Exports(store, new Money(options.pages.currency), clock?.now),
-      imports,
-      ...(options.maxImport !== undefined && { maxImport: options.maxImport }),
-      tokens: new TokenVerifier(credentials, clock?.now),
-      tokenService: createTokenService(login, data, disk),
-      page: (name) => pages.served.read(name),
-      pageBuilds: new PageBuilds(pages.queue, (id) => store.get('skus', id) !== undefined),
-      basePath: options.basePath,
-      corsOrigins: options.corsOrigins,
-      version,
-      protectBooks: options.protectBooks === true,
-      jsonLimits: { depth: options.maxJsonDepth, elements: options.maxJsonElements },
-      readiness: monitor.readiness.reason,
-      onFault: (requestId, error) =>
-        monitor.log.failure(`request ${requestId} failed: ${messageOf(error)}`, error),
-    });
-    return {
-      application,
-      store,
-      pages: pages.queue,
-      async close(grace) {
-        await imports.close();
-        await pages.queue.drain(grace);
-        pages.close();
-        await store.close();
-      },
-    };
+    return await compose(store, options, { disk, env, version }, monitor, seams);
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+/** Everything that answers requests from an open store. */
+async function compose(
+  store: Store,
+  options: CatalogOptions,
+  { disk, env, version }: Pick<Context, 'disk' | 'env' | 'version'>,
+  monitor: Monitor,
+  { clock, verifyPassword, requireRoom, openConsole: open = openConsole }: Seams,
+): Promise<Catalog> {
+  const { data, auditSize: auditBytes } = options;
+  const credentials = await LiveCredentials.open(data, env['CATALOG_JWT_SECRET']);
+  await keepSettings(disk, data, options.pages).catch(
+    monitor.failed('rebuild-pages will not know the settings of pages'),
+  );
+  const pages = openPages(
+    options,
+    store,
+    disk,
+    monitor.failed('a page could not be written and is tried again'),
+  );
+  const attempts = new FailedAttempts(undefined, clock);
+  const login = await Login.create(credentials, verifyPassword, attempts);
+  const audited = new AuditedStore(store, { now: clock?.now, auditBytes, requireRoom });
+  const imports = await openImports(options, audited, disk, monitor);
+  const application = createApplication({
+    records: new Records(audited),
+    undo: new Undo(audited),
+    exports: new Exports(store, new Money(options.pages.currency), clock?.now),
+    imports,
+    ...(options.maxImport !== undefined && { maxImport: options.maxImport }),
+    tokens: new TokenVerifier(credentials, clock?.now),
+    tokenService: createTokenService(login, data, disk),
+    page: (name) => pages.served.read(name),
+    pageBuilds: new PageBuilds(pages.queue, (id) => store.get('skus', id) !== undefined),
+    basePath: options.basePath,
+    corsOrigins: options.corsOrigins,
+    version,
+    protectBooks: options.protectBooks === true,
+    jsonLimits: { depth: options.maxJsonDepth, elements: options.maxJsonElements },
+    readiness: monitor.readiness.reason,
+    openConsole: opening(open),
+    onFault: (requestId, error) =>
+      monitor.log.failure(`request ${requestId} failed: ${messageOf(error)}`, error),
+  });
+  return {
+    application,
+    store,
+    pages: pages.queue,
+    async close(grace) {
+      await imports.close();
+      await pages.queue.drain(grace);
+      pages.close();
+      await store.close();
+    },
+  };
+}
+
+/** Opens the console once; again only if that failed. */
+function opening(open: OpenConsole): OpenConsole {
+  let opened: Promise<ConsoleAssets> | null = null;
+  return () => {
+    opened ??= open().catch((error: unknown) => {
+      opened = null;
+      throw error;
+    });
+    return opened;
+  };
 }
 
 async function openImports(

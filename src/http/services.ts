@@ -1,6 +1,7 @@
 /** What the operations work with: the use cases and the settings of one service. */
 import type { Credential } from '../auth/login.ts';
 import type { IssuedToken, TokenVerifier } from '../auth/tokens.ts';
+import type { OpenConsole } from '../console/assets.ts';
 import type { Records } from '../resources/records.ts';
 import type { Undo } from '../resources/audit/undo.ts';
 import type { Exports } from '../resources/transfer/exports.ts';
@@ -20,6 +21,7 @@ export interface Services {
   readonly pageBuilds: PageBuildService;
   readonly jsonLimits: JsonLimits;
   readonly readiness: Readiness;
+  readonly openConsole: OpenConsole;
   /** `/openapi.json`, made when it is first asked for. */
   readonly description: () => ServedDocument;
 }

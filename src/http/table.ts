@@ -7,6 +7,7 @@ import { ALL_KINDS, COLLECTIONS } from '../model/kinds.ts';
 import { bulkPath } from './endpoints/kinds/bulk.ts';
 import { collectionPath } from './endpoints/kinds/collections.ts';
 import { exportPath } from './endpoints/kinds/exports.ts';
+import { consolePaths } from './endpoints/console.ts';
 import { documentPaths } from './endpoints/documents.ts';
 import { HEALTH_PATHS } from './endpoints/health.ts';
 import { itemAuditsPath } from './endpoints/kinds/item-audits.ts';
@@ -31,6 +32,7 @@ export function operationTable(settings: Settings): readonly Path[] {
     ...IMPORT_PATHS,
     ...PAGE_BUILD_PATHS,
     ...PAGE_PATHS,
+    ...consolePaths(settings),
   ];
 }
 

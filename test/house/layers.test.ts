@@ -31,16 +31,18 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'auth',
     'model',
     'telemetry',
+    'console',
     'errors',
     'slices',
   ],
-  http: ['resources', 'auth', 'model', 'telemetry', 'errors', 'slices'],
+  http: ['resources', 'auth', 'model', 'telemetry', 'console', 'errors', 'slices'],
   resources: ['store', 'model', 'errors', 'slices'],
   pages: ['store', 'disk', 'model', 'errors', 'slices'],
   store: ['disk', 'model', 'errors', 'slices'],
   auth: ['disk', 'errors', 'slices'],
   disk: ['errors', 'slices'],
   model: ['errors', 'slices'],
+  console: ['errors'],
   telemetry: ['errors', 'slices'],
   errors: [],
   slices: [],
@@ -143,6 +145,15 @@ test('http knows neither store nor disk nor pages', () => {
     ['store', 'disk', 'pages', 'app', 'cli'].includes(layerOf(to)),
   );
   assert.equal(wrong, []);
+});
+
+test('the server imports no code of the browser', () => {
+  const crossing = IMPORTS.filter(
+    ({ from, to }) => layerOf(to) === 'console' && layerOf(from) !== 'console',
+  );
+  assert.ok(crossing.length > 0);
+  const files = new Set(crossing.map(({ to }) => to));
+  assert.equal([...files].sort(), ['console/assets.ts', 'console/open.ts']);
 });
 
 /** @returns the files of a cycle, the first one twice; null where there is none. */

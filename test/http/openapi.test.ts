@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send, tokenFor } from '../support/client.ts';
+import { smallConsole } from '../support/console.ts';
 import { openService, type Service } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -113,6 +114,8 @@ const DOCUMENTS = [
   '/openapi.json',
   '/docs/',
   '/docs/{file}',
+  '/console/',
+  '/console/{path}',
   '/admin/imports/',
   '/admin/imports/{pk}/',
   '/admin/page-builds/',
@@ -127,7 +130,11 @@ let server: Service;
 let document: Document;
 
 test.before(async () => {
-  server = await openService({ demo: true, pages: { publicUrl: 'https://shop.example' } });
+  server = await openService({
+    demo: true,
+    pages: { publicUrl: 'https://shop.example' },
+    openConsole: smallConsole,
+  });
   document = (await send(server, 'GET', '/openapi.json')).json;
   // The demo catalog has an object of every kind except the audit trail.
   for (const name of AUDITED) await send(server, 'PATCH', `/admin/${name}/1/`, { body: {} });
@@ -211,6 +218,7 @@ async function real(template: string): Promise<string> {
   if (template === '/admin/page-builds/{pk}/') return buildPages();
   const path = template
     .replace('{jti}', 'one')
+    .replace('{path}', 'skus/17')
     .replace(/\{(?:pk|id)\}/, '1')
     .replace('{part}', '2')
     .replace('{name}', 'skus-1')

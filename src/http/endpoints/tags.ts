@@ -13,6 +13,11 @@ export const PAGES_TAG: Tag = {
   description: 'What the shop shows of its SKUs.',
 };
 
+export const CONSOLE_TAG: Tag = {
+  name: 'console',
+  description: 'The catalog in a browser.',
+};
+
 export const IMPORTS_TAG: Tag = {
   name: 'imports',
   description: 'Files that are brought into collections.',

@@ -42,9 +42,9 @@ const EVERY: Named = {
   },
   'Cache-Control': {
     description:
-      '`no-store` where a token is asked for; else `no-cache`: use it again only after a request with `If-None-Match`.',
+      '`no-store` where a token is asked for; else `no-cache`: use it again only after a request with `If-None-Match`. A file of the console whose name has a digest of its content may be kept for a year.',
     required,
-    schema: { ...text, enum: ['no-store', 'no-cache'] },
+    schema: { ...text, enum: ['no-store', 'no-cache', 'public, max-age=31536000, immutable'] },
   },
   'X-Content-Type-Options': {
     description: 'The type is the one named, and not to be guessed.',
@@ -109,6 +109,15 @@ const OWN: Named = {
   },
   'Content-Security-Policy': { ...policy, required },
   'Content-Security-PolicyPerhaps': policy,
+  'Referrer-Policy': {
+    description: 'Links of the page do not say where they are followed from.',
+    required,
+    schema: { ...text, const: 'no-referrer' },
+  },
+  'Content-EncodingPerhaps': {
+    description: 'How the body is compressed, if `Accept-Encoding` allows it.',
+    schema: { ...text, enum: ['br', 'gzip'] },
+  },
   'Content-Disposition': {
     description: 'The name of the file (RFC 6266).',
     required,

@@ -34,6 +34,8 @@ interface PathFacts {
   readonly unversioned?: boolean;
   /** The media types of GET among which `Accept` chooses; left out if there is one alone. */
   readonly offers?: readonly Offer[];
+  /** The last parameter may have several segments. */
+  readonly wildcard?: boolean;
   /** A page for people: without its last slash, GET is redirected to it. */
   readonly page?: boolean;
 }
