@@ -2,6 +2,7 @@
 import { FailedAttempts } from '../auth/attempts.ts';
 import { LiveCredentials } from '../auth/credentials.ts';
 import { Login } from '../auth/login.ts';
+import { Renewals } from '../auth/renewals.ts';
 import type { PasswordCheck } from '../auth/passwords.ts';
 import { TokenVerifier } from '../auth/tokens.ts';
 import type { ConsoleAssets, OpenConsole } from '../console/assets.ts';
@@ -26,7 +27,7 @@ import type { Context } from './context.ts';
 import { openImportFiles } from './import-files.ts';
 import type { Readiness } from './readiness.ts';
 import type { ServeOptions } from './server-options.ts';
-import { createTokenService } from './token-service.ts';
+import { createTokenService } from './services/token-service.ts';
 
 export type CatalogOptions = Pick<
   ServeOptions,
@@ -127,6 +128,7 @@ async function compose(
   );
   const attempts = new FailedAttempts(undefined, clock);
   const login = await Login.create(credentials, verifyPassword, attempts);
+  const renewals = new Renewals(credentials, clock?.now);
   const audited = new AuditedStore(store, { now: clock?.now, auditBytes, requireRoom });
   const imports = await openImports(options, audited, disk, monitor);
   const application = createApplication({
@@ -136,7 +138,7 @@ async function compose(
     imports,
     ...(options.maxImport !== undefined && { maxImport: options.maxImport }),
     tokens: new TokenVerifier(credentials, clock?.now),
-    tokenService: createTokenService(login, data, disk),
+    tokenService: createTokenService(login, renewals, data, disk),
     page: (name) => pages.served.read(name),
     pageBuilds: new PageBuilds(pages.queue, (id) => store.get('skus', id) !== undefined),
     basePath: options.basePath,

@@ -67,13 +67,17 @@ export class Login {
         throw unauthorized('the user name or the password is wrong');
       }
       this.#attempts.succeeded(username);
-      return issueFor(this.#credentials, lifetime, ({ users }) => {
-        const account = users.get(username);
-        // It may have been removed or disabled a moment ago.
-        if (account === undefined || account.disabled)
-          throw unauthorized('the user name or the password is wrong');
-        return { subject: username, role: account.role };
-      });
+      return issueFor(
+        this.#credentials,
+        ({ users }) => {
+          const account = users.get(username);
+          // It may have been removed or disabled a moment ago.
+          if (account === undefined || account.disabled)
+            throw unauthorized('the user name or the password is wrong');
+          return { subject: username, role: account.role };
+        },
+        (issued) => ({ expires: issued + lifetime, loggedIn: issued }),
+      );
     });
   }
 
@@ -91,12 +95,13 @@ export class Login {
  * follows a revocation within the same second gets the next second.
  *
  * @param callerOf returns the caller for the accounts at that moment.
+ * @param validityFrom returns when the token expires, for the `iat` that it gets.
  * @throws CatalogError `access_file` if the clock is behind, and what `callerOf` throws.
  */
 export async function issueFor(
   credentials: CredentialSource,
-  lifetime: number,
   callerOf: (access: Access) => Caller,
+  validityFrom: (issued: number) => Omit<Parameters<typeof issueToken>[2], 'issued'>,
 ): Promise<IssuedToken> {
   for (;;) {
     const { keys, caller, issued } = await credentials.settled((current) => {
@@ -106,7 +111,7 @@ export async function issueFor(
       return { keys: current.keys, caller: found, issued: Math.max(now, revokedUntil + 1) };
     });
     const ahead = issued - Date.now() / 1000;
-    if (ahead <= LEEWAY_S) return issueToken(keys, caller, lifetime, issued);
+    if (ahead <= LEEWAY_S) return issueToken(keys, caller, { issued, ...validityFrom(issued) });
     if (ahead > MAX_AHEAD_S) {
       throw new CatalogError(
         'access_file',

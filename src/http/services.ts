@@ -1,6 +1,6 @@
 /** What the operations work with: the use cases and the settings of one service. */
 import type { Credential } from '../auth/login.ts';
-import type { IssuedToken, TokenVerifier } from '../auth/tokens.ts';
+import type { IssuedToken, TokenVerifier, Verified } from '../auth/tokens.ts';
 import type { OpenConsole } from '../console/assets.ts';
 import type { Records } from '../resources/records.ts';
 import type { Undo } from '../resources/audit/undo.ts';
@@ -39,6 +39,12 @@ export interface TokenService {
    * @throws CatalogError `unauthorized`, `login_throttled`.
    */
   issue(credential: Credential, lifetime: number, address: string): Promise<IssuedToken>;
+  /**
+   * Issues another token for the account of a caller.
+   *
+   * @throws CatalogError `unauthorized`, `forbidden`, `login_throttled`.
+   */
+  renew(caller: Verified): Promise<IssuedToken>;
   /**
    * Ends a token, durably.
    *
