@@ -17,6 +17,11 @@ export const CODES = {
     exit: 1,
     meaning: 'rows have changed since the writes that are to be undone',
   },
+  last_admin: {
+    status: 409,
+    exit: 1,
+    meaning: 'no active account with the role admin would be left',
+  },
   gone: { status: 410, exit: 1, meaning: 'the item was deleted' },
   history_gone: { status: 410, exit: 1, meaning: 'the changes asked for are not kept any more' },
   precondition_failed: { status: 412, exit: 1, meaning: 'If-Match or If-None-Match failed' },

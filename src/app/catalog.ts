@@ -27,6 +27,7 @@ import type { Context } from './context.ts';
 import { openImportFiles } from './import-files.ts';
 import type { Readiness } from './readiness.ts';
 import type { ServeOptions } from './server-options.ts';
+import { Users } from './services/users.ts';
 import { createTokenService } from './services/token-service.ts';
 
 export type CatalogOptions = Pick<
@@ -139,6 +140,14 @@ async function compose(
     ...(options.maxImport !== undefined && { maxImport: options.maxImport }),
     tokens: new TokenVerifier(credentials, clock?.now),
     tokenService: createTokenService(login, renewals, data, disk),
+    users: new Users({
+      directory: data,
+      disk,
+      credentials,
+      hash: (password) => login.hash(password),
+      audited,
+      onError: monitor.failed('the audit trail tells of a change that was not made'),
+    }),
     page: (name) => pages.served.read(name),
     pageBuilds: new PageBuilds(pages.queue, (id) => store.get('skus', id) !== undefined),
     basePath: options.basePath,

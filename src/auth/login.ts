@@ -5,7 +5,7 @@ import { CatalogError } from '../errors.ts';
 import type { Access } from './access.ts';
 import { FailedAttempts, throttled } from './attempts.ts';
 import type { CredentialSource } from './credentials.ts';
-import { dummyHash, type PasswordCheck, verifyPassword } from './passwords.ts';
+import { dummyHash, hashPassword, type PasswordCheck, verifyPassword } from './passwords.ts';
 import { type Caller, type IssuedToken, issueToken, LEEWAY_S, unauthorized } from './tokens.ts';
 
 /** Passwords hashed at a time, each in 19 MiB of memory, and logins that wait. */
@@ -79,6 +79,16 @@ export class Login {
         (issued) => ({ expires: issued + lifetime, loggedIn: issued }),
       );
     });
+  }
+
+  /**
+   * Hashes a new password, in the turns of the logins.
+   *
+   * @throws CatalogError `account` if no account can have it; `login_throttled`.
+   */
+  async hash(password: string): Promise<string> {
+    if (this.#turns.pendingCount >= MAX_WAITING_LOGINS) throw throttled(1);
+    return this.#turns(() => hashPassword(password));
   }
 
   async #isRight(username: string, password: string): Promise<boolean> {

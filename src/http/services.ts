@@ -1,4 +1,5 @@
 /** What the operations work with: the use cases and the settings of one service. */
+import type { Role } from '../auth/roles.ts';
 import type { Credential } from '../auth/login.ts';
 import type { IssuedToken, TokenVerifier, Verified } from '../auth/tokens.ts';
 import type { OpenConsole } from '../console/assets.ts';
@@ -16,6 +17,7 @@ export interface Services {
   readonly imports: Pick<Imports, 'accept' | 'find' | 'all'>;
   readonly tokens: TokenVerifier;
   readonly tokenService: TokenService;
+  readonly users: UserService;
   /** A file of the folder of pages, by its path in it; null if there is none. */
   readonly page: StaticFiles;
   readonly pageBuilds: PageBuildService;
@@ -51,6 +53,38 @@ export interface TokenService {
    * @param expires seconds since the epoch; null if it is not known.
    */
   revoke(jti: string, expires: number | null): Promise<void>;
+}
+
+/** An account as clients see it: nothing of its password. */
+export interface UserObject {
+  readonly name: string;
+  readonly role: Role;
+  readonly disabled: boolean;
+  /** RFC 3339, UTC. */
+  readonly created: string;
+}
+
+/** Each member is changed if it is there; the password is as the user types it. */
+export type UserChange = Partial<Pick<UserObject, 'role' | 'disabled'> & { password: string }>;
+
+/** Called with the account before it is changed, while nobody else changes it; may throw. */
+export type UserGuard = (current: UserObject) => void;
+
+export interface UserService {
+  /** By ascending name. */
+  all(): readonly UserObject[];
+  find(name: string): UserObject | null;
+  /**
+   * @param subject whose request it is, as below.
+   * @throws CatalogError `invalid`, `login_throttled`, `write_refused`, `access_file`.
+   */
+  create(subject: string, user: Required<UserChange> & { name: string }): Promise<UserObject>;
+  /** @throws CatalogError `not_found`, `last_admin`, and as `create`. */
+  change(subject: string, name: string, change: UserChange, guard: UserGuard): Promise<UserObject>;
+  /** @throws CatalogError `not_found`, `last_admin`, `write_refused`, `access_file`. */
+  remove(subject: string, name: string, guard: UserGuard): Promise<void>;
+  /** Ends every token of the account. @throws CatalogError as `remove`. */
+  endTokens(subject: string, name: string): Promise<void>;
 }
 
 interface PageBuildService {

@@ -17,6 +17,7 @@ import { REVERSAL_PATH } from './endpoints/kinds/reversal.ts';
 import { PAGE_BUILD_PATHS } from './endpoints/page-builds.ts';
 import { PAGE_PATHS } from './endpoints/pages.ts';
 import { TOKEN_PATHS } from './endpoints/tokens.ts';
+import { USER_PATHS } from './endpoints/users.ts';
 import { VIEWER_PATHS } from './endpoints/viewer.ts';
 import type { Path } from './operations/path.ts';
 import type { Settings } from './operations/settings.ts';
@@ -27,6 +28,7 @@ export function operationTable(settings: Settings): readonly Path[] {
     ...VIEWER_PATHS,
     ...HEALTH_PATHS,
     ...TOKEN_PATHS,
+    ...USER_PATHS,
     ...kindPaths(settings),
     REVERSAL_PATH,
     ...IMPORT_PATHS,

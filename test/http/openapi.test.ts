@@ -126,6 +126,9 @@ const DOCUMENTS = [
 /** A token for a password, which needs no token itself; the end of a token. */
 const TOKENS = ['/admin/tokens/', '/admin/tokens/renewal/', '/admin/tokens/{jti}/'];
 
+/** Accounts. */
+const USERS = ['/admin/users/', '/admin/users/{name}/', '/admin/users/{name}/tokens/'];
+
 let server: Service;
 let document: Document;
 
@@ -138,6 +141,9 @@ test.before(async () => {
   document = (await send(server, 'GET', '/openapi.json')).json;
   // The demo catalog has an object of every kind except the audit trail.
   for (const name of AUDITED) await send(server, 'PATCH', `/admin/${name}/1/`, { body: {} });
+  await send(server, 'POST', '/admin/users/', {
+    body: { name: 'ann', role: 'viewer', password: 'correct horse battery' },
+  });
   await lengthenLists();
   await send(server, 'POST', '/admin/brands/imports/', {
     body: 'id,name\n',
@@ -180,7 +186,8 @@ function operations(): (readonly [path: string, method: string, operation: Opera
 /** Those on collections and items. */
 const recordOperations = () =>
   operations().filter(([path]) => {
-    const isRecord = !TOKENS.includes(path) && !path.startsWith('/admin/page-builds/');
+    const isRecord =
+      ![...TOKENS, ...USERS].includes(path) && !path.startsWith('/admin/page-builds/');
     if (path.includes('/imports/')) return false;
     return isRecord && /^\/(?:books|admin)\//.test(path);
   });
@@ -216,6 +223,7 @@ async function buildPages(): Promise<string> {
 /** A path of the demo catalog: parent 1, and a child that belongs to it. */
 async function real(template: string): Promise<string> {
   if (template === '/admin/page-builds/{pk}/') return buildPages();
+  if (template.startsWith('/admin/users/')) return template.replace('{name}', 'ann');
   const path = template
     .replace('{jti}', 'one')
     .replace('{path}', 'skus/17')
@@ -249,6 +257,7 @@ test('the document has every path: collections, items, nested forms and document
       ...ITEM_AUDITS,
       REVERSAL,
       ...TOKENS,
+      ...USERS,
       ...DOCUMENTS,
     ].toSorted(),
   );
@@ -373,7 +382,7 @@ test('the document and OPTIONS name the same methods, of every path', async () =
 
 test('OPTIONS and the document name the same attributes, types and requirements', async () => {
   for (const [template, item] of Object.entries(document.paths)) {
-    const writes = item['put'] ?? item['post'];
+    const writes = item['put'] ?? item['post'] ?? item['patch'];
     const options = await send(server, 'OPTIONS', await real(template), { token: null });
     const { attributes } = options.json;
     if (writes === undefined) {
@@ -426,7 +435,7 @@ test('a token and a role are required exactly if the document says so', async ()
     const reads = ['GET', 'HEAD', 'OPTIONS'].includes(method);
     assert.equal(security, open ? [] : [{ token: [] }], `${method} ${template}`);
     assert.is('401' in responses, !open || (logsIn && method === 'POST'), `${method} ${template}`);
-    const admin = template.includes('/audits/');
+    const admin = template.includes('/audits/') || USERS.includes(template);
     assert.is('403' in responses, !open && (admin || !reads), `${method} ${template}`);
     if (open) continue;
     const answer = await send(server, method, await real(template), { token: null });
@@ -521,7 +530,7 @@ test('every query parameter is accepted, with every value that it enumerates', a
     if (IMPORTS.includes(template)) continue;
     const query = parametersOf(template, operation).filter((each) => each.in === 'query');
     const lists =
-      [...COLLECTIONS, ...NESTED, ...EXPORTS, ...ITEM_AUDITS].includes(template) &&
+      [...COLLECTIONS, ...NESTED, ...EXPORTS, ...ITEM_AUDITS, '/admin/users/'].includes(template) &&
       /GET|HEAD/.test(method);
     if (!lists) {
       assert.equal(query, [], `${method} ${template}`);

@@ -92,7 +92,7 @@ function filePath(indexOf: FindIndex): Path {
   return definePath({
     template: '/console/{path}',
     parameters: [FILE],
-    wildcard: true,
+    matchedWhole: true,
     tag: CONSOLE_TAG,
     name: 'ConsoleFile',
     about: 'a file of the console',

@@ -1,7 +1,8 @@
 /** Collections: GET lists, POST creates one object (spec 1.2). */
 import { isWritable, type Kind } from '../../../model/kind.ts';
 import type { Address } from '../../../resources/address.ts';
-import { type CollectionQuery, parseQuery } from '../../../resources/query.ts';
+import { parseQuery } from '../../../resources/query.ts';
+import type { PagedQuery } from '../../../resources/query/paging.ts';
 import type { Creation, Listing } from '../../../resources/records.ts';
 import { type HttpResponse, whenReady } from '../../message.ts';
 import { noBody, uncheckedJson } from '../../operations/body.ts';
@@ -92,7 +93,7 @@ function list(context: RequestContext<Address>): HttpResponse | Promise<HttpResp
 /** The answer to GET of a list. @param up the Link value that names what the list belongs to. */
 export function pageOf(
   { request, mediaType }: Pick<RequestContext<unknown>, 'request' | 'mediaType'>,
-  query: CollectionQuery,
+  query: PagedQuery,
   { text, total }: Listing,
   up: string,
 ): HttpResponse {

@@ -1,6 +1,6 @@
 /** `/admin/audits/<id>/reversal/`: undoes the write that an audit entry tells of (spec 1.14). */
 import * as v from 'valibot';
-import type { Kind, Row } from '../../../model/kind.ts';
+import type { Row } from '../../../model/kind.ts';
 import { ALL_KINDS, KINDS } from '../../../model/kinds.ts';
 import { flag } from '../../../model/schemas.ts';
 import type { HttpResponse } from '../../message.ts';
@@ -12,6 +12,7 @@ import { definePath, type Path } from '../../operations/path.ts';
 import { JSON_OFFERS } from '../../rules/negotiation.ts';
 import { type Place, subjectOf, tagOf } from './place.ts';
 import { oneOf } from './shapes.ts';
+import { kindOf } from '../../../resources/audit/reversal.ts';
 
 const { audits } = KINDS;
 
@@ -81,15 +82,13 @@ async function reverse(
 ): Promise<HttpResponse> {
   const { services, found, mediaType } = context;
   const subject = subjectOf(context) ?? '';
-  const again = await services.undo.entry(kindOf(found), found.id, force, subject);
+  const again = await services.undo.entry(
+    kindOf({ id: found.id, resource: String(found['resource']) }),
+    found.id,
+    force,
+    subject,
+  );
   if (again === null) return { status: 204, headers: {}, body: null };
   const { text, etag } = again;
   return { status: 200, headers: { 'Content-Type': mediaType, ETag: etag }, body: text };
-}
-
-/** The kind of the row that an entry is about. */
-function kindOf(entry: Row): Kind {
-  const kind = ALL_KINDS.find(({ name }) => name === entry['resource']);
-  if (kind === undefined) throw new Error(`audit entry ${entry.id} names no collection`);
-  return kind;
 }
