@@ -27,6 +27,7 @@ import type { Context } from './context.ts';
 import { openImportFiles } from './import-files.ts';
 import type { Readiness } from './readiness.ts';
 import type { ServeOptions } from './server-options.ts';
+import { Previews } from './services/previews.ts';
 import { Users } from './services/users.ts';
 import { createTokenService } from './services/token-service.ts';
 
@@ -149,6 +150,7 @@ async function compose(
       onError: monitor.failed('the audit trail tells of a change that was not made'),
     }),
     page: (name) => pages.served.read(name),
+    previews: new Previews(store, pages.previews),
     pageBuilds: new PageBuilds(pages.queue, (id) => store.get('skus', id) !== undefined),
     basePath: options.basePath,
     corsOrigins: options.corsOrigins,

@@ -3,6 +3,7 @@ import type { Role } from '../auth/roles.ts';
 import type { Credential } from '../auth/login.ts';
 import type { IssuedToken, TokenVerifier, Verified } from '../auth/tokens.ts';
 import type { OpenConsole } from '../console/assets.ts';
+import type { Kind } from '../model/kind.ts';
 import type { Records } from '../resources/records.ts';
 import type { Undo } from '../resources/audit/undo.ts';
 import type { Exports } from '../resources/transfer/exports.ts';
@@ -20,6 +21,7 @@ export interface Services {
   readonly users: UserService;
   /** A file of the folder of pages, by its path in it; null if there is none. */
   readonly page: StaticFiles;
+  readonly previews: PreviewService;
   readonly pageBuilds: PageBuildService;
   readonly jsonLimits: JsonLimits;
   readonly readiness: Readiness;
@@ -85,6 +87,17 @@ export interface UserService {
   remove(subject: string, name: string, guard: UserGuard): Promise<void>;
   /** Ends every token of the account. @throws CatalogError as `remove`. */
   endTokens(subject: string, name: string): Promise<void>;
+}
+
+export interface PreviewService {
+  /**
+   * The page of a SKU or an SPU as it would be after a write that is not made.
+   *
+   * @param body parsed JSON.
+   * @returns the page's text.
+   * @throws CatalogError `invalid`, `integrity`, `busy`, `page_failed`.
+   */
+  page(kind: Kind, body: unknown): Promise<string>;
 }
 
 interface PageBuildService {

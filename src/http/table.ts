@@ -16,6 +16,7 @@ import { itemPath } from './endpoints/kinds/items.ts';
 import { REVERSAL_PATH } from './endpoints/kinds/reversal.ts';
 import { PAGE_BUILD_PATHS } from './endpoints/page-builds.ts';
 import { PAGE_PATHS } from './endpoints/pages.ts';
+import { PREVIEW_PATHS } from './endpoints/previews.ts';
 import { TOKEN_PATHS } from './endpoints/tokens.ts';
 import { USER_PATHS } from './endpoints/users.ts';
 import { VIEWER_PATHS } from './endpoints/viewer.ts';
@@ -30,6 +31,7 @@ export function operationTable(settings: Settings): readonly Path[] {
     ...TOKEN_PATHS,
     ...USER_PATHS,
     ...kindPaths(settings),
+    ...PREVIEW_PATHS,
     REVERSAL_PATH,
     ...IMPORT_PATHS,
     ...PAGE_BUILD_PATHS,

@@ -87,14 +87,40 @@ export interface Update {
 export function parseUpdates(kind: Kind, body: readonly unknown[]): Promise<Update[]> {
   const seen = new Set<number>();
   return readAll(body, function* (element, path, problems) {
-    const found = v.safeParse(identifier, element['id']);
-    const id = found.success ? found.output : 0;
-    if (!Object.hasOwn(element, 'id')) problems.add(`${path}id`, 'is required');
-    else if (!found.success) problems.add(`${path}id`, found.issues[0].message);
-    else if (seen.has(id)) problems.add(`${path}id`, `${id} occurs twice`);
+    const isMissing = !Object.hasOwn(element, 'id');
+    if (isMissing) problems.add(`${path}id`, 'is required');
+    const id = isMissing ? 0 : readId(element, path, problems);
+    if (id !== 0 && seen.has(id)) problems.add(`${path}id`, `${id} occurs twice`);
     seen.add(id);
     return { id, input: yield* readObject(kind, element, 'partial', path, problems) };
   });
+}
+
+/**
+ * @param body parsed JSON: an object with what is to change, and `id` if it is about a row.
+ * @returns null if it has no `id`.
+ * @throws CatalogError `invalid`.
+ */
+export function* parseOneUpdate(kind: Kind, body: unknown): Generator<undefined, Update | null> {
+  const object = requireObject(body);
+  if (!Object.hasOwn(object, 'id')) return null;
+  const problems = new Problems();
+  const id = readId(object, '', problems);
+  const input = yield* readObject(kind, object, 'partial', '', problems);
+  problems.settle();
+  return { id, input };
+}
+
+/** @returns 0 if the object's `id` is none. */
+function readId(
+  object: Readonly<Record<string, unknown>>,
+  path: string,
+  problems: Problems,
+): number {
+  const found = v.safeParse(identifier, object['id']);
+  if (found.success) return found.output;
+  problems.add(`${path}id`, found.issues[0].message);
+  return 0;
 }
 
 type ReadElement<T> = (

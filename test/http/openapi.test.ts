@@ -84,6 +84,9 @@ const EXPORTS = BULK.map((path) => path.replace('bulk', 'export'));
 /** Files for a collection, and what has come of them. */
 const IMPORTS = BULK.map((path) => path.replace('bulk', 'imports'));
 
+/** Pages with values that are not stored. */
+const PREVIEWS = ['/admin/skus/preview/', '/admin/goods/preview/'];
+
 const NESTED = [
   '/admin/goods/{pk}/skus/',
   '/admin/goods/{pk}/specs/',
@@ -258,6 +261,7 @@ test('the document has every path: collections, items, nested forms and document
       REVERSAL,
       ...TOKENS,
       ...USERS,
+      ...PREVIEWS,
       ...DOCUMENTS,
     ].toSorted(),
   );
@@ -452,6 +456,8 @@ const EMPTY_BODIES: Readonly<Record<string, number>> = {
   '/admin/page-builds/': 202,
   // The token of the tests is of no login.
   '/admin/tokens/renewal/': 403,
+  '/admin/skus/preview/': 422,
+  '/admin/goods/preview/': 422,
 };
 
 test('what POST and PUT of {} complain of is what the schema requires', async () => {
