@@ -7,11 +7,12 @@ import type { PasswordCheck } from '../auth/passwords.ts';
 import { TokenVerifier } from '../auth/tokens.ts';
 import type { ConsoleAssets, OpenConsole } from '../console/assets.ts';
 import { openConsole } from '../console/open.ts';
+import { freeSpace as measureFreeSpace } from '../disk/free-space.ts';
 import { messageOf } from '../errors.ts';
 import { type Application, createApplication } from '../http/router.ts';
 import { PageBuilds } from '../pages/refresh/page-builds.ts';
 import type { PageQueue } from '../pages/refresh/queue.ts';
-import { openPages } from './open-pages.ts';
+import { openPages, type Pages } from './open-pages.ts';
 import { keepSettings } from '../pages/shop/settings.ts';
 import { TemplateSources } from '../pages/render/template-sources.ts';
 import { AuditedStore } from '../resources/audit/audited-store.ts';
@@ -21,12 +22,14 @@ import { Imports } from '../resources/transfer/imports.ts';
 import { Money } from '../model/money.ts';
 import { Undo } from '../resources/audit/undo.ts';
 import type { StoreObserver } from '../store/observer.ts';
+import { lastBackupTime } from '../store/files/last-backup.ts';
 import { Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Context } from './context.ts';
 import { openImportFiles } from './import-files.ts';
 import type { Readiness } from './readiness.ts';
 import type { ServeOptions } from './server-options.ts';
+import { Summaries } from './services/summary.ts';
 import { Previews } from './services/previews.ts';
 import { Users } from './services/users.ts';
 import { createTokenService } from './services/token-service.ts';
@@ -64,6 +67,10 @@ export interface Seams {
   readonly verifyPassword?: PasswordCheck;
   /** Called before data is added; throws if memory is scarce. */
   readonly requireRoom?: () => void;
+  /** Whether memory is scarce. */
+  readonly isMemoryScarce?: () => boolean;
+  /** Bytes that the disk of the data directory can still take. */
+  readonly freeSpace?: () => Promise<number>;
   /** The files of the console. */
   readonly openConsole?: OpenConsole;
 }
@@ -115,9 +122,10 @@ async function compose(
   options: CatalogOptions,
   { disk, env, version }: Pick<Context, 'disk' | 'env' | 'version'>,
   monitor: Monitor,
-  { clock, verifyPassword, requireRoom, openConsole: open = openConsole }: Seams,
+  seams: Seams,
 ): Promise<Catalog> {
   const { data, auditSize: auditBytes } = options;
+  const { clock, verifyPassword, requireRoom, openConsole: open = openConsole } = seams;
   const credentials = await LiveCredentials.open(data, env['CATALOG_JWT_SECRET']);
   await keepSettings(disk, data, options.pages).catch(
     monitor.failed('rebuild-pages will not know the settings of pages'),
@@ -141,15 +149,9 @@ async function compose(
     ...(options.maxImport !== undefined && { maxImport: options.maxImport }),
     tokens: new TokenVerifier(credentials, clock?.now),
     tokenService: createTokenService(login, renewals, data, disk),
-    users: new Users({
-      directory: data,
-      disk,
-      credentials,
-      hash: (password) => login.hash(password),
-      audited,
-      onError: monitor.failed('the audit trail tells of a change that was not made'),
-    }),
+    users: openUsers(options, { credentials, login, audited }, disk, monitor),
     page: (name) => pages.served.read(name),
+    summary: openSummaries(options, { store, pages }, disk, monitor, seams),
     previews: new Previews(store, pages.previews),
     pageBuilds: new PageBuilds(pages.queue, (id) => store.get('skus', id) !== undefined),
     basePath: options.basePath,
@@ -185,6 +187,46 @@ function opening(open: OpenConsole): OpenConsole {
     });
     return opened;
   };
+}
+
+function openUsers(
+  { data }: CatalogOptions,
+  parts: {
+    readonly credentials: LiveCredentials;
+    readonly login: Login;
+    readonly audited: AuditedStore;
+  },
+  disk: Context['disk'],
+  monitor: Monitor,
+): Users {
+  const { credentials, login, audited } = parts;
+  return new Users({
+    directory: data,
+    disk,
+    credentials,
+    hash: (password) => login.hash(password),
+    audited,
+    onError: monitor.failed('the audit trail tells of a change that was not made'),
+  });
+}
+
+function openSummaries(
+  { data }: CatalogOptions,
+  { store, pages }: { readonly store: Store; readonly pages: Pages },
+  disk: Context['disk'],
+  monitor: Monitor,
+  { clock, isMemoryScarce = () => false, freeSpace = () => measureFreeSpace(data) }: Seams,
+): Summaries {
+  return new Summaries({
+    store,
+    pages: pages.queue,
+    freeSpace,
+    lastBackup: () => lastBackupTime(disk, data),
+    isMemoryScarce,
+    reason: monitor.readiness.reason,
+    now: clock?.now ?? Date.now,
+    onError: monitor.failed('the summary is incomplete'),
+  });
 }
 
 async function openImports(

@@ -29,6 +29,8 @@ interface Watched {
   readonly store: Store;
   readonly pages: Pick<PageQueue, 'length' | 'oldest'>;
   readonly server: HttpServer;
+  /** Milliseconds since the epoch; null if none was made. */
+  readonly lastBackup: () => number | null;
 }
 
 export class Operation {
@@ -102,7 +104,7 @@ export class Operation {
   }
 
   /** Serves the metrics if they have a port. @throws CatalogError `listen`. */
-  async open({ store, pages, server }: Watched): Promise<void> {
+  async open({ store, pages, server, lastBackup }: Watched): Promise<void> {
     const { metricsPort: port, metricsHost, host } = this.#options;
     if (port === undefined) return;
     const { log, readiness, memory } = this;
@@ -117,6 +119,7 @@ export class Operation {
       memoryLimit: memory.limit,
       memoryScarce: memory.isScarce,
       bodyMemory: () => server.bodyMemory,
+      lastBackup,
       logLinesLost: () => log.lost,
     });
     this.#metrics = metrics;

@@ -1,6 +1,7 @@
 /** `serve`: a catalog on a port, from start to the last response. */
 import { trustIn } from '../http/wire/client-address.ts';
 import { startServer } from '../http/wire/server.ts';
+import { lastBackupTime } from '../store/files/last-backup.ts';
 import { openCatalog } from './catalog.ts';
 import type { Context } from './context.ts';
 import { Operation } from './operation.ts';
@@ -22,6 +23,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
   process.on('unhandledRejection', operation.onFault);
   const { application, store, pages, close } = await openCatalog(options, context, operation, {
     requireRoom: operation.memory.requireRoom,
+    isMemoryScarce: operation.memory.isScarce,
   });
   takePrecautions(options.data, operation.log);
   const server = await startServer({
@@ -34,7 +36,8 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     limits: operation.limits,
     isMemoryScarce: operation.memory.isScarce,
   });
-  await operation.open({ store, pages, server });
+  const lastBackup = () => lastBackupTime(context.disk, options.data);
+  await operation.open({ store, pages, server, lastBackup });
   pages.compare();
   // Only now: a start that fails has one line, its error.
   if (store.created) {

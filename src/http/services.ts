@@ -21,6 +21,7 @@ export interface Services {
   readonly users: UserService;
   /** A file of the folder of pages, by its path in it; null if there is none. */
   readonly page: StaticFiles;
+  readonly summary: SummaryService;
   readonly previews: PreviewService;
   readonly pageBuilds: PageBuildService;
   readonly jsonLimits: JsonLimits;
@@ -98,6 +99,28 @@ export interface PreviewService {
    * @throws CatalogError `invalid`, `integrity`, `busy`, `page_failed`.
    */
   page(kind: Kind, body: unknown): Promise<string>;
+}
+
+/** What an operator should see to. */
+export interface Warning {
+  /** For programs; a message may change, a code stays. */
+  readonly code: string;
+  /** A sentence for people; it names no path of the host. */
+  readonly message: string;
+}
+
+export interface Summary {
+  /** Rows by the name of their collection. */
+  readonly counts: Readonly<Record<string, number>>;
+  readonly pages: { readonly waiting: number; readonly failed: number };
+  readonly store: { readonly bytes: number };
+  readonly warnings: readonly Warning[];
+}
+
+export interface SummaryService {
+  read(): Promise<Summary>;
+  /** The latest changes, the newest first: for admins alone. */
+  changes(): readonly object[];
 }
 
 interface PageBuildService {

@@ -17,6 +17,7 @@ import { REVERSAL_PATH } from './endpoints/kinds/reversal.ts';
 import { PAGE_BUILD_PATHS } from './endpoints/page-builds.ts';
 import { PAGE_PATHS } from './endpoints/pages.ts';
 import { PREVIEW_PATHS } from './endpoints/previews.ts';
+import { SUMMARY_PATH } from './endpoints/summary.ts';
 import { TOKEN_PATHS } from './endpoints/tokens.ts';
 import { USER_PATHS } from './endpoints/users.ts';
 import { VIEWER_PATHS } from './endpoints/viewer.ts';
@@ -36,6 +37,7 @@ export function operationTable(settings: Settings): readonly Path[] {
     ...IMPORT_PATHS,
     ...PAGE_BUILD_PATHS,
     ...PAGE_PATHS,
+    SUMMARY_PATH,
     ...consolePaths(settings),
   ];
 }

@@ -41,6 +41,8 @@ export interface Sources {
   /** Bytes of request bodies in memory. */
   readonly bodyMemory: () => number;
   readonly logLinesLost: () => number;
+  /** Milliseconds since the epoch; null if none was made. Throws if that cannot be read. */
+  readonly lastBackup: () => number | null;
 }
 
 export class Metrics {
@@ -82,7 +84,7 @@ export class Metrics {
 
   constructor(version: string, sources: Sources) {
     const { rows, size, waiting, pages, oldestPage, connections, ready, logLinesLost } = sources;
-    const { memoryLimit, memoryScarce, bodyMemory } = sources;
+    const { memoryLimit, memoryScarce, bodyMemory, lastBackup } = sources;
     this.#gauge('catalog_build_info', 'Always 1; the version is the label.', ['version'], (gauge) =>
       gauge.set({ version }, 1),
     );
@@ -108,6 +110,11 @@ export class Metrics {
       Number(memoryScarce()),
     );
     this.#value('catalog_http_body_memory_bytes', 'Request bodies in memory.', bodyMemory);
+    this.#value(
+      'catalog_backup_age_seconds',
+      'Since the last backup: +Inf if none was made, NaN if that cannot be read.',
+      () => ageOf(lastBackup),
+    );
     this.#value('process_resident_memory_bytes', 'Resident memory.', () =>
       process.memoryUsage.rss(),
     );
@@ -193,5 +200,15 @@ export class Metrics {
 
   #value(name: string, help: string, read: () => number): void {
     this.#gauge(name, help, [], (gauge) => gauge.set(read()));
+  }
+}
+
+/** Seconds since the last backup, for a scrape that goes on whatever the file is like. */
+function ageOf(lastBackup: () => number | null): number {
+  try {
+    const time = lastBackup();
+    return time === null ? Number.POSITIVE_INFINITY : Math.max(Date.now() - time, 0) / 1000;
+  } catch {
+    return Number.NaN;
   }
 }

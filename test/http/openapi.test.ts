@@ -120,6 +120,7 @@ const DOCUMENTS = [
   '/console/',
   '/console/{path}',
   '/admin/imports/',
+  '/admin/summary/',
   '/admin/imports/{pk}/',
   '/admin/page-builds/',
   '/admin/page-builds/{pk}/',
@@ -191,7 +192,7 @@ const recordOperations = () =>
   operations().filter(([path]) => {
     const isRecord =
       ![...TOKENS, ...USERS].includes(path) && !path.startsWith('/admin/page-builds/');
-    if (path.includes('/imports/')) return false;
+    if (path.includes('/imports/') || path === '/admin/summary/') return false;
     return isRecord && /^\/(?:books|admin)\//.test(path);
   });
 

@@ -12,6 +12,7 @@ import {
 import type { State } from '../../store/state.ts';
 import { readable } from '../../store/files/files.ts';
 import { recover } from '../../store/files/recovery.ts';
+import { recordBackup } from '../../store/files/last-backup.ts';
 import { missing } from '../../store/store.ts';
 import type { Context } from '../../app/context.ts';
 import { describeState } from './describe.ts';
@@ -34,12 +35,23 @@ export async function backup({ data, file }: BackupOptions, context: Context): P
     await refusing('standard output', async () => {
       for (const slice of encodeBackup(state)) await context.write(slice);
     });
+    await remember(data, state, context);
     return;
   }
   const path = file ?? `catalog-${timestamp(new Date())}.json`;
   const target = targetOf(path, data);
   await refusing(path, () => writeBackup(context.disk, state, target));
+  await remember(data, state, context);
   context.print(`backed up ${data} to ${path}: ${describeState(state)}`);
+}
+
+/** The backup is complete whether or not its time can be kept, so that fails with a warning. */
+async function remember(data: string, state: State, { disk, warn }: Context): Promise<void> {
+  try {
+    await recordBackup(disk, data, new Date(), state.sequence);
+  } catch (error) {
+    warn(`warning: the backup is complete, but its time cannot be kept: ${messageOf(error)}`);
+  }
 }
 
 /** @throws CatalogError `backup_failed` if the disk or a pipe does not take the backup. */

@@ -136,6 +136,12 @@ function assertInOrder(data: string): void {
   assert.is(status, 0, stdout + stderr);
 }
 
+/** Every path below a data directory, with what it holds, but when the last backup was made. */
+function storeIn(data: string): Readonly<Record<string, string>> {
+  const { 'backup.json': _, ...store } = contentOf(data);
+  return store;
+}
+
 /** Every path below a directory, with what it holds. */
 function contentOf(directory: string): Readonly<Record<string, string>> {
   const paths = readdirSync(directory, { recursive: true }).map(String).sort();
@@ -171,7 +177,7 @@ function sealed(value: object): Buffer {
 
 test('backup to a named file: what it says, what it writes, and for whom', async () => {
   const data = copyOfStore();
-  const before = contentOf(data);
+  const before = storeIn(data);
   const folder = temporaryDirectory();
   const file = join(folder, 'catalog backup.json');
   const finished = backup(data, file);
@@ -185,7 +191,10 @@ test('backup to a named file: what it says, what it writes, and for whom', async
   assert.equal([sequence, previous], [head.sequence, head.digest]);
   assert.is(statSync(file).mode & 0o177, 0, 'for its owner alone');
   assert.equal(readdirSync(folder), ['catalog backup.json']);
-  assert.equal(contentOf(data), before, 'not even a lock file is made');
+  assert.equal(storeIn(data), before, 'not even a lock file is made');
+  const kept = JSON.parse(readFileSync(join(data, 'backup.json'), 'utf8'));
+  assert.is(kept.sequence, sequence);
+  assert.ok(Date.parse(kept.time) > Date.parse(time ?? ''));
 });
 
 test('a backup holds every row, and neither keys nor anything else of the directory', async () => {
@@ -392,7 +401,7 @@ test('a directory beside the data directory that begins with its name is another
 
 test('a symbolic link as the file is followed, but not into the data directory', () => {
   const data = copyOfStore();
-  const before = contentOf(data);
+  const before = storeIn(data);
   const folder = temporaryDirectory();
   const file = join(folder, 'backup.json');
   const link = join(folder, 'link');
@@ -404,7 +413,7 @@ test('a symbolic link as the file is followed, but not into the data directory',
   assert.ok(lstatSync(link).isSymbolicLink());
   unsealed(readFileSync(file));
   assertFailed(backup(data, inside), inside, 'data directory');
-  assert.equal(contentOf(data), before);
+  assert.equal(storeIn(data), before);
   assert.equal(readdirSync(folder).sort(), ['backup.json', 'inside', 'link']);
 });
 
@@ -492,8 +501,10 @@ testUnprivileged(
       backup(data, '-', { as, cwd: '/' }),
     ];
     for (const path of [data, join(data, 'changes'), closed]) chmodSync(path, 0o755);
-    assertDone(done);
-    assertDone(piped);
+    for (const { status, stderr } of [done, piped]) {
+      assert.is(status, 0, stderr);
+      assert.match(stderr, /^catalog-server: warning: the backup is complete, but [^\n]+\n$/);
+    }
     assert.ok(readFileSync(join(into, 'backup.json')).equals(piped.bytes));
     assertFailed(refused, join(closed, 'backup.json'));
     assert.equal(readdirSync(closed), []);
