@@ -4,6 +4,7 @@ import { startServer } from '../http/wire/server.ts';
 import { lastBackupTime } from '../store/files/last-backup.ts';
 import { openCatalog } from './catalog.ts';
 import type { Context } from './context.ts';
+import { greet } from './greeting.ts';
 import { Operation } from './operation.ts';
 import { takePrecautions } from './precautions.ts';
 import type { ServeOptions } from './server-options.ts';
@@ -46,6 +47,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     );
   }
   context.print(`listening on ${server.url}`);
+  greet({ url: server.url, basePath: options.basePath, data: options.data }, context);
   await stop;
   operation.readiness.raise('closing');
   await server.close(REQUESTS_GRACE_MS);

@@ -110,10 +110,15 @@ export class Metrics {
       Number(memoryScarce()),
     );
     this.#value('catalog_http_body_memory_bytes', 'Request bodies in memory.', bodyMemory);
-    this.#value(
+    this.#gauge(
       'catalog_backup_age_seconds',
-      'Since the last backup: +Inf if none was made, NaN if that cannot be read.',
-      () => ageOf(lastBackup),
+      'Since the last backup; no value if none was made, or if that cannot be read.',
+      [],
+      (gauge) => {
+        const age = ageOf(lastBackup);
+        if (age === null) gauge.remove();
+        else gauge.set(age);
+      },
     );
     this.#value('process_resident_memory_bytes', 'Resident memory.', () =>
       process.memoryUsage.rss(),
@@ -203,12 +208,12 @@ export class Metrics {
   }
 }
 
-/** Seconds since the last backup, for a scrape that goes on whatever the file is like. */
-function ageOf(lastBackup: () => number | null): number {
+/** Seconds since the last backup; null also if that cannot be read, so that the others can be. */
+function ageOf(lastBackup: () => number | null): number | null {
   try {
     const time = lastBackup();
-    return time === null ? Number.POSITIVE_INFINITY : Math.max(Date.now() - time, 0) / 1000;
+    return time === null ? null : Math.max(Date.now() - time, 0) / 1000;
   } catch {
-    return Number.NaN;
+    return null;
   }
 }

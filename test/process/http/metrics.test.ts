@@ -41,6 +41,7 @@ test('metrics count requests by method, route and status, and writes by outcome'
   assert.is(values.get('catalog_page_queue_length'), 0);
   assert.is(values.get('catalog_commit_queue_length'), 0);
   assert.is(values.get('catalog_ready'), 1);
+  assert.is(values.get('catalog_backup_age_seconds'), undefined, 'none was made');
   for (const name of [
     'catalog_store_bytes{file="base"}',
     'catalog_store_bytes{file="changes"}',
