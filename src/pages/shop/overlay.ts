@@ -54,8 +54,13 @@ export class OverlaidCatalog implements Catalog {
     const added = [...changed.values()].filter((row) => row !== null && isSelected(row));
     const sign = order === 'asc' ? 1 : -1;
     const rows = [...stayed, ...(added as RowOf<K>[])].sort((a, b) => sign * (a.id - b.id));
-    const gone = page.rows.length - stayed.length;
-    return { rows: rows.slice(offset, offset + limit), total: page.total - gone + added.length };
+    // Counted by their rows: some may be beyond the page.
+    const replaced = [...changed.keys()].filter((id) => {
+      const row = this.#catalog.get(kind, id);
+      return row !== undefined && isSelected(row);
+    });
+    const total = page.total - replaced.length + added.length;
+    return { rows: rows.slice(offset, offset + limit), total };
   }
 
   matching(kind: KindName, attribute: string, value: Scalar): Iterable<number> {
