@@ -45,11 +45,18 @@ export async function backup({ data, file }: BackupOptions, context: Context): P
   context.print(`backed up ${data} to ${path}: ${describeState(state)}`);
 }
 
-/** The backup is complete whether or not its time can be kept, so that fails with a warning. */
+/** What the system says to a user who may read the directory, and not write there. */
+const MAY_ONLY_READ = new Set(['EACCES', 'EPERM', 'EROFS']);
+
+/**
+ * Keeps the time of the backup, which is complete whether or not that succeeds. A backup needs no
+ * right but to read, so a user who has no other makes one without a warning.
+ */
 async function remember(data: string, state: State, { disk, warn }: Context): Promise<void> {
   try {
     await recordBackup(disk, data, new Date(), state.sequence);
   } catch (error) {
+    if (MAY_ONLY_READ.has((error as NodeJS.ErrnoException).code ?? '')) return;
     warn(`warning: the backup is complete, but its time cannot be kept: ${messageOf(error)}`);
   }
 }
