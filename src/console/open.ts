@@ -1,7 +1,8 @@
 /** Where the files of the console come from. */
 import type { ConsoleAssets } from './assets.ts';
+import { bundleConsole } from './bundle.ts';
 
-/** @returns no file until the console is built: every path below `/console/` is 404. */
+/** @throws CatalogError `internal` if the console does not compile, which only its source can. */
 export function openConsole(): Promise<ConsoleAssets> {
-  return Promise.resolve(new Map());
+  return bundleConsole();
 }

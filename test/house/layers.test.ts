@@ -87,7 +87,7 @@ function specifiersOf(text: string): string[] {
   return [...text.matchAll(SPECIFIER)].map(([, a, b, c]) => a ?? b ?? c ?? '');
 }
 
-const FILES = filesBelow(SRC, '.ts');
+const FILES = [...filesBelow(SRC, '.ts'), ...filesBelow(SRC, '.tsx')];
 const TEXTS = new Map(FILES.map((path) => [relative(SRC, path), readFileSync(path, 'utf8')]));
 
 /** Every import of a file of src by another. */
@@ -95,7 +95,7 @@ const IMPORTS: readonly Import[] = [...TEXTS].flatMap(([from, text]) =>
   specifiersOf(text)
     .filter((specifier) => specifier.startsWith('.'))
     .map((specifier) => relative(SRC, resolve(SRC, dirname(from), specifier)))
-    .filter((to) => !to.startsWith('..'))
+    .filter((to) => !to.startsWith('..') && !to.endsWith('.css'))
     .map((to) => ({ from, to })),
 );
 

@@ -55,7 +55,7 @@ function growthOf({ source, flags }: Pick<Found, 'source' | 'flags'>): string | 
 
 const FILES = ['src', 'bin'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map(({ parentPath, name }) => join(parentPath, name).slice(ROOT.length + 1)),
 );
 const EXPRESSIONS = FILES.map((file) => ({

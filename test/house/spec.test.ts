@@ -28,7 +28,7 @@ function filesBelow(directory: string): string[] {
   return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
     const path = join(directory, entry.name);
     if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : filesBelow(path);
-    return /\.(?:ts|lua|njk)$/.test(entry.name) ? [path] : [];
+    return /\.(?:tsx?|lua|njk)$/.test(entry.name) ? [path] : [];
   });
 }
 

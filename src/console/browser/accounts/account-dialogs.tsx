@@ -1,0 +1,123 @@
+/** The dialogs of the screen of accounts. */
+import { useSignal } from '@preact/signals';
+import { client, unwrap } from '../api/client.ts';
+import { textOf } from '../api/text-of.ts';
+import type { Role } from '../api/types.ts';
+import { t } from '../messages/text.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { announce, wordsFor } from '../parts/notices.tsx';
+import { named, ROLES } from './accounts.ts';
+
+interface DialogProps {
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+/** @param write sends the form. */
+function useAccountForm(
+  { onClose, onDone }: DialogProps,
+  write: (form: FormData) => Promise<void>,
+) {
+  const problem = useSignal<string | null>(null);
+  const submit = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
+    event.preventDefault();
+    try {
+      await write(new FormData(event.currentTarget));
+      onClose();
+      onDone();
+    } catch (error) {
+      problem.value = wordsFor(error);
+    }
+  };
+  return { problem, submit };
+}
+
+export function NewAccount(props: DialogProps) {
+  const { problem, submit } = useAccountForm(props, async (form) => {
+    const name = textOf(form.get('name'));
+    const role = textOf(form.get('role')) as Role;
+    const password = textOf(form.get('password'));
+    await unwrap(client.POST('/admin/users/', { body: { name, role, password, disabled: false } }));
+    announce(t('form.saved', { name }));
+  });
+  return (
+    <Dialog title={t('accounts.new')} onClose={props.onClose}>
+      <form onSubmit={(event) => void submit(event)}>
+        <div class="dialog-body fields">
+          <div role="alert">{problem.value !== null && <p class="problem">{problem.value}</p>}</div>
+          <div class="field">
+            <label for="account-name">{t('signIn.name')}</label>
+            <input
+              id="account-name"
+              name="name"
+              autocomplete="off"
+              autocapitalize="none"
+              required
+            />
+          </div>
+          <div class="field">
+            <label for="account-role">{t('accounts.role')}</label>
+            <select id="account-role" name="role" defaultValue="editor">
+              {ROLES.map((each) => (
+                <option key={each} value={each}>
+                  {t(`role.${each}`)}
+                </option>
+              ))}
+            </select>
+            <p class="help">{t('accounts.roleHelp')}</p>
+          </div>
+          <PasswordField />
+        </div>
+        <Footer onClose={props.onClose} action={t('form.create')} />
+      </form>
+    </Dialog>
+  );
+}
+
+export function NewPassword({ name, ...props }: DialogProps & { readonly name: string }) {
+  const { problem, submit } = useAccountForm(props, async (form) => {
+    const body = { password: textOf(form.get('password')) };
+    await unwrap(client.PATCH('/admin/users/{name}/', { params: named(name), body }));
+    announce(t('accounts.passwordSet', { name }));
+  });
+  return (
+    <Dialog title={t('accounts.passwordFor', { name })} onClose={props.onClose}>
+      <form onSubmit={(event) => void submit(event)}>
+        <div class="dialog-body fields">
+          <div role="alert">{problem.value !== null && <p class="problem">{problem.value}</p>}</div>
+          <p>{t('accounts.passwordHelp')}</p>
+          <PasswordField />
+        </div>
+        <Footer onClose={props.onClose} action={t('form.save')} />
+      </form>
+    </Dialog>
+  );
+}
+
+function PasswordField() {
+  return (
+    <div class="field">
+      <label for="account-password">{t('signIn.password')}</label>
+      <input
+        id="account-password"
+        name="password"
+        type="password"
+        autocomplete="new-password"
+        required
+      />
+    </div>
+  );
+}
+
+function Footer({ onClose, action }: { readonly onClose: () => void; readonly action: string }) {
+  return (
+    <footer>
+      <button type="button" onClick={onClose}>
+        {t('dialog.cancel')}
+      </button>
+      <button type="submit" class="primary">
+        {action}
+      </button>
+    </footer>
+  );
+}

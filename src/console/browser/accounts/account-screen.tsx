@@ -1,0 +1,189 @@
+/** Accounts: list, add, role, disable, password, end tokens. For admins. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { components } from '../../../../dist/console/api.d.ts';
+import { client, unwrap } from '../api/client.ts';
+import { session } from '../api/session.ts';
+import { NewAccount, NewPassword } from './account-dialogs.tsx';
+import { named, ROLES } from './accounts.ts';
+import type { Role } from '../api/types.ts';
+import { formatTime, t } from '../messages/text.ts';
+import { confirm } from '../parts/dialog.tsx';
+import { announce, complain, wordsFor } from '../parts/notices.tsx';
+
+type User = components['schemas']['User'];
+
+type Open = { readonly kind: 'new' } | { readonly kind: 'password'; readonly name: string };
+
+export function AccountScreen() {
+  const users = useSignal<readonly User[] | null>(null);
+  const failure = useSignal<string | null>(null);
+  const open = useSignal<Open | null>(null);
+  const read = () => {
+    unwrap(client.GET('/admin/users/', { params: { query: { per_page: 1000 } } })).then(
+      (found) => {
+        users.value = found;
+        failure.value = null;
+      },
+      (error: unknown) => {
+        failure.value = wordsFor(error);
+      },
+    );
+  };
+  useEffect(() => {
+    document.title = `${t('nav.accounts')} – ${t('app.name')}`;
+    read();
+  }, []);
+  const close = () => {
+    open.value = null;
+  };
+  return (
+    <>
+      <div class="heading">
+        <h1>{t('nav.accounts')}</h1>
+        <div class="actions">
+          <button
+            type="button"
+            class="primary"
+            onClick={() => {
+              open.value = { kind: 'new' };
+            }}
+          >
+            {t('accounts.new')}
+          </button>
+        </div>
+      </div>
+      <div role="alert">{failure.value !== null && <p class="problem">{failure.value}</p>}</div>
+      {users.value !== null && (
+        <UserTable
+          users={users.value}
+          onChanged={read}
+          onPassword={(name) => {
+            open.value = { kind: 'password', name };
+          }}
+        />
+      )}
+      {open.value?.kind === 'new' && <NewAccount onClose={close} onDone={read} />}
+      {open.value?.kind === 'password' && (
+        <NewPassword name={open.value.name} onClose={close} onDone={read} />
+      )}
+    </>
+  );
+}
+
+interface TableProps {
+  readonly users: readonly User[];
+  readonly onChanged: () => void;
+  readonly onPassword: (name: string) => void;
+}
+
+function UserTable({ users, onChanged, onPassword }: TableProps) {
+  return (
+    <div class="table" role="region" aria-label={t('nav.accounts')} tabIndex={0}>
+      <table>
+        <caption class="hidden">{t('nav.accounts')}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{t('signIn.name')}</th>
+            <th scope="col">{t('accounts.role')}</th>
+            <th scope="col">{t('accounts.active')}</th>
+            <th scope="col">{t('accounts.created')}</th>
+            <th scope="col">{t('accounts.actions')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {users.map((user) => (
+            <UserRow key={user.name} {...{ user, onChanged, onPassword }} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface RowProps extends Omit<TableProps, 'users'> {
+  readonly user: User;
+}
+
+function useUserActions({ user, onChanged }: RowProps) {
+  const { name } = user;
+  const run = (work: () => Promise<void>) => {
+    work()
+      .catch(complain)
+      .finally(() => {
+        // The row shows what the server has, also after a refusal.
+        onChanged();
+      });
+  };
+  return {
+    change: (body: Partial<Pick<User, 'role' | 'disabled'>>) =>
+      run(async () => {
+        await unwrap(client.PATCH('/admin/users/{name}/', { params: named(name), body }));
+        announce(t('form.saved', { name }));
+      }),
+    endTokens: () =>
+      run(async () => {
+        await unwrap(client.DELETE('/admin/users/{name}/tokens/', { params: named(name) }));
+        announce(t('accounts.tokensEnded', { name }));
+      }),
+    remove: () =>
+      run(async () => {
+        const agreed = await confirm({
+          title: t('accounts.removeTitle', { name }),
+          text: t('accounts.removeText'),
+          yes: t('accounts.remove'),
+          danger: true,
+        });
+        if (!agreed) return;
+        await unwrap(client.DELETE('/admin/users/{name}/', { params: named(name) }));
+        announce(t('accounts.removed', { name }));
+      }),
+  };
+}
+
+function UserRow(props: RowProps) {
+  const { user, onPassword } = props;
+  const { name, role, disabled, created } = user;
+  const actions = useUserActions(props);
+  return (
+    <tr>
+      <th scope="row">
+        {name} {name === session.value?.subject && <span class="tag">{t('accounts.you')}</span>}
+      </th>
+      <td>
+        <select
+          aria-label={t('accounts.roleOf', { name })}
+          value={role}
+          onChange={({ currentTarget }) => actions.change({ role: currentTarget.value as Role })}
+        >
+          {ROLES.map((each) => (
+            <option key={each} value={each}>
+              {t(`role.${each}`)}
+            </option>
+          ))}
+        </select>
+      </td>
+      <td>
+        <input
+          type="checkbox"
+          role="switch"
+          aria-label={t('accounts.activeOf', { name })}
+          checked={!disabled}
+          onChange={({ currentTarget }) => actions.change({ disabled: !currentTarget.checked })}
+        />
+      </td>
+      <td class="soft">{formatTime(created)}</td>
+      <td class="row-actions">
+        <button type="button" class="plain" onClick={() => onPassword(name)}>
+          {t('accounts.password')}
+        </button>
+        <button type="button" class="plain" onClick={actions.endTokens}>
+          {t('accounts.endTokens')}
+        </button>
+        <button type="button" class="plain danger-text" onClick={actions.remove}>
+          {t('accounts.remove')}
+        </button>
+      </td>
+    </tr>
+  );
+}

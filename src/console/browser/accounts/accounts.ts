@@ -1,0 +1,9 @@
+/** What the screen of accounts and its dialogs share. */
+import type { Role } from '../api/types.ts';
+
+export const ROLES: readonly Role[] = ['viewer', 'editor', 'admin'];
+
+/** The account that a request is about. */
+export function named(name: string) {
+  return { path: { name } };
+}

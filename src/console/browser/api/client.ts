@@ -1,0 +1,101 @@
+/** Requests to the API, typed by its description, and their failures. */
+import createClient from 'openapi-fetch';
+import type { paths } from '../../../../dist/console/api.d.ts';
+import { BASE_PATH } from '../base.ts';
+import { authorizedFetch } from './session.ts';
+
+export const client = createClient<paths>({
+  baseUrl: BASE_PATH === '' ? location.origin : `${location.origin}${BASE_PATH}`,
+  // The body is read here, because a request can be sent once only.
+  fetch: async ({ url, method, headers, signal, body }: Request) =>
+    authorizedFetch(url, {
+      method,
+      headers,
+      signal,
+      ...(body !== null && { body: await new Response(body).text() }),
+    }),
+});
+
+/** What the typed client returns. */
+interface Result<T> {
+  readonly data?: T;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+/**
+ * The object of a typed response.
+ *
+ * @throws ApiError if it is not a success, TypeError if there is none.
+ */
+export async function unwrap<T>(answer: Promise<Result<T>>): Promise<T> {
+  const { data, error, response } = await answer;
+  if (response.ok) return data as T;
+  const { error: message, fields } = (error ?? {}) as {
+    error?: string;
+    fields?: ApiError['fields'];
+  };
+  throw new ApiError(response.status, message ?? response.statusText, fields);
+}
+
+/** A response that is not a success. */
+export class ApiError extends Error {
+  readonly status: number;
+  /** What is wrong with each attribute, in the server's words. */
+  readonly fields: Readonly<Record<string, readonly string[]>>;
+
+  constructor(status: number, message: string, fields: ApiError['fields'] = {}) {
+    super(message);
+    this.status = status;
+    this.fields = fields;
+  }
+}
+
+export interface Sent {
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'OPTIONS';
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Sends a request whose path is made at run time, from the paths of collections.ts.
+ *
+ * @param path below the base path.
+ * @throws ApiError if the response is not a success, TypeError if there is none.
+ */
+export async function send(path: string, sent: Sent = {}): Promise<Response> {
+  const { method = 'GET', body, headers = {}, signal } = sent;
+  const response = await authorizedFetch(path, {
+    method,
+    headers: {
+      Accept: 'application/json',
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      // A misspelt attribute is a defect of the console, and is refused rather than ignored.
+      ...(body !== undefined && { Prefer: 'handling=strict' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal !== undefined && { signal }),
+  });
+  if (!response.ok) throw await errorOf(response);
+  return response;
+}
+
+/** @throws ApiError, TypeError. */
+export async function receive<T>(path: string, sent: Sent = {}): Promise<T> {
+  return (await (await send(path, sent)).json()) as T;
+}
+
+export async function errorOf(response: Response): Promise<ApiError> {
+  const body = (await response.json().catch(() => ({}))) as {
+    error?: string;
+    fields?: ApiError['fields'];
+  };
+  return new ApiError(response.status, body.error ?? response.statusText, body.fields);
+}
+
+/** Whether a failure is only that the request was not wanted any more. */
+export function isAborted(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
+}

@@ -1,0 +1,136 @@
+/** Items and lists of any collection. */
+import { errorOf, receive, send } from './client.ts';
+import { authorizedFetch } from './session.ts';
+import { collectionOf } from './collections.ts';
+import type { CollectionName, Item, Value } from './types.ts';
+
+/** An item with what a guarded write of it needs. */
+export interface Loaded {
+  readonly item: Item;
+  readonly etag: string;
+}
+
+export interface Page {
+  readonly items: readonly Item[];
+  /** Of all pages. */
+  readonly total: number;
+}
+
+export type Query = Readonly<Record<string, string>>;
+
+export type Changes = Readonly<Record<string, Value | readonly object[]>>;
+
+/** Most items on a page. */
+const MAX_PER_PAGE = 1000;
+
+/** Most elements of an array that the server takes unless it is set otherwise. */
+export const MAX_ELEMENTS = 10_000;
+
+function itemPath(name: CollectionName, id: number): string {
+  return `${collectionOf(name).path}${id}/`;
+}
+
+/** @throws ApiError, TypeError; so do all functions of this file. */
+export async function list(
+  name: CollectionName,
+  query: Query,
+  signal?: AbortSignal,
+): Promise<Page> {
+  const search = new URLSearchParams(query).toString();
+  const response = await send(
+    `${collectionOf(name).path}?${search}`,
+    signal === undefined ? {} : { signal },
+  );
+  const items = (await response.json()) as Item[];
+  return { items, total: Number(response.headers.get('X-Total-Count') ?? items.length) };
+}
+
+/** Every item that matches, at most `max` of them. */
+export async function listAll(
+  name: CollectionName,
+  query: Query,
+  max = MAX_ELEMENTS,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  for (let page = 1; items.length < max; page += 1) {
+    const found = await list(name, {
+      ...query,
+      page: String(page),
+      per_page: String(MAX_PER_PAGE),
+    });
+    items.push(...found.items);
+    if (found.items.length < MAX_PER_PAGE) break;
+  }
+  return items.slice(0, max);
+}
+
+export async function load(
+  name: CollectionName,
+  id: number,
+  signal?: AbortSignal,
+): Promise<Loaded> {
+  return loadedOf(await send(itemPath(name, id), signal === undefined ? {} : { signal }));
+}
+
+/** @param key makes a repeated request create the item once. */
+export async function create(
+  name: CollectionName,
+  changes: Changes,
+  key: string = crypto.randomUUID(),
+): Promise<Loaded> {
+  const sent = { method: 'POST', body: changes, headers: { 'Idempotency-Key': key } } as const;
+  return loadedOf(await send(collectionOf(name).path, sent));
+}
+
+/** Changes some attributes. @param etag null writes whatever the item is now. */
+export async function change(
+  name: CollectionName,
+  id: number,
+  changes: Changes,
+  etag: string | null,
+): Promise<Loaded> {
+  const headers = etag === null ? {} : { 'If-Match': etag };
+  return loadedOf(await send(itemPath(name, id), { method: 'PATCH', body: changes, headers }));
+}
+
+export async function remove(
+  name: CollectionName,
+  id: number,
+  etag: string | null = null,
+): Promise<void> {
+  const headers = etag === null ? {} : { 'If-Match': etag };
+  await send(itemPath(name, id), { method: 'DELETE', headers });
+}
+
+/** Changes all items or none. */
+export function changeMany(
+  name: CollectionName,
+  elements: readonly (Changes & { readonly id: number })[],
+): Promise<Item[]> {
+  return receive(`${collectionOf(name).path}bulk/`, { method: 'PATCH', body: elements });
+}
+
+/** Creates all items or none. */
+export function createMany(name: CollectionName, elements: readonly Changes[]): Promise<Item[]> {
+  const headers = { 'Idempotency-Key': crypto.randomUUID() };
+  return receive(`${collectionOf(name).path}bulk/`, { method: 'POST', body: elements, headers });
+}
+
+/** The file that an export answers with, and its name. */
+export async function exported(
+  name: CollectionName,
+  query: Query,
+): Promise<{ readonly file: Blob; readonly fileName: string }> {
+  const search = new URLSearchParams(query).toString();
+  const response = await authorizedFetch(`${collectionOf(name).path}export/?${search}`);
+  if (!response.ok) throw await errorOf(response);
+  const disposition = response.headers.get('Content-Disposition') ?? '';
+  const fileName =
+    /filename="([^"]+)"/.exec(disposition)?.[1] ?? `${name}.${query['format'] ?? ''}`;
+  return { file: await response.blob(), fileName };
+}
+
+async function loadedOf(response: Response): Promise<Loaded> {
+  const item = (await response.json()) as Item;
+  return { item, etag: response.headers.get('ETag') ?? '' };
+}

@@ -1,0 +1,136 @@
+/** Items that others refer to: their names, the tree of categories, and what a search finds. */
+import { signal } from '@preact/signals';
+import { collectionOf } from './collections.ts';
+import { list, listAll, load } from './items.ts';
+import type { CollectionName, Item } from './types.ts';
+import { textOf } from './text-of.ts';
+
+/** A category with the names of those above it. */
+export interface CategoryNode {
+  readonly id: number;
+  readonly name: string;
+  readonly parentId: number | null;
+  /** 1 to 3. */
+  readonly level: number;
+  /** `Electronics › Phones › Smartphones`. */
+  readonly path: string;
+}
+
+const SEPARATOR = ' › ';
+
+/** Every category by its id, parents before children; null until they are read. */
+export const categories = signal<ReadonlyMap<number, CategoryNode> | null>(null);
+
+let reading: Promise<void> | null = null;
+
+/** Reads the tree if it is not known. @throws ApiError, TypeError. */
+export function needCategories(): Promise<void> {
+  if (categories.value !== null) return Promise.resolve();
+  reading ??= readCategories().finally(() => {
+    reading = null;
+  });
+  return reading;
+}
+
+/** Reads the tree again: a category was written. @throws ApiError, TypeError. */
+export async function readCategories(): Promise<void> {
+  categories.value = treeOf(await listAll('categories', { sortby: 'name' }));
+}
+
+function treeOf(items: readonly Item[]): ReadonlyMap<number, CategoryNode> {
+  const children = new Map<number | null, Item[]>();
+  for (const item of items) {
+    const parent = item['parent_id'] as number | null;
+    children.set(parent, [...(children.get(parent) ?? []), item]);
+  }
+  const nodes = new Map<number, CategoryNode>();
+  const add = (parentId: number | null, level: number, above: string) => {
+    for (const item of children.get(parentId) ?? []) {
+      const name = textOf(item['name']);
+      const path = above === '' ? name : `${above}${SEPARATOR}${name}`;
+      nodes.set(item.id, { id: item.id, name, parentId, level, path });
+      add(item.id, level + 1, path);
+    }
+  };
+  add(null, 1, '');
+  return nodes;
+}
+
+/** Ids from the first level down to the category. */
+export function chainOf(id: number): number[] {
+  const node = categories.value?.get(id);
+  if (node === undefined) return [];
+  return node.parentId === null ? [id] : [...chainOf(node.parentId), id];
+}
+
+export interface Choice {
+  readonly id: number;
+  readonly label: string;
+  /** What tells it from others of the same name; "" if nothing does. */
+  readonly hint: string;
+}
+
+/** Choices in a list. */
+const MAX_CHOICES = 20;
+
+/** @param fixed filters that every choice must match. @throws ApiError, TypeError, DOMException. */
+export async function search(
+  name: CollectionName,
+  text: string,
+  fixed: Readonly<Record<string, string>>,
+  abort: AbortSignal,
+): Promise<Choice[]> {
+  const { title } = collectionOf(name);
+  const query = { ...(text.trim() !== '' && { q: text.trim() }), ...fixed };
+  const { items } = await list(
+    name,
+    { ...query, per_page: String(MAX_CHOICES), sortby: title },
+    abort,
+  );
+  return items.map(choiceOf(name));
+}
+
+/** Whether every word of a text is in another, whatever the case. */
+function matches(text: string, wanted: string): boolean {
+  const folded = text.toLowerCase();
+  return wanted
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => folded.includes(word));
+}
+
+/** Categories of the levels whose paths match. @throws ApiError, TypeError. */
+export async function searchCategories(text: string, levels: readonly number[]): Promise<Choice[]> {
+  await needCategories();
+  const nodes = [...(categories.value?.values() ?? [])];
+  return nodes
+    .filter(({ level, path }) => levels.includes(level) && matches(path, text.trim()))
+    .slice(0, 200)
+    .map(({ id, path }) => ({ id, label: path, hint: '' }));
+}
+
+function choiceOf(name: CollectionName): (item: Item) => Choice {
+  const { title } = collectionOf(name);
+  return (item) => ({ id: item.id, label: textOf(item[title]), hint: hintOf(name, item) });
+}
+
+function hintOf(name: CollectionName, item: Item): string {
+  if (name === 'specs') return textOf(item['goods']);
+  if (name === 'options') return textOf(item['spec']);
+  if (name === 'goods') return textOf(item['brand']);
+  return '';
+}
+
+/** The name of one item for people. @throws ApiError, TypeError, DOMException. */
+export async function labelOf(
+  name: CollectionName,
+  id: number,
+  abort: AbortSignal,
+): Promise<string> {
+  if (name === 'categories') {
+    await needCategories();
+    return categories.value?.get(id)?.path ?? `#${id}`;
+  }
+  const { item } = await load(name, id, abort);
+  return textOf(item[collectionOf(name).title]);
+}

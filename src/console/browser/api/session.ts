@@ -1,0 +1,177 @@
+/**
+ * Who is signed in. The token is in sessionStorage, so it is one tab's and ends with it. While the
+ * user works it is renewed; when the server refuses it, requests wait until somebody signs in.
+ */
+import { computed, signal } from '@preact/signals';
+import { BASE_PATH } from '../base.ts';
+import type { Role } from './types.ts';
+
+const KEY = 'catalog.session';
+
+/** How long a token lives; a longer pause asks for the password again. */
+const LIFETIME = '2h';
+
+/** A token younger than this is not renewed, in milliseconds. */
+const RENEW_AFTER_MS = 10 * 60_000;
+
+/** How often it is looked whether a renewal is due, in milliseconds. */
+const LOOK_MS = 30_000;
+
+interface Session {
+  readonly token: string;
+  readonly subject: string;
+  readonly role: Role;
+  readonly jti: string;
+  /** Milliseconds since the epoch. */
+  readonly issued: number;
+}
+
+const stored = signal<Session | null>(read(sessionStorage.getItem(KEY)));
+
+/** The account that is signed in; null before that, and after signing out. */
+export const session = computed(() => stored.value);
+
+/** Whether the token was refused: the form is shown over what the user was doing. */
+export const expired = signal(false);
+
+export const mayWrite = computed(() => {
+  const role = stored.value?.role;
+  return role === 'editor' || role === 'admin';
+});
+
+export const isAdmin = computed(() => stored.value?.role === 'admin');
+
+/** Why the server refused a sign-in. */
+export class SignInError extends Error {
+  readonly status: number;
+  /** Seconds until the next attempt; null if there is no need to wait. */
+  readonly retryAfter: number | null;
+
+  constructor(status: number, message: string, retryAfter: number | null) {
+    super(message);
+    this.status = status;
+    this.retryAfter = retryAfter;
+  }
+}
+
+let waiting: (() => void)[] = [];
+
+/** @throws SignInError if the server refuses, TypeError if it does not answer. */
+export async function signIn(username: string, password: string): Promise<void> {
+  const response = await fetch(`${BASE_PATH}/admin/tokens/`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ username, password, expires: LIFETIME }),
+  });
+  const body = (await response.json().catch(() => ({}))) as { token?: string; error?: string };
+  if (!response.ok || body.token === undefined) {
+    const retry = Number(response.headers.get('Retry-After') ?? Number.NaN);
+    throw new SignInError(response.status, body.error ?? '', Number.isNaN(retry) ? null : retry);
+  }
+  begin(body.token);
+}
+
+/** Ends the token at the server, and forgets it here even if the server does not answer. */
+export async function signOut(): Promise<void> {
+  const ending = stored.value;
+  stored.value = null;
+  expired.value = false;
+  sessionStorage.removeItem(KEY);
+  if (ending === null) return;
+  await fetch(`${BASE_PATH}/admin/tokens/${encodeURIComponent(ending.jti)}/`, {
+    method: 'DELETE',
+    headers: { Authorization: `Bearer ${ending.token}` },
+    keepalive: true,
+  });
+}
+
+/**
+ * Sends a request with the token. If the token is refused, the form is shown, and the request is
+ * sent again once somebody has signed in.
+ *
+ * @param path below the base path, or an address.
+ * @throws TypeError if the server does not answer, DOMException if the request is aborted.
+ */
+export async function authorizedFetch(path: string, init: RequestInit = {}): Promise<Response> {
+  const url = path.startsWith('/') ? `${BASE_PATH}${path}` : path;
+  for (;;) {
+    const { token } = stored.value ?? { token: '' };
+    const headers = new Headers(init.headers);
+    if (token !== '') headers.set('Authorization', `Bearer ${token}`);
+    const response = await fetch(url, { ...init, headers });
+    if (response.status !== 401) return response;
+    if (token === (stored.value?.token ?? '')) await signedInAgain(init.signal ?? null);
+  }
+}
+
+/** Resolves when somebody has signed in. Rejects if the request that waits is aborted. */
+function signedInAgain(abort: AbortSignal | null): Promise<void> {
+  expired.value = true;
+  return new Promise((resolve, reject) => {
+    waiting.push(resolve);
+    abort?.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError')));
+  });
+}
+
+function begin(token: string): void {
+  const next = sessionOf(token);
+  if (next === null) throw new SignInError(500, '', null);
+  sessionStorage.setItem(KEY, token);
+  stored.value = next;
+  expired.value = false;
+  const resolved = waiting;
+  waiting = [];
+  for (const resolve of resolved) resolve();
+}
+
+function read(token: string | null): Session | null {
+  return token === null ? null : sessionOf(token);
+}
+
+/** What a token says of itself. The server alone judges whether it is true. */
+function sessionOf(token: string): Session | null {
+  try {
+    const [, payload = ''] = token.split('.');
+    const bytes = Uint8Array.from(atob(payload.replaceAll('-', '+').replaceAll('_', '/')), (each) =>
+      each.charCodeAt(0),
+    );
+    const claims = JSON.parse(new TextDecoder().decode(bytes)) as {
+      sub: string;
+      role: Role;
+      jti: string;
+      iat: number;
+    };
+    const { sub: subject, role, jti, iat } = claims;
+    return { token, subject, role, jti, issued: iat * 1000 };
+  } catch {
+    return null;
+  }
+}
+
+/** Renews the token while the user works. */
+export function keepSession(): void {
+  let active = false;
+  const notice = () => {
+    active = true;
+  };
+  for (const event of ['pointerdown', 'keydown']) addEventListener(event, notice);
+  setInterval(() => {
+    const current = stored.value;
+    if (current === null || expired.value || !active) return;
+    if (Date.now() - current.issued < RENEW_AFTER_MS) return;
+    active = false;
+    void renew(current);
+  }, LOOK_MS);
+}
+
+/** Renews a token. If the server does not answer, the next look tries again. */
+async function renew(current: Session): Promise<void> {
+  const response = await fetch(`${BASE_PATH}/admin/tokens/renewal/`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${current.token}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ expires: LIFETIME }),
+  }).catch(() => null);
+  if (response?.ok !== true || stored.value !== current) return;
+  const { token } = (await response.json()) as { token: string };
+  begin(token);
+}

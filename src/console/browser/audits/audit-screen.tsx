@@ -1,0 +1,265 @@
+/** The audit trail: who changed what and when, before and after side by side, and back again. */
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { ApiError, isAborted, send } from '../api/client.ts';
+import { COLLECTION_NAMES, collectionNamed } from '../api/collections.ts';
+import { needCategories } from '../api/references.ts';
+import { href, navigate, query as address } from '../location.ts';
+import type { MessageKey } from '../messages/message.ts';
+import { formatTime, t } from '../messages/text.ts';
+import { shownValue } from '../parts/attributes.ts';
+import { confirm } from '../parts/dialog.tsx';
+import { announce, complain, wordsFor } from '../parts/notices.tsx';
+import { reverse } from '../parts/undo.ts';
+import { type AuditEntry, differencesOf, entryTitle, resourceLabel } from './entries.ts';
+
+const PER_PAGE = 30;
+
+interface Trail {
+  readonly entries: readonly AuditEntry[];
+  readonly total: number;
+}
+
+/** The filters that the address names. */
+function filtersOf(search: URLSearchParams): Record<string, string> {
+  const names = ['subject', 'resource', 'resource_id', 'since', 'until'];
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = search.get(name) ?? '';
+      return value === '' ? [] : [[name, value]];
+    }),
+  );
+}
+
+function addressOf(filters: Readonly<Record<string, string>>, page: number): string {
+  const search = new URLSearchParams(filters);
+  if (page > 1) search.set('page', String(page));
+  const text = search.toString();
+  return `/audits${text === '' ? '' : `?${text}`}`;
+}
+
+async function readTrail(parameters: string, signal: AbortSignal): Promise<Trail> {
+  const response = await send(`/admin/audits/?order=desc&${parameters}`, { signal });
+  const entries = (await response.json()) as AuditEntry[];
+  return { entries, total: Number(response.headers.get('X-Total-Count') ?? entries.length) };
+}
+
+export function AuditScreen() {
+  const filters = filtersOf(address.value);
+  const page = Math.max(1, Number(address.value.get('page') ?? 1) || 1);
+  const trail = useSignal<Trail | null>(null);
+  const failure = useSignal<string | null>(null);
+  const version = useSignal(0);
+  const parameters = new URLSearchParams({
+    ...filters,
+    page: String(page),
+    per_page: String(PER_PAGE),
+  }).toString();
+  const wanted = version.value;
+  useEffect(() => {
+    void wanted;
+    const abort = new AbortController();
+    readTrail(parameters, abort.signal).then(
+      (read) => {
+        trail.value = read;
+        failure.value = null;
+      },
+      (error: unknown) => {
+        if (!isAborted(error)) failure.value = wordsFor(error);
+      },
+    );
+    return () => abort.abort();
+  }, [parameters, wanted, trail, failure]);
+  useEffect(() => {
+    document.title = `${t('nav.audits')} – ${t('app.name')}`;
+    needCategories().catch(complain);
+  }, []);
+  const reload = () => {
+    version.value += 1;
+  };
+  return (
+    <>
+      <div class="heading">
+        <h1>{t('nav.audits')}</h1>
+      </div>
+      <TrailFilters filters={filters} />
+      <div role="alert">{failure.value !== null && <p class="problem">{failure.value}</p>}</div>
+      {trail.value?.entries.length === 0 && <p class="empty">{t('audits.none')}</p>}
+      <ol class="trail">
+        {trail.value?.entries.map((entry) => (
+          <Entry key={entry.id} entry={entry} onUndone={reload} />
+        ))}
+      </ol>
+      <TrailPaging {...{ filters, page, trail }} />
+    </>
+  );
+}
+
+interface FiltersProps {
+  readonly filters: Readonly<Record<string, string>>;
+}
+
+function TrailFilters({ filters }: FiltersProps) {
+  const set = (name: string, value: string) => {
+    const { [name]: _, ...rest } = filters;
+    void navigate(addressOf(value === '' ? rest : { ...rest, [name]: value }, 1));
+  };
+  const text = (name: string, type: 'text' | 'date') => (
+    <div class="filter">
+      <label for={`audit-${name}`}>{t(`audits.${name}` as MessageKey)}</label>
+      <input
+        id={`audit-${name}`}
+        type={type}
+        autocomplete="off"
+        value={filters[name] ?? ''}
+        onChange={({ currentTarget }) => set(name, currentTarget.value.trim())}
+      />
+    </div>
+  );
+  return (
+    <div class="toolbar">
+      {text('subject', 'text')}
+      <div class="filter">
+        <label for="audit-resource">{t('audits.resource')}</label>
+        <select
+          id="audit-resource"
+          value={filters['resource'] ?? ''}
+          onChange={({ currentTarget }) => set('resource', currentTarget.value)}
+        >
+          <option value="">{t('filter.any')}</option>
+          {COLLECTION_NAMES.filter((name) => name !== 'books').map((name) => (
+            <option key={name} value={name}>
+              {resourceLabel(name)}
+            </option>
+          ))}
+        </select>
+      </div>
+      {text('resource_id', 'text')}
+      {text('since', 'date')}
+      {text('until', 'date')}
+      {Object.keys(filters).length > 0 && (
+        <button type="button" class="plain" onClick={() => void navigate('/audits')}>
+          {t('filter.clear')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface PagingProps extends FiltersProps {
+  readonly page: number;
+  readonly trail: Signal<Trail | null>;
+}
+
+function TrailPaging({ filters, page, trail }: PagingProps) {
+  const last = Math.ceil((trail.value?.total ?? 0) / PER_PAGE);
+  return (
+    <nav class="paging" aria-label={t('paging.label')}>
+      <p role="status">{trail.value !== null && t('audits.count', { count: trail.value.total })}</p>
+      {page > 1 && (
+        <a class="button" href={href(addressOf(filters, page - 1))}>
+          {t('paging.previous')}
+        </a>
+      )}
+      {page < last && (
+        <a class="button" href={href(addressOf(filters, page + 1))}>
+          {t('paging.next')}
+        </a>
+      )}
+    </nav>
+  );
+}
+
+interface EntryProps {
+  readonly entry: AuditEntry;
+  readonly onUndone: () => void;
+}
+
+/** Undoes an entry; if the row has changed since, asks whether that is to be overwritten. */
+async function undo({ entry, onUndone }: EntryProps): Promise<void> {
+  try {
+    await reverse(entry.id);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 409)) throw error;
+    const force = await confirm({
+      title: t('audits.conflict'),
+      text: error.message,
+      yes: t('audits.overwrite'),
+      danger: true,
+    });
+    if (!force) return;
+    await reverse(entry.id, true);
+  }
+  announce(t('undo.done', { count: 1 }));
+  onUndone();
+}
+
+function Entry(props: EntryProps) {
+  const { entry } = props;
+  const { action, resource, resource_id: id, subject, time } = entry;
+  const linked = collectionNamed(resource) !== undefined;
+  const undoable = linked || resource === 'sku_specs';
+  return (
+    <li>
+      <div class="entry-head">
+        <strong>
+          {linked && action !== 'delete' ? (
+            <a href={href(`/${resource}/${id}`)}>{entryTitle(entry)}</a>
+          ) : (
+            entryTitle(entry)
+          )}
+        </strong>
+        <span class="tag">{t(`action.${action}`)}</span>
+        <span class="soft">{resourceLabel(resource)}</span>
+        <span class="soft">
+          {t('home.byWhom', { who: subject ?? '–', when: formatTime(time) })}
+        </span>
+        {undoable && (
+          <button
+            type="button"
+            aria-label={t('audits.undoEntry', { name: entryTitle(entry) })}
+            onClick={() => void undo(props).catch(complain)}
+          >
+            {t('undo')}
+          </button>
+        )}
+      </div>
+      <Differences entry={entry} />
+    </li>
+  );
+}
+
+function Differences({ entry }: { readonly entry: AuditEntry }) {
+  const differences = differencesOf(entry);
+  if (differences.length === 0) return <p class="soft">{t('audits.noDifference')}</p>;
+  return (
+    <details open={entry.action === 'update'}>
+      <summary>{t('audits.differences', { count: differences.length })}</summary>
+      <div class="table" role="region" aria-label={t('audits.values')} tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{t('conflict.attribute')}</th>
+              <th scope="col">{t('audits.before')}</th>
+              <th scope="col">{t('audits.after')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {differences.map(({ attribute, before, after }) => (
+              <tr key={attribute}>
+                <th scope="row">{labelOf(attribute)}</th>
+                <td class="wraps">{shownValue(attribute, before) || '–'}</td>
+                <td class="wraps kept">{shownValue(attribute, after) || '–'}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
+
+/** Rows have attributes that no form has. */
+function labelOf(attribute: string): string {
+  return t(`attribute.${attribute}` as MessageKey) || attribute;
+}

@@ -1,0 +1,34 @@
+/** Entries of the audit trail, as the console shows them. */
+import type { components } from '../../../../dist/console/api.d.ts';
+import { collectionNamed } from '../api/collections.ts';
+import type { MessageKey } from '../messages/message.ts';
+import { t } from '../messages/text.ts';
+
+export type AuditEntry = components['schemas']['Audit'];
+
+/** What the entry is about: the name of the item, or its collection and number. */
+export function entryTitle({ resource, resource_id: id, before, after }: AuditEntry): string {
+  const title = collectionNamed(resource)?.title ?? 'name';
+  const row = (after ?? before ?? {}) as Readonly<Record<string, unknown>>;
+  const name = row[title];
+  return typeof name === 'string' && name !== '' ? name : `${resourceLabel(resource)} ${id}`;
+}
+
+export function resourceLabel(resource: string): string {
+  return t(`collection.${resource}` as MessageKey);
+}
+
+export interface Difference {
+  readonly attribute: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** Attributes that an entry has changed. */
+export function differencesOf({ before, after }: AuditEntry): Difference[] {
+  const [was, is] = [before ?? {}, after ?? {}] as Readonly<Record<string, unknown>>[];
+  const names = new Set([...Object.keys(was ?? {}), ...Object.keys(is ?? {})]);
+  return [...names]
+    .filter((name) => JSON.stringify(was?.[name]) !== JSON.stringify(is?.[name]))
+    .map((attribute) => ({ attribute, before: was?.[attribute], after: is?.[attribute] }));
+}

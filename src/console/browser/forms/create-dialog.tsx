@@ -1,0 +1,94 @@
+/** Creates an item that a reference is to name, without leaving the form. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { ApiError } from '../api/client.ts';
+import { collectionOf } from '../api/collections.ts';
+import { create } from '../api/items.ts';
+import { needCategories, readCategories } from '../api/references.ts';
+import { schemaOf } from '../api/schema.ts';
+import type { CollectionName } from '../api/types.ts';
+import { t } from '../messages/text.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { announce, complain, wordsFor } from '../parts/notices.tsx';
+import { Fields } from './fields.tsx';
+import { FormState, type TypedFields } from './form-state.ts';
+import { refusalsOf } from './save.ts';
+import { textOf } from '../api/text-of.ts';
+
+interface CreateProps {
+  readonly target: CollectionName;
+  /** What was typed. */
+  readonly name: string;
+  readonly initial: TypedFields;
+  readonly onClose: () => void;
+  readonly onCreated: (id: number, name: string) => void;
+}
+
+export function CreateDialog({ target, name, initial, onClose, onCreated }: CreateProps) {
+  const form = useSignal<FormState | null>(null);
+  useEffect(() => {
+    const collection = collectionOf(target);
+    Promise.all([schemaOf(target), needCategories()]).then(([schema]) => {
+      form.value = new FormState(collection, schema, null, {
+        [collection.title]: name,
+        ...initial,
+      });
+    }, complain);
+  }, [form, target, name, initial]);
+  return (
+    <Dialog title={t(`new.${target}`)} onClose={onClose}>
+      {form.value !== null && <CreateForm form={form.value} {...{ onClose, onCreated }} />}
+    </Dialog>
+  );
+}
+
+interface FormProps extends Pick<CreateProps, 'onClose' | 'onCreated'> {
+  readonly form: FormState;
+}
+
+function CreateForm({ form, onClose, onCreated }: FormProps) {
+  const refusal = useSignal<string | null>(null);
+  const { name, title } = form.collection;
+  const submit = async () => {
+    if (!form.validate()) return;
+    try {
+      const { item } = await create(name, form.changes());
+      if (name === 'categories') await readCategories();
+      announce(t('form.saved', { name: textOf(item[title]) }));
+      onCreated(item.id, textOf(item[title]));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const { '': rest, ...problems } = refusalsOf(form, error);
+      form.refused.value = problems;
+      refusal.value = rest ?? wordsFor(error);
+    }
+  };
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        // The form that the dialog belongs to is not to be sent as well.
+        event.stopPropagation();
+        submit().catch(complain);
+      }}
+    >
+      <div class="dialog-body">
+        {refusal.value !== null && (
+          <p role="alert" class="problem">
+            {refusal.value}
+          </p>
+        )}
+        <Fields form={form} readOnly={false} prefix="create" />
+      </div>
+      <footer>
+        <button type="button" onClick={onClose}>
+          {t('dialog.cancel')}
+        </button>
+        <button type="submit" class="primary">
+          {t('form.create')}
+        </button>
+      </footer>
+    </form>
+  );
+}

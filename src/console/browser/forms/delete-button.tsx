@@ -1,0 +1,65 @@
+/** Deletes an item after saying what goes with it and what stands in the way, and offers to undo it. */
+import { COLLECTIONS, type Collection } from '../api/collections.ts';
+import { list, remove } from '../api/items.ts';
+import { readCategories } from '../api/references.ts';
+import { holdBack, navigate } from '../location.ts';
+import type { MessageKey } from '../messages/message.ts';
+import { t } from '../messages/text.ts';
+import { titleOf } from '../parts/attributes.ts';
+import { confirm } from '../parts/dialog.tsx';
+import { announce, complain } from '../parts/notices.tsx';
+import { undoDeletion } from '../parts/undo.ts';
+import type { FormState } from './form-state.ts';
+
+/** What refers to an item, by collection: `12 SKUs`. @throws ApiError, TypeError. */
+async function referring(collection: Collection, id: number): Promise<string[]> {
+  const counts = new Map<string, number>();
+  for (const [name, filter] of COLLECTIONS[collection.name].dependents) {
+    const { total } = await list(name, { [filter]: String(id), per_page: '1' });
+    if (total > 0) counts.set(name, (counts.get(name) ?? 0) + total);
+  }
+  return [...counts].map(([name, count]) => t(`count.${name}` as MessageKey, { count }));
+}
+
+export function DeleteButton({ form }: { readonly form: FormState }) {
+  const { collection } = form;
+  const run = async () => {
+    const loaded = form.base.value;
+    if (loaded === null) return;
+    const { item } = loaded;
+    const name = titleOf(collection, item);
+    const inTheWay = await referring(collection, item.id);
+    const agreed = await confirm({
+      title: t('delete.title', { name }),
+      text: (
+        <>
+          {inTheWay.length > 0 && (
+            <p class="problem">{t('delete.inTheWay', { what: inTheWay.join(', ') })}</p>
+          )}
+          {collection.name === 'skus' && <p>{t('delete.sku')}</p>}
+          {inTheWay.length === 0 && (
+            <p>{t(collection.administered ? 'delete.undoable' : 'delete.final')}</p>
+          )}
+        </>
+      ),
+      yes: t('form.delete'),
+      danger: true,
+    });
+    if (!agreed) return;
+    await remove(collection.name, item.id, loaded.etag);
+    form.discard();
+    holdBack(null);
+    if (collection.name === 'categories') await readCategories();
+    const undo = {
+      label: t('undo'),
+      run: () => void undoDeletion(collection.name, [item.id]).catch(complain),
+    };
+    announce(t('delete.done', { name }), collection.administered ? undo : null);
+    await navigate(`/${collection.name}`);
+  };
+  return (
+    <button type="button" class="danger" onClick={() => void run().catch(complain)}>
+      {t('form.delete')}
+    </button>
+  );
+}

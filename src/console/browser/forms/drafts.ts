@@ -1,0 +1,28 @@
+/** Unsaved changes, kept in this tab so that they survive a reload. */
+import { session } from '../api/session.ts';
+import type { Item } from '../api/types.ts';
+import type { Typed } from './values.ts';
+
+export interface Draft {
+  /** Fields that were changed. */
+  readonly typed: Readonly<Record<string, Typed>>;
+  /** The item that was changed, and its entity tag; null for a new one. */
+  readonly item: Item | null;
+  readonly etag: string | null;
+}
+
+function keyOf(name: string): string {
+  return `catalog.draft.${session.value?.subject ?? ''}.${name}`;
+}
+
+/** @param name of the form, such as `skus/17`. */
+export function readDraft(name: string): Draft | null {
+  const text = sessionStorage.getItem(keyOf(name));
+  return text === null ? null : (JSON.parse(text) as Draft);
+}
+
+/** @param draft null if nothing is unsaved. */
+export function keepDraft(name: string, draft: Draft | null): void {
+  if (draft === null) sessionStorage.removeItem(keyOf(name));
+  else sessionStorage.setItem(keyOf(name), JSON.stringify(draft));
+}

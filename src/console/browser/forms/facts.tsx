@@ -1,0 +1,22 @@
+/** What only the server sets: shown below the fields. */
+import type { Collection } from '../api/collections.ts';
+import type { Item } from '../api/types.ts';
+import { attributeLabel, shownValue } from '../parts/attributes.ts';
+
+interface FactsProps {
+  readonly collection: Collection;
+  readonly item: Item;
+}
+
+export function Facts({ collection, item }: FactsProps) {
+  return (
+    <div class="facts">
+      {['id', ...collection.facts].map((attribute) => (
+        <div key={attribute}>
+          <label for={`fact-${attribute}`}>{attributeLabel(attribute)}</label>
+          <output id={`fact-${attribute}`}>{shownValue(attribute, item[attribute]) || '–'}</output>
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,184 @@
+/** One field of a form: label, control, help, and what is wrong with it. */
+import type { ComponentChildren } from 'preact';
+import { COLLECTIONS } from '../api/collections.ts';
+import type { CollectionName } from '../api/types.ts';
+import type { MessageKey } from '../messages/message.ts';
+import { currency, t } from '../messages/text.ts';
+import { attributeLabel } from '../parts/attributes.ts';
+import { Combobox } from '../parts/combobox.tsx';
+import { later } from '../parts/later.tsx';
+import type { FormField, Typed } from './values.ts';
+import { textOf } from '../api/text-of.ts';
+
+const RichText = later(async () => (await import('../parts/rich-text.tsx')).RichText);
+
+/** Attributes that need a word of explanation. */
+const HELPED = new Set([
+  'code',
+  'first_letter',
+  'logo',
+  'is_launched',
+  'market_price',
+  'parent_id',
+]);
+
+/** The level of the categories that an attribute may hold. */
+const LEVELS: Readonly<Record<string, readonly number[]>> = {
+  category_id: [3],
+  category1_id: [1],
+  category2_id: [2],
+  category3_id: [3],
+  parent_id: [1, 2],
+};
+
+export interface FieldProps {
+  /** Of the element; labels and messages are derived from it. */
+  readonly id: string;
+  readonly collection: CollectionName;
+  readonly field: FormField;
+  readonly value: Typed;
+  readonly onChange: (value: Typed) => void;
+  readonly onLeave?: () => void;
+  /** What is wrong; null if nothing is. */
+  readonly problem?: string | null;
+  readonly readOnly?: boolean;
+  /** The name of the item that a reference names, if it is known. */
+  readonly referenceLabel?: string | undefined;
+  /** Offers to create an item that a reference is to name. */
+  readonly onCreate?: ((target: CollectionName, name: string) => void) | undefined;
+}
+
+export function Field(props: FieldProps) {
+  const { id, field, problem = null } = props;
+  const { attribute, kind, schema } = field;
+  const help = HELPED.has(attribute) ? t(`help.${attribute}` as MessageKey) : null;
+  const described = [
+    ...(help === null ? [] : [`${id}-help`]),
+    ...(problem === null ? [] : [`${id}-problem`]),
+    ...(kind === 'price' ? [`${id}-unit`] : []),
+  ].join(' ');
+  const required = schema.required && kind !== 'flag' && !props.readOnly;
+  return (
+    <div class={`field ${kind.replace(' ', '-')}`} onFocusOut={props.onLeave}>
+      <label id={`${id}-label`} for={id} class={required ? 'required' : ''}>
+        {attributeLabel(attribute)}
+      </label>
+      <Control {...props} described={described === '' ? undefined : described} />
+      {help !== null && (
+        <p id={`${id}-help`} class="help">
+          {help}
+        </p>
+      )}
+      {problem !== null && (
+        <p id={`${id}-problem`} class="problem">
+          {problem}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface ControlProps extends FieldProps {
+  readonly described: string | undefined;
+}
+
+function Control(props: ControlProps) {
+  switch (props.field.kind) {
+    case 'flag':
+      return <FlagControl {...props} />;
+    case 'reference':
+      return <ReferenceControl {...props} />;
+    case 'long text':
+      return (
+        <RichText
+          id={props.id}
+          value={textOf(props.value)}
+          onChange={props.onChange}
+          readOnly={props.readOnly === true}
+          described={props.described}
+        />
+      );
+    case 'price':
+      return (
+        <Unit id={`${props.id}-unit`} text={currency.value.code}>
+          <TextControl {...props} />
+        </Unit>
+      );
+    case 'text':
+    case 'integer':
+    case 'date':
+      return <TextControl {...props} />;
+    case 'specs':
+      return null;
+  }
+}
+
+function Unit({ id, text, children }: { id: string; text: string; children: ComponentChildren }) {
+  return (
+    <span class="unit">
+      {children}
+      <span id={id} class="soft">
+        {text}
+      </span>
+    </span>
+  );
+}
+
+function FlagControl({ id, value, onChange, readOnly = false, described }: ControlProps) {
+  return (
+    <input
+      id={id}
+      type="checkbox"
+      checked={value === true}
+      disabled={readOnly}
+      aria-describedby={described}
+      onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+    />
+  );
+}
+
+function ReferenceControl(props: ControlProps) {
+  const { id, collection, field, value, onChange, onCreate, readOnly = false } = props;
+  const { attribute, schema } = field;
+  const references: Readonly<Record<string, CollectionName>> = COLLECTIONS[collection].references;
+  const target = references[attribute];
+  if (target === undefined) return null;
+  return (
+    <Combobox
+      id={id}
+      collection={target}
+      value={typeof value === 'number' ? value : null}
+      label={props.referenceLabel}
+      onChange={onChange}
+      levels={LEVELS[attribute] ?? [1, 2, 3]}
+      required={schema.required}
+      readOnly={readOnly}
+      describedBy={props.described}
+      invalid={typeof props.problem === 'string'}
+      placeholder={schema.required ? '' : t('category.first')}
+      {...(!schema.required && { none: t('category.first') })}
+      {...(onCreate !== undefined && { onCreate: (name: string) => onCreate(target, name) })}
+    />
+  );
+}
+
+const INPUT_MODES = { integer: 'numeric', price: 'decimal' } as const;
+
+function TextControl(props: ControlProps) {
+  const { id, field, value, onChange, problem = null, readOnly = false, described } = props;
+  const { kind, schema } = field;
+  return (
+    <input
+      id={id}
+      type={kind === 'date' ? 'date' : 'text'}
+      inputMode={kind === 'integer' || kind === 'price' ? INPUT_MODES[kind] : undefined}
+      autocomplete="off"
+      value={textOf(value)}
+      readOnly={readOnly}
+      required={schema.required}
+      aria-invalid={problem !== null}
+      aria-describedby={described}
+      onInput={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  );
+}

@@ -1,0 +1,217 @@
+/** The state of the form of one item: what was read, what is typed, what the server said of it. */
+import { batch, type ReadonlySignal, computed, signal } from '@preact/signals';
+import { type Collection, responseName } from '../api/collections.ts';
+import type { Changes, Loaded } from '../api/items.ts';
+import { chainOf } from '../api/references.ts';
+import { fieldKindOf, type Schema } from '../api/schema.ts';
+import type { Item, Value } from '../api/types.ts';
+import { type Draft, keepDraft, readDraft } from './drafts.ts';
+import { type Chosen, type FormField, initialOf, judge, type Typed, typedOf } from './values.ts';
+
+export type TypedFields = Readonly<Record<string, Typed>>;
+
+export type Problems = Readonly<Record<string, string>>;
+
+export class FormState {
+  readonly collection: Collection;
+  readonly fields: readonly FormField[];
+  /** What the server has, as it was read last; null for a new item. */
+  readonly base = signal<Loaded | null>(null);
+  readonly typed = signal<TypedFields>({});
+  /** Fields that the user has left, whose problems are shown. */
+  readonly touched = signal<ReadonlySet<string>>(new Set());
+  /** What the server refused, by attribute. */
+  readonly refused = signal<Problems>({});
+  /** Whether changes of an earlier visit were put back. */
+  readonly restored = signal(false);
+  /** Whether the page in the shop is shown beside the form. */
+  readonly previewed = signal(false);
+  /** The category from which a save has moved an SPU; null if none has. */
+  readonly movedFrom = signal<number | null>(null);
+  /** Whether the form differs from what the server has. */
+  readonly dirty: ReadonlySignal<boolean>;
+  readonly problems: ReadonlySignal<Problems>;
+  readonly #name: string;
+
+  /**
+   * @param base null for a new item.
+   * @param initial what a new item starts with.
+   */
+  constructor(
+    collection: Collection,
+    schema: Schema,
+    base: Loaded | null,
+    initial: TypedFields = {},
+  ) {
+    this.collection = collection;
+    this.fields = Object.entries(schema).map(([attribute, described]) => ({
+      attribute,
+      kind: fieldKindOf(collection.name, attribute, described),
+      schema: described,
+    }));
+    this.#name = `${collection.name}/${base?.item.id ?? 'new'}`;
+    this.base.value = base;
+    this.typed.value = { ...this.#typedOf(base?.item ?? null), ...initial };
+    this.dirty = computed(() => this.changedFields().length > 0);
+    this.problems = computed(() => this.#judgeAll());
+  }
+
+  /** Puts back what an earlier visit left unsaved, if there is anything. */
+  restore(): void {
+    const draft = readDraft(this.#name);
+    if (draft === null) return;
+    batch(() => {
+      if (draft.item !== null) this.base.value = { item: draft.item, etag: draft.etag ?? '' };
+      this.typed.value = { ...this.#typedOf(draft.item), ...draft.typed };
+      this.restored.value = true;
+    });
+  }
+
+  /** Keeps what is unsaved. */
+  keep(): void {
+    const changed = this.changedFields();
+    keepDraft(this.#name, changed.length === 0 ? null : this.#draft(changed));
+  }
+
+  #draft(changed: readonly FormField[]): Draft {
+    const typed = changed.map(({ attribute }) => [attribute, this.typed.value[attribute] ?? null]);
+    const { item = null, etag = null } = this.base.value ?? {};
+    return { typed: Object.fromEntries(typed) as TypedFields, item, etag };
+  }
+
+  set(attribute: string, value: Typed): void {
+    const { [attribute]: _, ...others } = this.refused.value;
+    batch(() => {
+      this.refused.value = others;
+      this.typed.value = {
+        ...this.typed.value,
+        [attribute]: value,
+        ...this.#implied(attribute, value),
+      };
+    });
+  }
+
+  /** A category of an SPU says which ones stand above it. */
+  #implied(attribute: string, value: Typed): TypedFields {
+    const level = /^category([123])_id$/.exec(attribute)?.[1];
+    if (level === undefined || typeof value !== 'number') return {};
+    const chain = chainOf(value);
+    const implied: Record<string, Typed> = {};
+    for (const [at, id] of chain.entries()) implied[`category${at + 1}_id`] = id;
+    for (const below of [2, 3].filter((each) => each > Number(level))) {
+      const name = `category${below}_id`;
+      const current = this.typed.value[name];
+      if (typeof current === 'number' && !chainOf(current).includes(value)) implied[name] = null;
+    }
+    return implied;
+  }
+
+  touch(attribute: string): void {
+    if (this.touched.value.has(attribute)) return;
+    this.touched.value = new Set([...this.touched.value, attribute]);
+  }
+
+  /** Shows every problem. @returns whether there is none. */
+  validate(): boolean {
+    this.touched.value = new Set(this.fields.map(({ attribute }) => attribute));
+    return Object.keys(this.problems.value).length === 0;
+  }
+
+  /** Fields that say something else than the server. */
+  changedFields(): FormField[] {
+    const base = this.#typedOf(this.base.value?.item ?? null);
+    return this.fields.filter((field) => this.#differs(field, base[field.attribute] ?? null));
+  }
+
+  #differs(field: FormField, before: Typed): boolean {
+    const now = this.typed.value[field.attribute] ?? null;
+    if (field.kind === 'specs') return changedChoices(before as Chosen, now as Chosen).length > 0;
+    if (now === before) return false;
+    const [was, is] = [judge(field, before), judge(field, now)];
+    return !('value' in was && 'value' in is && was.value === is.value);
+  }
+
+  /** What a PATCH sends, or a POST if there is no item yet. Specifications are not in it. */
+  changes(): Changes {
+    const all = this.allValues();
+    if (this.base.value === null) return all;
+    const changed = new Set(this.changedFields().map(({ attribute }) => attribute));
+    return Object.fromEntries(Object.entries(all).filter(([name]) => changed.has(name)));
+  }
+
+  /** The value of every field that is valid. */
+  allValues(): Changes {
+    const entries = this.fields.flatMap((field): [string, Value][] => {
+      if (field.kind === 'specs') return [];
+      const judged = judge(field, this.typed.value[field.attribute] ?? null);
+      return 'value' in judged ? [[field.attribute, judged.value]] : [];
+    });
+    return Object.fromEntries(entries);
+  }
+
+  /** The choices of specifications that differ from what the server has. */
+  changedSpecs(): readonly [specId: number, optionId: number | null][] {
+    const base = this.#typedOf(this.base.value?.item ?? null)['specs'] ?? {};
+    const now = this.typed.value['specs'] ?? {};
+    return changedChoices(base as Chosen, now as Chosen);
+  }
+
+  /** What is typed becomes what the server has. */
+  saved(loaded: Loaded): void {
+    const before = this.base.value?.item['category3_id'];
+    batch(() => {
+      if (typeof before === 'number' && before !== loaded.item['category3_id']) {
+        this.movedFrom.value = before;
+      }
+      this.rebase(loaded, this.#typedOf(loaded.item));
+      this.touched.value = new Set();
+      this.restored.value = false;
+    });
+    keepDraft(this.#name, null);
+  }
+
+  /** Another state of the item becomes the one that changes are measured against. */
+  rebase(loaded: Loaded, typed: TypedFields): void {
+    batch(() => {
+      this.base.value = loaded;
+      this.typed.value = typed;
+      this.refused.value = {};
+    });
+  }
+
+  /** Forgets what is unsaved. */
+  discard(): void {
+    this.typed.value = this.#typedOf(this.base.value?.item ?? null);
+    this.restored.value = false;
+    keepDraft(this.#name, null);
+  }
+
+  /** What a field shows for an item. */
+  typedFor(field: FormField, item: Item | null): Typed {
+    if (item === null) return initialOf(field);
+    return typedOf(field, item[responseName(this.collection, field.attribute)]);
+  }
+
+  #typedOf(item: Item | null): TypedFields {
+    return Object.fromEntries(
+      this.fields.map((field) => [field.attribute, this.typedFor(field, item)]),
+    );
+  }
+
+  #judgeAll(): Problems {
+    const problems: Record<string, string> = {};
+    for (const field of this.fields) {
+      if (field.kind === 'specs') continue;
+      const judged = judge(field, this.typed.value[field.attribute] ?? null);
+      if ('problem' in judged) problems[field.attribute] = judged.problem;
+    }
+    return { ...problems, ...this.refused.value };
+  }
+}
+
+function changedChoices(before: Chosen, now: Chosen): [number, number | null][] {
+  const specs = new Set([...Object.keys(before), ...Object.keys(now)]);
+  return [...specs]
+    .filter((spec) => (before[spec] ?? null) !== (now[spec] ?? null))
+    .map((spec) => [Number(spec), now[spec] ?? null]);
+}

@@ -1,0 +1,264 @@
+/** The form of one item, with what stands beside it. */
+import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { ApiError } from '../api/client.ts';
+import { readCategories } from '../api/references.ts';
+import { mayWrite } from '../api/session.ts';
+import { BASE_PATH } from '../base.ts';
+import { holdBack, navigate } from '../location.ts';
+import { t } from '../messages/text.ts';
+import { titleOf } from '../parts/attributes.ts';
+import { confirm } from '../parts/dialog.tsx';
+import { announce, complain } from '../parts/notices.tsx';
+import { ConflictView } from './conflict.tsx';
+import { DeleteButton } from './delete-button.tsx';
+import { Facts } from './facts.tsx';
+import { Fields, type Missing } from './fields.tsx';
+import { CreateDialog } from './create-dialog.tsx';
+import type { FormState } from './form-state.ts';
+import { Preview, PreviewButton } from './preview.tsx';
+import { Conflict, refusalsOf, save } from './save.ts';
+import { SpuParts } from './spu/spu-parts.tsx';
+
+interface Saving {
+  readonly busy: Signal<boolean>;
+  readonly conflict: Signal<Conflict | null>;
+  /** What the server refused and belongs to no field. */
+  readonly refusal: Signal<string | null>;
+  readonly run: () => Promise<void>;
+}
+
+/** Shows what a save came to. @throws whatever is no answer to it. */
+function settle(
+  form: FormState,
+  { conflict, refusal }: Omit<Saving, 'run' | 'busy'>,
+  error: unknown,
+) {
+  if (error instanceof Conflict) {
+    conflict.value = error;
+    return;
+  }
+  if (!(error instanceof ApiError && [400, 409, 413, 422].includes(error.status))) throw error;
+  const { '': rest, ...problems } = refusalsOf(form, error);
+  form.refused.value = problems;
+  refusal.value = rest ?? t('form.invalid');
+}
+
+function useSaving(form: FormState, root: { current: HTMLFormElement | null }): Saving {
+  const busy = useSignal(false);
+  const conflict = useSignal<Conflict | null>(null);
+  const refusal = useSignal<string | null>(null);
+  const run = async () => {
+    refusal.value = null;
+    if (busy.value) return;
+    if (!form.validate()) {
+      refusal.value = t('form.invalid');
+      requestAnimationFrame(() => focusProblem(root.current));
+      return;
+    }
+    busy.value = true;
+    try {
+      await write(form);
+    } catch (error) {
+      settle(form, { conflict, refusal }, error);
+      requestAnimationFrame(() => focusProblem(root.current));
+    } finally {
+      busy.value = false;
+    }
+  };
+  return { busy, conflict, refusal, run };
+}
+
+async function write(form: FormState): Promise<void> {
+  const isNew = form.base.value === null;
+  const loaded = await save(form);
+  form.saved(loaded);
+  const { collection } = form;
+  announce(t('form.saved', { name: titleOf(collection, loaded.item) }));
+  if (collection.name === 'categories') await readCategories();
+  if (!isNew) return;
+  holdBack(null);
+  await navigate(`/${collection.name}/${loaded.item.id}`, { replace: true });
+}
+
+function focusProblem(root: HTMLFormElement | null): void {
+  root?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+}
+
+/** Keeps a draft, and asks before unsaved changes are left. */
+function useGuard(form: FormState): void {
+  useSignalEffect(() => form.keep());
+  useEffect(() => {
+    const warn = (event: BeforeUnloadEvent) => {
+      if (form.dirty.value) event.preventDefault();
+    };
+    addEventListener('beforeunload', warn);
+    holdBack(async () => {
+      if (!form.dirty.value) return true;
+      const leave = await confirm({
+        title: t('leave.title'),
+        text: t('leave.text'),
+        yes: t('leave.yes'),
+        no: t('leave.no'),
+        danger: true,
+      });
+      if (leave) form.discard();
+      return leave;
+    });
+    return () => {
+      removeEventListener('beforeunload', warn);
+      holdBack(null);
+    };
+  }, [form]);
+}
+
+export function ItemForm({ form }: { readonly form: FormState }) {
+  const root = useRef<HTMLFormElement>(null);
+  const saving = useSaving(form, root);
+  useGuard(form);
+  const missing = useSignal<Missing | null>(null);
+  const { collection, base } = form;
+  const item = base.value?.item ?? null;
+  const submit = () => void saving.run().catch(complain);
+  const close = () => {
+    saving.conflict.value = null;
+  };
+  return (
+    <>
+      <Heading form={form} />
+      {form.restored.value && form.dirty.value && <Restored form={form} />}
+      <div class={form.previewed.value ? 'beside' : ''}>
+        <form
+          ref={root}
+          class="item"
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault();
+            submit();
+          }}
+          onKeyDown={(event) => {
+            if (!(event.ctrlKey || event.metaKey) || event.key !== 's') return;
+            event.preventDefault();
+            submit();
+          }}
+        >
+          <div role="alert">
+            {saving.refusal.value !== null && <p class="problem">{saving.refusal.value}</p>}
+          </div>
+          <Fields
+            form={form}
+            readOnly={!mayWrite.value}
+            onMissing={(each) => {
+              missing.value = each;
+            }}
+          />
+          {item !== null && <Facts collection={collection} item={item} />}
+          {mayWrite.value && <SaveBar form={form} busy={saving.busy.value} />}
+        </form>
+        {form.previewed.value && <Preview form={form} />}
+      </div>
+      {item !== null && collection.name === 'goods' && <SpuParts form={form} />}
+      <CreateMissing form={form} missing={missing} />
+      {saving.conflict.value !== null && (
+        <ConflictView
+          form={form}
+          theirs={saving.conflict.value.theirs}
+          onClose={close}
+          onSave={submit}
+        />
+      )}
+    </>
+  );
+}
+
+interface MissingProps {
+  readonly form: FormState;
+  readonly missing: Signal<Missing | null>;
+}
+
+/** Creates what a reference needs, and chooses it. */
+function CreateMissing({ form, missing }: MissingProps) {
+  const wanted = missing.value;
+  if (wanted === null) return null;
+  const close = () => {
+    missing.value = null;
+  };
+  return (
+    <CreateDialog
+      target={wanted.target}
+      name={wanted.name}
+      initial={initialFor(form, wanted)}
+      onClose={close}
+      onCreated={(id) => {
+        form.set(wanted.attribute, id);
+        close();
+      }}
+    />
+  );
+}
+
+/** A category that is missing stands below what was chosen for the level above it. */
+function initialFor(form: FormState, { attribute }: Missing): Record<string, number> {
+  const level = Number(/^category([23])_id$/.exec(attribute)?.[1] ?? 0);
+  const above = level === 0 ? null : form.typed.value[`category${level - 1}_id`];
+  return typeof above === 'number' ? { parent_id: above } : {};
+}
+
+function Heading({ form }: { readonly form: FormState }) {
+  const { collection, base } = form;
+  const item = base.value?.item ?? null;
+  const title = item === null ? t(`new.${collection.name}`) : titleOf(collection, item);
+  useEffect(() => {
+    document.title = `${title} – ${t('app.name')}`;
+  }, [title]);
+  const hasPage = collection.name === 'skus' || collection.name === 'goods';
+  return (
+    <div class="heading">
+      <h1>{title}</h1>
+      <div class="actions">
+        {item !== null && hasPage && (
+          <a
+            class="button"
+            href={`${BASE_PATH}/pages/${collection.name}/${item.id}.html`}
+            target="_blank"
+            rel="noreferrer"
+          >
+            {t('item.page')}
+          </a>
+        )}
+        {hasPage && mayWrite.value && <PreviewButton form={form} />}
+      </div>
+    </div>
+  );
+}
+
+function SaveBar({ form, busy }: { readonly form: FormState; readonly busy: boolean }) {
+  const item = form.base.value?.item ?? null;
+  return (
+    <div class="save-bar">
+      <button type="submit" class="primary" disabled={busy}>
+        {t('form.save')}
+      </button>
+      {form.dirty.value && item !== null && (
+        <button type="button" onClick={() => form.discard()}>
+          {t('form.discard')}
+        </button>
+      )}
+      <span class="soft" aria-live="off">
+        {form.dirty.value ? t('form.unsaved') : ''}
+      </span>
+      {item !== null && <DeleteButton form={form} />}
+    </div>
+  );
+}
+
+function Restored({ form }: { readonly form: FormState }) {
+  return (
+    <div class="notice-inline" role="status">
+      <p>{t('form.restored')}</p>
+      <button type="button" class="plain" onClick={() => form.discard()}>
+        {t('form.discard')}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+/** The screen of one item, or of a new one. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { ApiError, isAborted } from '../api/client.ts';
+import type { Collection } from '../api/collections.ts';
+import { load } from '../api/items.ts';
+import { needCategories } from '../api/references.ts';
+import { schemaOf } from '../api/schema.ts';
+import { href, query } from '../location.ts';
+import { t } from '../messages/text.ts';
+import { wordsFor } from '../parts/notices.tsx';
+import { FormState, type TypedFields } from './form-state.ts';
+import { ItemForm } from './item-form.tsx';
+
+interface ScreenProps {
+  readonly collection: Collection;
+  /** Null for a new item. */
+  readonly id: number | null;
+}
+
+/** What a new item starts with: references that the address names. */
+function initialFields(): TypedFields {
+  const entries = [...query.value].filter(
+    ([name, value]) => name.endsWith('_id') && /^\d{1,15}$/.test(value),
+  );
+  return Object.fromEntries(entries.map(([name, value]) => [name, Number(value)]));
+}
+
+async function openForm({ collection, id }: ScreenProps, signal: AbortSignal): Promise<FormState> {
+  const [schema, base] = await Promise.all([
+    schemaOf(collection.name),
+    id === null ? null : load(collection.name, id, signal),
+    Object.values(collection.references).includes('categories') ? needCategories() : null,
+  ]);
+  const form = new FormState(collection, schema, base, id === null ? initialFields() : {});
+  form.restore();
+  return form;
+}
+
+export function ItemScreen({ collection, id }: ScreenProps) {
+  const form = useSignal<FormState | null>(null);
+  const failure = useSignal<unknown>(null);
+  useEffect(() => {
+    const abort = new AbortController();
+    openForm({ collection, id }, abort.signal).then(
+      (opened) => {
+        if (!abort.signal.aborted) form.value = opened;
+      },
+      (error: unknown) => {
+        if (!isAborted(error)) failure.value = error;
+      },
+    );
+    return () => abort.abort();
+  }, [collection, id, form, failure]);
+  return (
+    <>
+      <nav class="crumbs" aria-label={t('crumbs')}>
+        <a href={href(`/${collection.name}`)}>← {t('crumbs.back')}</a>
+      </nav>
+      {failure.value !== null && <Missing error={failure.value} />}
+      {failure.value === null && form.value === null && <p class="soft">{t('loading')}</p>}
+      {form.value !== null && <ItemForm form={form.value} />}
+    </>
+  );
+}
+
+function Missing({ error }: { readonly error: unknown }) {
+  const gone = error instanceof ApiError && error.status === 410;
+  const unknown = error instanceof ApiError && error.status === 404;
+  return (
+    <div role="alert">
+      <h1>{t(gone ? 'item.gone' : unknown ? 'item.unknown' : 'error.screen')}</h1>
+      {!unknown && <p>{wordsFor(error)}</p>}
+    </div>
+  );
+}

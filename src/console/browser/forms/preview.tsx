@@ -1,0 +1,86 @@
+/** The page in the shop as it will be: the server renders what is typed and stores nothing. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { ApiError, isAborted, send } from '../api/client.ts';
+import { t } from '../messages/text.ts';
+import { wordsFor } from '../parts/notices.tsx';
+import type { FormState } from './form-state.ts';
+
+/** How long a pause in typing lasts before the page is rendered again, in milliseconds. */
+const PAUSE_MS = 400;
+
+export function PreviewButton({ form }: { readonly form: FormState }) {
+  return (
+    <button
+      type="button"
+      aria-expanded={form.previewed.value}
+      onClick={() => {
+        form.previewed.value = !form.previewed.value;
+      }}
+    >
+      {t('preview.action')}
+    </button>
+  );
+}
+
+/** What the server renders: everything that is valid, with the id of an item that exists. */
+function bodyOf(form: FormState): object {
+  const { id } = form.base.value?.item ?? { id: undefined };
+  const specs = Object.entries(form.typed.value['specs'] ?? {}).flatMap(([spec, option]) =>
+    option === null ? [] : [{ spec_id: Number(spec), option_id: option as number }],
+  );
+  return {
+    ...(id !== undefined && { id }),
+    ...form.allValues(),
+    ...(form.collection.name === 'skus' && { specs }),
+  };
+}
+
+export function Preview({ form }: { readonly form: FormState }) {
+  const page = useSignal<string | null>(null);
+  const problem = useSignal<string | null>(null);
+  const body = JSON.stringify(bodyOf(form));
+  const { path } = form.collection;
+  useEffect(() => {
+    const abort = new AbortController();
+    const timer = setTimeout(() => {
+      render(`${path}preview/`, body, abort.signal).then(
+        (html) => {
+          page.value = html;
+          problem.value = null;
+        },
+        (error: unknown) => {
+          if (isAborted(error)) return;
+          problem.value =
+            error instanceof ApiError && error.status === 422
+              ? t('preview.invalid', { what: error.message })
+              : wordsFor(error);
+        },
+      );
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [body, path, page, problem]);
+  return (
+    <section class="preview" aria-label={t('preview.title')}>
+      {problem.value !== null && <p class="problem">{problem.value}</p>}
+      {page.value !== null && (
+        // Not an address of its own, so that the page finds the style sheet of the shop.
+        <iframe title={t('preview.title')} srcdoc={page.value} sandbox="allow-same-origin" />
+      )}
+    </section>
+  );
+}
+
+/** @returns the page. @throws ApiError, TypeError, DOMException. */
+async function render(path: string, body: string, signal: AbortSignal): Promise<string> {
+  const response = await send(path, {
+    method: 'POST',
+    body: JSON.parse(body) as object,
+    headers: { Accept: 'text/html' },
+    signal,
+  });
+  return response.text();
+}

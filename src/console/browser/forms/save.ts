@@ -1,0 +1,133 @@
+/** Saves a form: one guarded write, and for a SKU the records behind its specifications. */
+import { ApiError, receive, send } from '../api/client.ts';
+import { change, create, load, type Loaded } from '../api/items.ts';
+import { responseName } from '../api/collections.ts';
+import type { Item, Pair } from '../api/types.ts';
+import type { FormState } from './form-state.ts';
+
+/** Somebody else has changed the item since it was read. */
+export class Conflict extends Error {
+  readonly theirs: Loaded;
+
+  constructor(theirs: Loaded) {
+    super('conflict');
+    this.theirs = theirs;
+  }
+}
+
+interface SpecRecord extends Pair {
+  readonly id: number;
+}
+
+/**
+ * Writes what has changed.
+ *
+ * @throws Conflict, ApiError, TypeError.
+ */
+export async function save(form: FormState): Promise<Loaded> {
+  const base = form.base.value;
+  if (base === null)
+    return create(form.collection.name, { ...form.changes(), ...addedSpecs(form) });
+  const { id } = base.item;
+  try {
+    if (form.collection.name === 'skus') return await saveSku(form, base);
+    return await change(form.collection.name, id, form.changes(), base.etag);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 412)) throw error;
+    const theirs = await load(form.collection.name, id);
+    if (differs(form, base.item, theirs.item)) throw new Conflict(theirs);
+    // Only the name of something that the item refers to has changed.
+    form.base.value = theirs;
+    return save(form);
+  }
+}
+
+/** Whether anything that the form can write differs. */
+function differs(form: FormState, before: Item, now: Item): boolean {
+  return form.fields.some(({ attribute }) => {
+    const name = responseName(form.collection, attribute);
+    return JSON.stringify(before[name]) !== JSON.stringify(now[name]);
+  });
+}
+
+/** The elements of `specs` that a write adds. */
+function addedSpecs(form: FormState): { specs?: Pair[] } {
+  const specs = form
+    .changedSpecs()
+    .flatMap(([spec_id, option_id]) => (option_id === null ? [] : [{ spec_id, option_id }]));
+  return specs.length === 0 ? {} : { specs };
+}
+
+/**
+ * A write adds records and removes none. So the records that were replaced are removed afterwards;
+ * but before, if the SKU moves to another SPU, whose specifications are others.
+ */
+async function saveSku(form: FormState, base: Loaded): Promise<Loaded> {
+  const { id } = base.item;
+  const changes = form.changes();
+  const specs = form.changedSpecs();
+  if ('spu_id' in changes && specs.length > 0) return moveSku(form, base);
+  const written = { ...changes, ...addedSpecs(form) };
+  const loaded =
+    Object.keys(written).length > 0
+      ? await change('skus', id, written, base.etag)
+      : await unchanged(base);
+  if (specs.length === 0) return loaded;
+  const wanted = new Map(specs);
+  const records = await recordsOf(id);
+  for (const record of records) {
+    const option = wanted.get(record.spec_id);
+    if (option === undefined) continue;
+    const last = records.findLast(({ spec_id }) => spec_id === record.spec_id);
+    if (option !== record.option_id || record !== last) await removeRecord(id, record);
+  }
+  return load('skus', id);
+}
+
+/** @throws ApiError `412` if the SKU has changed. */
+async function unchanged(base: Loaded): Promise<Loaded> {
+  const now = await load('skus', base.item.id);
+  if (now.etag !== base.etag) throw new ApiError(412, '');
+  return now;
+}
+
+async function moveSku(form: FormState, base: Loaded): Promise<Loaded> {
+  const { id } = base.item;
+  await unchanged(base);
+  const records = await recordsOf(id);
+  for (const record of records) await removeRecord(id, record);
+  try {
+    const { etag } = await load('skus', id);
+    return await change('skus', id, { ...form.changes(), ...addedSpecs(form) }, etag);
+  } catch (error) {
+    for (const { spec_id, option_id } of records) {
+      await send(`/admin/skus/${id}/specs/`, { method: 'POST', body: { spec_id, option_id } });
+    }
+    throw error;
+  }
+}
+
+function recordsOf(id: number): Promise<SpecRecord[]> {
+  return receive(`/admin/skus/${id}/specs/?per_page=1000`);
+}
+
+async function removeRecord(id: number, record: SpecRecord): Promise<void> {
+  await send(`/admin/skus/${id}/specs/${record.id}/`, { method: 'DELETE' });
+}
+
+const DATABASE_ERROR = /^database error: (?:\d+\.)?(\w+): (.*)$/s;
+
+/** What the server refused, by attribute; "" for what belongs to none of the form. */
+export function refusalsOf(form: FormState, error: ApiError): Record<string, string> {
+  const names = new Set(form.fields.map(({ attribute }) => attribute));
+  const found: Record<string, string> = {};
+  const add = (path: string, text: string) => {
+    const [attribute = ''] = path.split('.');
+    found[names.has(attribute) ? attribute : ''] = text;
+  };
+  for (const [path, texts] of Object.entries(error.fields)) add(path, texts.join('; '));
+  const [, attribute, text = ''] = DATABASE_ERROR.exec(error.message) ?? [];
+  if (attribute !== undefined) add(attribute, text);
+  if (Object.keys(found).length === 0) found[''] = error.message;
+  return found;
+}

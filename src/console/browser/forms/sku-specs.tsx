@@ -1,0 +1,134 @@
+/** The specifications of a SKU: one choice for each specification of its SPU. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { create } from '../api/items.ts';
+import { href } from '../location.ts';
+import { t } from '../messages/text.ts';
+import { complain } from '../parts/notices.tsx';
+import { readSpecs, type SpecChoices } from './spu/specs.ts';
+import type { Chosen } from './values.ts';
+import { textOf } from '../api/text-of.ts';
+
+interface SkuSpecsProps {
+  readonly id: string;
+  /** The SPU that the form names; null if none is. */
+  readonly spu: number | null;
+  readonly chosen: Chosen;
+  readonly onChange: (chosen: Chosen) => void;
+  readonly problem: string | null;
+  readonly readOnly: boolean;
+}
+
+export function SkuSpecs({ id, spu, chosen, onChange, problem, readOnly }: SkuSpecsProps) {
+  const specs = useSignal<readonly SpecChoices[] | null>(null);
+  useEffect(() => {
+    specs.value = null;
+    if (spu === null) return;
+    const abort = new AbortController();
+    readSpecs(spu, abort.signal).then((read) => {
+      if (!abort.signal.aborted) specs.value = read;
+    }, complain);
+    return () => abort.abort();
+  }, [spu, specs]);
+  const known = specs.value;
+  useEffect(() => {
+    // Choices of another SPU's specifications do not move along.
+    if (known === null || readOnly) return;
+    const own = new Set(known.map((each) => String(each.id)));
+    const foreign = Object.entries(chosen).filter(
+      ([spec, option]) => option !== null && !own.has(spec),
+    );
+    if (foreign.length === 0) return;
+    onChange({ ...chosen, ...Object.fromEntries(foreign.map(([spec]) => [spec, null])) });
+  }, [known, chosen, onChange, readOnly]);
+  return (
+    <fieldset class="field specs">
+      <legend>{t('attribute.specs')}</legend>
+      {spu === null && <p class="soft">{t('specs.chooseSpu')}</p>}
+      {known?.length === 0 && (
+        <p class="soft">
+          {t('specs.none')} <a href={href(`/goods/${spu}`)}>{t('specs.openSpu')}</a>
+        </p>
+      )}
+      {known?.map((spec) => (
+        <SpecChoice
+          key={spec.id}
+          id={`${id}-${spec.id}`}
+          spec={spec}
+          option={chosen[spec.id] ?? null}
+          readOnly={readOnly}
+          onChange={(option) => onChange({ ...chosen, [spec.id]: option })}
+        />
+      ))}
+      {problem !== null && <p class="problem">{problem}</p>}
+    </fieldset>
+  );
+}
+
+interface SpecChoiceProps {
+  readonly id: string;
+  readonly spec: SpecChoices;
+  readonly option: number | null;
+  readonly readOnly: boolean;
+  readonly onChange: (option: number | null) => void;
+}
+
+/** The choice that adds an option. */
+const ADD = 'add';
+
+function SpecChoice({ id, spec, option, readOnly, onChange }: SpecChoiceProps) {
+  const adding = useSignal(false);
+  const added = useSignal<readonly { readonly id: number; readonly value: string }[]>([]);
+  const value = useSignal('');
+  const add = async () => {
+    if (value.value.trim() === '') return;
+    const { item } = await create('options', { value: value.value.trim(), spec_id: spec.id });
+    added.value = [...added.value, { id: item.id, value: textOf(item['value']) }];
+    adding.value = false;
+    value.value = '';
+    onChange(item.id);
+  };
+  return (
+    <div>
+      <label for={id}>{spec.name}</label>
+      <select
+        id={id}
+        value={option === null ? '' : String(option)}
+        disabled={readOnly}
+        onChange={({ currentTarget }) => {
+          adding.value = currentTarget.value === ADD;
+          if (adding.value) currentTarget.value = option === null ? '' : String(option);
+          else onChange(currentTarget.value === '' ? null : Number(currentTarget.value));
+        }}
+      >
+        <option value="">{t('specs.noChoice')}</option>
+        {[...spec.options, ...added.value].map((each) => (
+          <option key={each.id} value={String(each.id)}>
+            {each.value}
+          </option>
+        ))}
+        {!readOnly && <option value={ADD}>{t('specs.addOption')}</option>}
+      </select>
+      {adding.value && (
+        <span class="joined">
+          <input
+            autofocus
+            aria-label={t('specs.newOption', { name: spec.name })}
+            value={value.value}
+            onInput={({ currentTarget }) => {
+              value.value = currentTarget.value;
+            }}
+            onKeyDown={(event) => {
+              if (event.key !== 'Enter') return;
+              event.preventDefault();
+              add().catch(complain);
+            }}
+          />
+          <button type="button" onClick={() => void add().catch(complain)}>
+            {t('specs.add')}
+          </button>
+        </span>
+      )}
+    </div>
+  );
+}

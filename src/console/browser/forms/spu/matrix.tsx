@@ -1,0 +1,222 @@
+/** The SKUs of an SPU: one row for each combination of options, and the missing ones to create. */
+import { useSignal } from '@preact/signals';
+import { createMany } from '../../api/items.ts';
+import { mayWrite } from '../../api/session.ts';
+import type { Item } from '../../api/types.ts';
+import { href } from '../../location.ts';
+import { formatNumber, formatPrice, parsePrice, t } from '../../messages/text.ts';
+import { attributeLabel } from '../../parts/attributes.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { announce, complain } from '../../parts/notices.tsx';
+import {
+  type Combination,
+  combinationsOf,
+  type Common,
+  countCombinations,
+  MAX_COMBINATIONS,
+  othersOf,
+  skuFor,
+} from './combinations.ts';
+import type { Parts } from './parts.ts';
+import { textOf } from '../../api/text-of.ts';
+
+export function Matrix(parts: Parts) {
+  const { spu, specs, skus } = parts;
+  const count = countCombinations(specs);
+  const combinations = count > MAX_COMBINATIONS ? [] : combinationsOf(specs, skus);
+  const missing = combinations.filter((each) => each.skus.length === 0);
+  const others = othersOf(combinations, skus);
+  const creating = useSignal(false);
+  return (
+    <section aria-labelledby="spu-skus">
+      <div class="heading">
+        <h2 id="spu-skus">{t('collection.skus')}</h2>
+        {mayWrite.value && (
+          <div class="actions">
+            {missing.length > 0 && (
+              <button
+                type="button"
+                onClick={() => {
+                  creating.value = true;
+                }}
+              >
+                {t('spu.createMissing', { count: missing.length })}
+              </button>
+            )}
+            <a
+              class="button"
+              href={href(`/skus/new?spu_id=${spu.id}&category_id=${textOf(spu['category3_id'])}`)}
+            >
+              {t('spu.newSku')}
+            </a>
+          </div>
+        )}
+      </div>
+      {count > MAX_COMBINATIONS && <p class="soft">{t('spu.tooMany', { count })}</p>}
+      {combinations.length + others.length > 0 && (
+        <MatrixTable combinations={combinations} others={others} />
+      )}
+      {creating.value && (
+        <CreateMissing
+          {...parts}
+          missing={missing}
+          onClose={() => {
+            creating.value = false;
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+interface TableProps {
+  readonly combinations: readonly Combination[];
+  readonly others: readonly Item[];
+}
+
+function MatrixTable({ combinations, others }: TableProps) {
+  return (
+    <div class="table" role="region" aria-label={t('spu.matrix')} tabIndex={0}>
+      <table>
+        <caption class="hidden">{t('spu.matrix')}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{t('spu.combination')}</th>
+            <th scope="col">{t('spu.sku')}</th>
+            {['price', 'stock'].map((each) => (
+              <th key={each} scope="col" class="number">
+                {attributeLabel(each)}
+              </th>
+            ))}
+            <th scope="col">{attributeLabel('is_launched')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {combinations.map(({ key, label, skus }) =>
+            skus.length === 0 ? (
+              <tr key={key} class="missing">
+                <th scope="row">{label}</th>
+                <td colSpan={4} class="soft">
+                  {t('spu.missing')}
+                </td>
+              </tr>
+            ) : (
+              skus.map((sku) => <SkuRow key={sku.id} label={label} sku={sku} />)
+            ),
+          )}
+          {others.map((sku) => (
+            <SkuRow key={sku.id} label="–" sku={sku} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function SkuRow({ label, sku }: { readonly label: string; readonly sku: Item }) {
+  return (
+    <tr>
+      <th scope="row">{label}</th>
+      <td>
+        <a href={href(`/skus/${sku.id}`)}>{textOf(sku['name'])}</a>
+      </td>
+      <td class="number">{formatPrice(Number(sku['price']))}</td>
+      <td class="number">{formatNumber(Number(sku['stock']))}</td>
+      <td>{t(sku['is_launched'] === true ? 'yes' : 'no')}</td>
+    </tr>
+  );
+}
+
+const PRICES = ['price', 'cost_price', 'market_price'] as const;
+
+interface CreateProps extends Parts {
+  readonly missing: readonly Combination[];
+  readonly onClose: () => void;
+}
+
+/** Reads the form of what all new SKUs have alike; null if something is not valid. */
+function commonOf(form: FormData): Common | null {
+  const [price, cost_price, market_price] = PRICES.map((name) =>
+    parsePrice(textOf(form.get(name))),
+  );
+  const stock = Number(form.get('stock'));
+  const wrong = [price, cost_price, market_price].some((each) => each === null);
+  if (wrong || !Number.isSafeInteger(stock) || stock < 0) return null;
+  return {
+    price: price ?? 0,
+    cost_price: cost_price ?? 0,
+    market_price: market_price ?? 0,
+    stock,
+    is_launched: form.get('is_launched') !== null,
+  };
+}
+
+function CreateMissing({ spu, missing, reload, onClose }: CreateProps) {
+  const problem = useSignal<string | null>(null);
+  const submit = async (form: FormData) => {
+    const common = commonOf(form);
+    const chosen = missing.filter(({ key }) => form.get(`combination ${key}`) !== null);
+    if (common === null || chosen.length === 0) {
+      problem.value = t('spu.invalid');
+      return;
+    }
+    const made = await createMany(
+      'skus',
+      chosen.map((each) => skuFor(spu, each, common)),
+    );
+    announce(t('spu.created', { count: made.length }));
+    onClose();
+    reload();
+  };
+  return (
+    <Dialog title={t('spu.createMissing', { count: missing.length })} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit(new FormData(event.currentTarget)).catch((error: unknown) => {
+            complain(error);
+          });
+        }}
+      >
+        <div class="dialog-body fields">
+          {problem.value !== null && (
+            <p role="alert" class="problem">
+              {problem.value}
+            </p>
+          )}
+          {[...PRICES, 'stock'].map((name) => (
+            <div key={name} class="field">
+              <label for={`missing-${name}`}>{attributeLabel(name)}</label>
+              <input
+                id={`missing-${name}`}
+                name={name}
+                inputMode="decimal"
+                defaultValue="0"
+                required
+              />
+            </div>
+          ))}
+          <label class="check">
+            <input type="checkbox" name="is_launched" /> {attributeLabel('is_launched')}
+          </label>
+          <fieldset class="checks">
+            <legend>{t('spu.combinations')}</legend>
+            {missing.map(({ key, label }) => (
+              <label key={key}>
+                <input type="checkbox" name={`combination ${key}`} defaultChecked /> {label}
+              </label>
+            ))}
+          </fieldset>
+        </div>
+        <footer>
+          <button type="button" onClick={onClose}>
+            {t('dialog.cancel')}
+          </button>
+          <button type="submit" class="primary">
+            {t('form.create')}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,11 @@
+/** What belongs to an SPU. */
+import type { Item } from '../../api/types.ts';
+import type { SpecChoices } from './specs.ts';
+
+export interface Parts {
+  readonly spu: Item;
+  readonly specs: readonly SpecChoices[];
+  readonly skus: readonly Item[];
+  /** Reads both again. */
+  readonly reload: () => void;
+}

@@ -1,0 +1,176 @@
+/** The specifications of an SPU and their options: add, rename, remove. */
+import { useSignal } from '@preact/signals';
+import { change, create, remove } from '../../api/items.ts';
+import { mayWrite } from '../../api/session.ts';
+import type { CollectionName } from '../../api/types.ts';
+import { href } from '../../location.ts';
+import { t } from '../../messages/text.ts';
+import { announce, complain } from '../../parts/notices.tsx';
+import { undoDeletion } from '../../parts/undo.ts';
+import type { SpecChoices } from './specs.ts';
+import type { Parts } from './parts.ts';
+
+export function SpecsEditor({ spu, specs, reload }: Parts) {
+  return (
+    <section aria-labelledby="spu-specs">
+      <h2 id="spu-specs">{t('attribute.specs')}</h2>
+      {specs.length === 0 && <p class="soft">{t('spu.noSpecs')}</p>}
+      <ul class="spec-list">
+        {specs.map((spec) => (
+          <Spec key={spec.id} spec={spec} reload={reload} />
+        ))}
+      </ul>
+      {mayWrite.value && (
+        <AddField
+          label={t('spu.newSpec')}
+          action={t('spu.addSpec')}
+          onAdd={async (name) => {
+            await create('specs', { name, spu_id: spu.id });
+            reload();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+async function removeNamed(
+  collection: CollectionName,
+  id: number,
+  name: string,
+  reload: () => void,
+): Promise<void> {
+  await remove(collection, id);
+  announce(t('delete.done', { name }), {
+    label: t('undo'),
+    run: () => void undoDeletion(collection, [id]).then(reload, complain),
+  });
+  reload();
+}
+
+function Spec({ spec, reload }: { readonly spec: SpecChoices; readonly reload: () => void }) {
+  const { id, name, options } = spec;
+  return (
+    <li>
+      <div class="spec-name">
+        <a href={href(`/specs/${id}`)}>{name}</a>
+        {mayWrite.value && (
+          <button
+            type="button"
+            class="icon"
+            aria-label={t('spu.remove', { name })}
+            onClick={() => void removeNamed('specs', id, name, reload).catch(complain)}
+          >
+            <span aria-hidden="true">×</span>
+          </button>
+        )}
+      </div>
+      <ul class="chips">
+        {options.map((option) => (
+          <li key={option.id}>
+            <OptionName option={option} reload={reload} />
+            {mayWrite.value && (
+              <button
+                type="button"
+                class="icon"
+                aria-label={t('spu.remove', { name: option.value })}
+                onClick={() =>
+                  void removeNamed('options', option.id, option.value, reload).catch(complain)
+                }
+              >
+                <span aria-hidden="true">×</span>
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {mayWrite.value && (
+        <AddField
+          label={t('specs.newOption', { name })}
+          action={t('specs.add')}
+          onAdd={async (value) => {
+            await create('options', { value, spec_id: id });
+            reload();
+          }}
+        />
+      )}
+    </li>
+  );
+}
+
+interface OptionNameProps {
+  readonly option: SpecChoices['options'][number];
+  readonly reload: () => void;
+}
+
+/** The value of an option; a click makes it a field. */
+function OptionName({ option, reload }: OptionNameProps) {
+  const editing = useSignal(false);
+  const rename = async (value: string) => {
+    editing.value = false;
+    if (value === '' || value === option.value) return;
+    await change('options', option.id, { value }, null);
+    reload();
+  };
+  if (!mayWrite.value) return <>{option.value}</>;
+  if (!editing.value) {
+    return (
+      <button
+        type="button"
+        class="value"
+        onClick={() => {
+          editing.value = true;
+        }}
+      >
+        {option.value}
+      </button>
+    );
+  }
+  return (
+    <input
+      autofocus
+      aria-label={t('attribute.value')}
+      defaultValue={option.value}
+      onBlur={({ currentTarget }) => void rename(currentTarget.value.trim()).catch(complain)}
+      onKeyDown={({ key, currentTarget }) => {
+        if (key === 'Enter') currentTarget.blur();
+        if (key === 'Escape') editing.value = false;
+      }}
+    />
+  );
+}
+
+interface AddProps {
+  readonly label: string;
+  readonly action: string;
+  readonly onAdd: (text: string) => Promise<void>;
+}
+
+function AddField({ label, action, onAdd }: AddProps) {
+  const text = useSignal('');
+  const add = async () => {
+    const given = text.value.trim();
+    if (given === '') return;
+    await onAdd(given);
+    text.value = '';
+  };
+  return (
+    <form
+      class="joined"
+      onSubmit={(event) => {
+        event.preventDefault();
+        add().catch(complain);
+      }}
+    >
+      <input
+        aria-label={label}
+        placeholder={label}
+        value={text.value}
+        onInput={({ currentTarget }) => {
+          text.value = currentTarget.value;
+        }}
+      />
+      <button type="submit">{action}</button>
+    </form>
+  );
+}

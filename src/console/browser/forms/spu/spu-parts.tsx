@@ -1,0 +1,40 @@
+/** What stands below the form of an SPU: its specifications with their options, and its SKUs. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { listAll } from '../../api/items.ts';
+import { t } from '../../messages/text.ts';
+import { complain } from '../../parts/notices.tsx';
+import { catalogVersion } from '../../parts/version.ts';
+import type { FormState } from '../form-state.ts';
+import { Matrix } from './matrix.tsx';
+import { MoveSkus } from './move-skus.tsx';
+import type { Parts } from './parts.ts';
+import { readSpecs } from './specs.ts';
+import { SpecsEditor } from './specs-editor.tsx';
+
+export function SpuParts({ form }: { readonly form: FormState }) {
+  const parts = useSignal<Pick<Parts, 'specs' | 'skus'> | null>(null);
+  const version = useSignal(0);
+  const spu = form.base.value?.item;
+  const id = spu?.id;
+  const wanted = version.value + catalogVersion.value;
+  useEffect(() => {
+    void wanted;
+    if (id === undefined) return;
+    Promise.all([readSpecs(id), listAll('skus', { spu_id: String(id) })]).then(([specs, skus]) => {
+      parts.value = { specs, skus };
+    }, complain);
+  }, [id, wanted, parts]);
+  if (spu === undefined || parts.value === null) return <p class="soft">{t('loading')}</p>;
+  const reload = () => {
+    version.value += 1;
+  };
+  const given: Parts = { spu, ...parts.value, reload };
+  return (
+    <div class="spu-parts">
+      <MoveSkus {...given} from={form.movedFrom.value} />
+      <SpecsEditor {...given} />
+      <Matrix {...given} />
+    </div>
+  );
+}

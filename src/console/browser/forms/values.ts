@@ -1,0 +1,117 @@
+/**
+ * What is typed into the fields of a form, and the values that it means. Limits are those that the
+ * server states, and they are judged here as one types, in the server's words.
+ */
+import type { AttributeSchema, FieldKind } from '../api/schema.ts';
+import type { Pair, Value } from '../api/types.ts';
+import { parsePrice, priceInput, t } from '../messages/text.ts';
+import { textOf } from '../api/text-of.ts';
+
+/** The option that is chosen for each specification, by its id; null for none. */
+export type Chosen = Readonly<Record<string, number | null>>;
+
+/** What a field holds: text as it was typed, an id, a choice, or choices. */
+export type Typed = string | number | boolean | null | Chosen;
+
+export interface FormField {
+  readonly attribute: string;
+  readonly kind: FieldKind;
+  readonly schema: AttributeSchema;
+}
+
+export type Judged = { readonly value: Value } | { readonly problem: string };
+
+/** What a field shows for a value of the API. */
+export function typedOf({ kind }: FormField, value: unknown): Typed {
+  switch (kind) {
+    case 'price':
+      return typeof value === 'number' ? priceInput(value) : '';
+    case 'integer':
+      return typeof value === 'number' ? String(value) : '';
+    case 'flag':
+      return value === true;
+    case 'reference':
+      return typeof value === 'number' ? value : null;
+    case 'specs':
+      return chosenOf((value ?? []) as readonly Pair[]);
+    case 'text':
+    case 'long text':
+    case 'date':
+      return typeof value === 'string' ? value : '';
+  }
+}
+
+/** Of several records of one specification the last counts, as on the SKU's page. */
+export function chosenOf(records: readonly Pair[]): Chosen {
+  return Object.fromEntries(records.map(({ spec_id, option_id }) => [spec_id, option_id]));
+}
+
+/** What a field starts with if there is no item yet. */
+export function initialOf(field: FormField): Typed {
+  if (field.attribute === 'stock') return '0';
+  return typedOf(field, field.schema.default);
+}
+
+/** The value that is meant, or what is wrong with it. Not for choices of specifications. */
+export function judge(field: FormField, typed: Typed): Judged {
+  switch (field.kind) {
+    case 'flag':
+      return { value: typed === true };
+    case 'reference':
+      if (typeof typed === 'number') return { value: typed };
+      return field.schema.required ? { problem: t('problem.required') } : { value: null };
+    case 'price':
+      return judgePrice(textOf(typed), field.schema);
+    case 'integer':
+      return judgeInteger(textOf(typed), field.schema);
+    case 'specs':
+      return { value: null };
+    case 'text':
+    case 'long text':
+    case 'date':
+      return judgeText(textOf(typed), field);
+  }
+}
+
+function judgePrice(text: string, { required }: AttributeSchema): Judged {
+  if (text.trim() === '') return required ? { problem: t('problem.required') } : { value: 0 };
+  const amount = parsePrice(text);
+  if (amount !== null) return { value: amount };
+  return { problem: t(/^\s*-/.test(text) ? 'problem.minimum' : 'problem.price', { minimum: 0 }) };
+}
+
+function judgeInteger(text: string, { required, minimum = 0, maximum }: AttributeSchema): Judged {
+  const trimmed = text.trim();
+  if (trimmed === '') return required ? { problem: t('problem.required') } : { value: minimum };
+  if (!/^-?\d+$/.test(trimmed)) return { problem: t('problem.integer') };
+  const value = Number(trimmed);
+  if (value < minimum) return { problem: t('problem.minimum', { minimum }) };
+  return value > (maximum ?? Number.MAX_SAFE_INTEGER)
+    ? { problem: t('problem.maximum') }
+    : { value };
+}
+
+function judgeText(text: string, { kind, schema }: FormField): Judged {
+  const { required, minLength = 0, maxLength, type } = schema;
+  const nullable = type.includes('null') && typeof type !== 'string';
+  if (text === '' && nullable) return { value: null };
+  if (text === '' && required && kind === 'date') return { problem: t('problem.required') };
+  if (minLength > 0 && !/\S/.test(text)) return { problem: t('problem.blank') };
+  if (nullable && text !== text.trim()) return { problem: t('problem.spaceAtEnds') };
+  if (maxLength !== undefined && codePoints(text, maxLength) > maxLength) {
+    return { problem: t('problem.maxLength', { count: maxLength }) };
+  }
+  if (kind === 'date' && !isDate(text)) return { problem: t('problem.date') };
+  return { value: text };
+}
+
+/** How long a text is as the server counts. */
+function codePoints(text: string, limit: number): number {
+  return text.length <= limit ? text.length : Array.from(text).length;
+}
+
+function isDate(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false;
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+}

@@ -1,0 +1,62 @@
+/** Imports at the server. */
+import type { components } from '../../../../dist/console/api.d.ts';
+import { errorOf, receive, send } from '../api/client.ts';
+import { collectionOf } from '../api/collections.ts';
+import { authorizedFetch } from '../api/session.ts';
+import type { CollectionName } from '../api/types.ts';
+
+export type Import = components['schemas']['Import'];
+
+/** How often the server is asked how far an import is, in milliseconds. */
+const POLL_MS = 400;
+
+export interface ImportOptions {
+  readonly match: string;
+  readonly createMissing: readonly string[];
+  readonly dryRun: boolean;
+}
+
+/**
+ * The columns that a file of the collection can have: those of an export, whose first line is read.
+ *
+ * @throws ApiError, TypeError.
+ */
+export async function columnsOf(name: CollectionName): Promise<string[]> {
+  // A search that finds nothing leaves the header alone.
+  const path = `${collectionOf(name).path}export/?format=csv&q=${crypto.randomUUID()}`;
+  const text = await (await send(path, { headers: { Accept: 'text/csv' } })).text();
+  const [header = ''] = text.replace(/^\uFEFF/, '').split(/\r?\n/);
+  return header.split(',');
+}
+
+/**
+ * Sends a file, and follows the import to its end.
+ *
+ * @param onProgress gets every state of it.
+ * @throws ApiError, TypeError, DOMException.
+ */
+export async function runImport(
+  name: CollectionName,
+  file: Blob,
+  { match, createMissing, dryRun }: ImportOptions,
+  onProgress: (state: Import) => void,
+  signal: AbortSignal,
+): Promise<Import> {
+  const query = new URLSearchParams({ match, dry_run: String(dryRun) });
+  if (createMissing.length > 0) query.set('create_missing', createMissing.join(','));
+  const response = await authorizedFetch(`${collectionOf(name).path}imports/?${query}`, {
+    method: 'POST',
+    headers: { 'Content-Type': file.type },
+    body: file,
+    signal,
+  });
+  if (!response.ok) throw await errorOf(response);
+  let state = (await response.json()) as Import;
+  while (state.state === 'checking' || state.state === 'writing') {
+    onProgress(state);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    state = await receive<Import>(`/admin/imports/${state.id}/`, { signal });
+  }
+  onProgress(state);
+  return state;
+}

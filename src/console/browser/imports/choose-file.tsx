@@ -1,0 +1,114 @@
+/** The first step of an import: which file, into which collection, and how rows are found. */
+import { useSignal } from '@preact/signals';
+import { COLLECTION_NAMES, COLLECTIONS } from '../api/collections.ts';
+import type { CollectionName } from '../api/types.ts';
+import { t } from '../messages/text.ts';
+import { complain } from '../parts/notices.tsx';
+import { readImportFile } from './file.ts';
+import type { Plan } from './plan.ts';
+import { textOf } from '../api/text-of.ts';
+
+const CREATABLE = ['brands', 'categories', 'specs', 'options'] as const;
+
+interface ChooseProps {
+  readonly onChosen: (plan: Omit<Plan, 'columns' | 'mapping'>) => Promise<void>;
+}
+
+const MATCHES = { code: ['id', 'code', 'name'], other: ['id', 'name'] } as const;
+
+export function ChooseFile({ onChosen }: ChooseProps) {
+  const collection = useSignal<CollectionName>('skus');
+  const problem = useSignal<string | null>(null);
+  const busy = useSignal(false);
+  const submit = async (form: FormData) => {
+    const file = form.get('file');
+    if (!(file instanceof File) || file.size === 0) {
+      problem.value = t('import.noFile');
+      return;
+    }
+    busy.value = true;
+    try {
+      await onChosen({
+        collection: collection.value,
+        match: textOf(form.get('match')),
+        createMissing: form.getAll('missing').map(String),
+        file: await readImportFile(file),
+      });
+    } finally {
+      busy.value = false;
+    }
+  };
+  return (
+    <form
+      class="fields panel"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit(new FormData(event.currentTarget)).catch(complain);
+      }}
+    >
+      <div class="field">
+        <label for="import-collection">{t('import.collection')}</label>
+        <select
+          id="import-collection"
+          value={collection.value}
+          onChange={({ currentTarget }) => {
+            collection.value = currentTarget.value as CollectionName;
+          }}
+        >
+          {COLLECTION_NAMES.filter((name) => COLLECTIONS[name].administered).map((name) => (
+            <option key={name} value={name}>
+              {t(`collection.${name}`)}
+            </option>
+          ))}
+        </select>
+      </div>
+      <div class="field">
+        <label for="import-file">{t('import.file')}</label>
+        <input
+          id="import-file"
+          name="file"
+          type="file"
+          accept=".csv,.tsv,.txt,.ndjson,.jsonl,.json"
+          aria-describedby="import-file-help"
+          aria-invalid={problem.value !== null}
+          onChange={() => {
+            problem.value = null;
+          }}
+        />
+        <p id="import-file-help" class={problem.value === null ? 'help' : 'problem'}>
+          {problem.value ?? t('import.fileHelp')}
+        </p>
+      </div>
+      <Matching collection={collection.value} />
+      <button type="submit" class="primary start" disabled={busy.value}>
+        {t('import.next')}
+      </button>
+    </form>
+  );
+}
+
+/** How rows of the file are found in the catalog, and what is created for them. */
+function Matching({ collection }: { readonly collection: CollectionName }) {
+  return (
+    <>
+      <div class="field">
+        <label for="import-match">{t('import.match')}</label>
+        <select id="import-match" name="match">
+          {MATCHES[collection === 'skus' ? 'code' : 'other'].map((name) => (
+            <option key={name} value={name}>
+              {t(`import.match.${name}`)}
+            </option>
+          ))}
+        </select>
+      </div>
+      <fieldset class="field checks">
+        <legend>{t('import.missing')}</legend>
+        {CREATABLE.map((name) => (
+          <label key={name}>
+            <input type="checkbox" name="missing" value={name} /> {t(`collection.${name}`)}
+          </label>
+        ))}
+      </fieldset>
+    </>
+  );
+}

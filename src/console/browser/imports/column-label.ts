@@ -1,0 +1,11 @@
+/** How columns of a file are called. */
+import type { MessageKey } from '../messages/message.ts';
+import { t } from '../messages/text.ts';
+
+/** Columns that are no attribute by themselves. */
+const ATTRIBUTES: Readonly<Record<string, string>> = { spu: 'spu_id', parent: 'parent_id' };
+
+export function columnLabel(column: string): string {
+  const bare = column.replace(/ [A-Z]{3}$/, '');
+  return t(`attribute.${ATTRIBUTES[bare] ?? bare}` as MessageKey) || column;
+}

@@ -1,0 +1,98 @@
+/** CSV files (RFC 4180) as far as the console reads and writes them itself. */
+
+const DELIMITERS = [',', ';', '\t'] as const;
+
+export type Delimiter = (typeof DELIMITERS)[number];
+
+/** The delimiter that the first record has most of outside quotes; `,` if it has none. */
+export function delimiterOf(text: string): Delimiter {
+  const counts = { ',': 0, ';': 0, '\t': 0 };
+  let inQuotes = false;
+  for (const character of text) {
+    if (character === '"') inQuotes = !inQuotes;
+    else if (!inQuotes && (character === '\n' || character === '\r')) break;
+    else if (!inQuotes && character in counts) counts[character as Delimiter] += 1;
+  }
+  return DELIMITERS.reduce((best, each) => (counts[each] > counts[best] ? each : best));
+}
+
+export interface Records {
+  readonly records: string[][];
+  /** Where each record ends, in UTF-16 units, its line break included. */
+  readonly ends: number[];
+}
+
+/** Position after a line break, if there is one. */
+function afterBreak(text: string, at: number): number {
+  if (text.startsWith('\r\n', at)) return at + 2;
+  return at + 1;
+}
+
+/**
+ * Reads records.
+ *
+ * @param max how many; the rest of the text is left alone.
+ */
+export function readRecords(text: string, delimiter: Delimiter, max = Infinity): Records {
+  const records: string[][] = [];
+  const ends: number[] = [];
+  let at = 0;
+  let record: string[] = [];
+  while (at < text.length && records.length < max) {
+    const { cell, end } = readCell(text, at, delimiter);
+    record.push(cell);
+    if (text.charAt(end) === delimiter) {
+      at = end + 1;
+      if (at < text.length) continue;
+      record.push('');
+    } else {
+      at = afterBreak(text, end);
+    }
+    records.push(record);
+    ends.push(Math.min(at, text.length));
+    record = [];
+  }
+  return { records, ends };
+}
+
+/** One cell from `start`; `end` is the position of what ends it. */
+function readCell(text: string, start: number, delimiter: Delimiter) {
+  let at = start;
+  let cell = '';
+  if (text.charAt(at) === '"') {
+    for (at += 1; at < text.length; at += 1) {
+      const close = text.indexOf('"', at);
+      const stop = close === -1 ? text.length : close;
+      cell += text.slice(at, stop);
+      at = stop;
+      if (text.charAt(at + 1) !== '"') break;
+      cell += '"';
+      at += 1;
+    }
+    at += 1;
+  }
+  const from = at;
+  while (at < text.length && !isEnd(text.charAt(at), delimiter)) at += 1;
+  return { cell: cell + text.slice(from, at), end: at };
+}
+
+function isEnd(character: string, delimiter: Delimiter): boolean {
+  return character === delimiter || character === '\n' || character === '\r';
+}
+
+/** One record, with its line break. */
+export function writeRecord(cells: readonly string[], delimiter: Delimiter): string {
+  return `${cells.map((cell) => quoted(cell, delimiter)).join(delimiter)}\r\n`;
+}
+
+function quoted(cell: string, delimiter: Delimiter): string {
+  const plain = !cell.includes(delimiter) && !/["\r\n]/.test(cell);
+  return plain ? cell : `"${cell.replaceAll('"', '""')}"`;
+}
+
+/** Before a cell that a spreadsheet would take for a formula stands an apostrophe. */
+export function cellOf(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return /^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+}

@@ -1,0 +1,120 @@
+/** The file of an import: what is in it, and how it is sent. */
+import { type Delimiter, delimiterOf, readRecords, writeRecord } from './csv.ts';
+
+type Format = 'csv' | 'ndjson' | 'json';
+
+const MEDIA_TYPES: Readonly<Record<Format, string>> = {
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
+  json: 'application/json',
+};
+
+export interface ImportFile {
+  readonly name: string;
+  readonly format: Format;
+  /** As the user chose it. */
+  readonly blob: Blob;
+  /** The text and the parts of its first records; null if the format is not CSV. */
+  readonly table: CsvTable | null;
+}
+
+interface CsvTable {
+  readonly text: string;
+  readonly delimiter: Delimiter;
+  readonly header: readonly string[];
+  /** The first rows, to recognise columns by. */
+  readonly sample: readonly (readonly string[])[];
+  /** Whether the file was in the encoding of old spreadsheets, and was converted. */
+  readonly converted: boolean;
+}
+
+/** Rows that are shown beside a column. */
+const SAMPLE_ROWS = 3;
+
+function formatOf(name: string): Format {
+  if (/\.(?:ndjson|jsonl)$/i.test(name)) return 'ndjson';
+  return /\.json$/i.test(name) ? 'json' : 'csv';
+}
+
+export async function readImportFile(file: File): Promise<ImportFile> {
+  const format = formatOf(file.name);
+  const table = format === 'csv' ? tableOf(new Uint8Array(await file.arrayBuffer())) : null;
+  return { name: file.name, format, blob: file, table };
+}
+
+function tableOf(bytes: Uint8Array): CsvTable {
+  const { text, converted } = decode(bytes);
+  const delimiter = delimiterOf(text);
+  const { records } = readRecords(text, delimiter, SAMPLE_ROWS + 1);
+  const [header = [], ...sample] = records;
+  return { text, delimiter, header, sample, converted };
+}
+
+/** UTF-8; what is none was saved by a spreadsheet of Windows. */
+function decode(bytes: Uint8Array): { text: string; converted: boolean } {
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), converted: false };
+  } catch {
+    return { text: new TextDecoder('windows-1252').decode(bytes), converted: true };
+  }
+}
+
+/** For each column of the file the one of the catalog; null leaves it out. */
+export type Mapping = readonly (string | null)[];
+
+/** A name without what people write differently. */
+function folded(name: string): string {
+  return name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+/**
+ * Recognises columns: by their names, and by the labels that the console shows.
+ *
+ * @param labels of the columns, in the order of the columns.
+ */
+export function recognise(
+  header: readonly string[],
+  columns: readonly string[],
+  labels: readonly string[],
+): Mapping {
+  const taken = new Set<string>();
+  return header.map((name) => {
+    const at = columns.findIndex(
+      (column, index) =>
+        !taken.has(column) &&
+        (column === name ||
+          folded(column) === folded(name) ||
+          folded(labels[index] ?? '') === folded(name)),
+    );
+    const column = columns[at];
+    if (column === undefined || folded(name) === '') return null;
+    taken.add(column);
+    return column;
+  });
+}
+
+/** The file as it is sent: with the names of the catalog, without the columns that are left out. */
+export function mappedFile({ blob, table, format }: ImportFile, mapping: Mapping): Blob {
+  const type = MEDIA_TYPES[format];
+  if (table === null) return new Blob([blob], { type });
+  const { text, delimiter, header } = table;
+  const same = mapping.every((name, at) => name === header[at]);
+  if (same && !table.converted) return new Blob([blob], { type });
+  const kept = mapping.flatMap((name, at) => (name === null ? [] : [at]));
+  const names = kept.map((at) => mapping[at] ?? '');
+  const { records } = readRecords(text, delimiter);
+  // Empty lines count when the server names rows, so they stay.
+  const lines = records.slice(1).map((cells) =>
+    cells.length === 1 && cells[0] === ''
+      ? '\r\n'
+      : writeRecord(
+          kept.map((at) => cells[at] ?? ''),
+          delimiter,
+        ),
+  );
+  return new Blob([writeRecord(names, delimiter), ...lines], { type });
+}

@@ -1,0 +1,157 @@
+/** The import of a file: choose it, map its columns, see what it would do, and do it. */
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { isAborted } from '../api/client.ts';
+import { readCategories } from '../api/references.ts';
+import { t } from '../messages/text.ts';
+import { announce, complain } from '../parts/notices.tsx';
+import { columnsOf, type Import, runImport } from './api.ts';
+import { ChooseFile } from './choose-file.tsx';
+import { mappedFile, recognise } from './file.ts';
+import type { Plan } from './plan.ts';
+import { MapColumns } from './map-columns.tsx';
+import { columnLabel } from './column-label.ts';
+import { Report } from './report.tsx';
+
+type Step =
+  | { readonly kind: 'choose' }
+  | { readonly kind: 'map'; readonly plan: Plan }
+  | { readonly kind: 'running'; readonly plan: Plan; readonly dryRun: boolean }
+  | { readonly kind: 'report'; readonly plan: Plan; readonly result: Import };
+
+const STEPS = ['choose', 'map', 'check', 'apply'] as const;
+
+/** The number of the step that is shown, from 0. */
+function positionOf(step: Step): number {
+  if (step.kind === 'choose') return 0;
+  if (step.kind === 'map') return 1;
+  if (step.kind === 'running') return step.dryRun ? 2 : 3;
+  return step.result.dry_run ? 2 : 3;
+}
+
+export function ImportScreen() {
+  const step = useSignal<Step>({ kind: 'choose' });
+  const progress = useSignal<Import | null>(null);
+  useEffect(() => {
+    document.title = `${t('nav.import')} – ${t('app.name')}`;
+  }, []);
+  const start = useImport(step, progress);
+  const current = step.value;
+  return (
+    <>
+      <div class="heading">
+        <h1>{t('nav.import')}</h1>
+      </div>
+      <ol class="steps">
+        {STEPS.map((name, at) => (
+          <li key={name} aria-current={at === positionOf(current) ? 'step' : undefined}>
+            {t(`import.step.${name}`)}
+          </li>
+        ))}
+      </ol>
+      {current.kind === 'choose' && (
+        <ChooseFile onChosen={(chosen) => prepare(chosen, step, start)} />
+      )}
+      {current.kind === 'map' && (
+        <MapColumns
+          plan={current.plan}
+          onChange={(plan) => {
+            step.value = { kind: 'map', plan };
+          }}
+          onBack={() => {
+            step.value = { kind: 'choose' };
+          }}
+          onNext={() => start(current.plan, true)}
+        />
+      )}
+      {current.kind === 'running' && <Progress state={progress.value} dryRun={current.dryRun} />}
+      {current.kind === 'report' && (
+        <Report
+          plan={current.plan}
+          result={current.result}
+          onBack={() => {
+            const mapped = current.plan.file.table !== null;
+            step.value = mapped ? { kind: 'map', plan: current.plan } : { kind: 'choose' };
+          }}
+          onApply={() => start(current.plan, false)}
+          onAgain={() => {
+            step.value = { kind: 'choose' };
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+type Chosen = Omit<Plan, 'columns' | 'mapping'>;
+
+type Start = (plan: Plan, dryRun: boolean) => void;
+
+/** Reads which columns there are; a file without columns is checked at once. */
+async function prepare(chosen: Chosen, step: Signal<Step>, start: Start): Promise<void> {
+  const columns = await columnsOf(chosen.collection);
+  const { table } = chosen.file;
+  const all = columns.flatMap((name) => {
+    const [, price] = /^(.*price) [A-Z]{3}$/.exec(name) ?? [];
+    return price === undefined ? [name] : [name, price];
+  });
+  const mapping = table === null ? [] : recognise(table.header, all, all.map(columnLabel));
+  const plan = { ...chosen, columns: all, mapping };
+  if (table === null) start(plan, true);
+  else step.value = { kind: 'map', plan };
+}
+
+function useImport(step: Signal<Step>, progress: Signal<Import | null>): Start {
+  const abort = useSignal<AbortController | null>(null);
+  useEffect(() => () => abort.value?.abort(), [abort]);
+  const run = async (plan: Plan, dryRun: boolean, before: Step) => {
+    const controller = new AbortController();
+    abort.value = controller;
+    progress.value = null;
+    step.value = { kind: 'running', plan, dryRun };
+    try {
+      const result = await runImport(
+        plan.collection,
+        mappedFile(plan.file, plan.mapping),
+        { ...plan, dryRun },
+        (state) => {
+          progress.value = state;
+        },
+        controller.signal,
+      );
+      step.value = { kind: 'report', plan, result };
+      if (dryRun || result.state !== 'done') return;
+      announce(t('import.done', { count: result.created + result.changed }));
+      if (plan.collection === 'categories') await readCategories();
+    } catch (error) {
+      if (!isAborted(error)) step.value = before;
+      complain(error);
+    }
+  };
+  return (plan, dryRun) => void run(plan, dryRun, step.value);
+}
+
+interface ProgressProps {
+  readonly state: Import | null;
+  readonly dryRun: boolean;
+}
+
+function Progress({ state, dryRun }: ProgressProps) {
+  const written = (state?.created ?? 0) + (state?.changed ?? 0) + (state?.unchanged ?? 0);
+  const known = state?.state === 'writing' && state.rows > 0;
+  return (
+    <section class="panel">
+      <p role="status">
+        {state === null
+          ? t('import.sending')
+          : t(dryRun || state.state === 'checking' ? 'import.checking' : 'import.writing', {
+              count: state.state === 'writing' ? written : state.rows,
+            })}
+      </p>
+      <progress
+        aria-label={t('import.progress')}
+        {...(known && { max: state.rows, value: written })}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,92 @@
+/** The second step of an import: what each column of the file is in the catalog. */
+import { t } from '../messages/text.ts';
+import { columnLabel } from './column-label.ts';
+import type { Plan } from './plan.ts';
+
+interface MapProps {
+  readonly plan: Plan;
+  readonly onChange: (plan: Plan) => void;
+  readonly onBack: () => void;
+  readonly onNext: () => void;
+}
+
+export function MapColumns({ plan, onChange, onBack, onNext }: MapProps) {
+  const { file, mapping } = plan;
+  const { header = [], sample = [], converted = false } = file.table ?? {};
+  const left = mapping.filter((name) => name === null).length;
+  const set = (at: number, name: string | null) => {
+    // A column of the catalog comes from one column of the file.
+    const next = mapping.map((each, index) => (index === at ? name : each === name ? null : each));
+    onChange({ ...plan, mapping: next });
+  };
+  return (
+    <section class="panel">
+      {converted && <p class="notice-inline">{t('import.converted')}</p>}
+      <p role="status">
+        {t('import.recognised', { count: header.length - left, all: header.length })}
+      </p>
+      <div class="table" role="region" aria-label={t('import.columns')} tabIndex={0}>
+        <table>
+          <caption class="hidden">{t('import.columns')}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{t('import.inFile')}</th>
+              <th scope="col">{t('import.examples')}</th>
+              <th scope="col">{t('import.inCatalog')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {header.map((name, at) => (
+              <tr key={`${at} ${name}`}>
+                <th scope="row">{name === '' ? '–' : name}</th>
+                <td class="wraps soft">{sample.map((row) => row[at] ?? '').join(' · ')}</td>
+                <td>
+                  <ColumnChoice
+                    label={t('import.columnFor', { name })}
+                    columns={plan.columns}
+                    value={mapping[at] ?? null}
+                    onChange={(chosen) => set(at, chosen)}
+                  />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <div class="buttons">
+        <button type="button" onClick={onBack}>
+          {t('import.back')}
+        </button>
+        <button type="button" class="primary" disabled={left === header.length} onClick={onNext}>
+          {t('import.check')}
+        </button>
+      </div>
+    </section>
+  );
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly columns: readonly string[];
+  readonly value: string | null;
+  readonly onChange: (column: string | null) => void;
+}
+
+function ColumnChoice({ label, columns, value, onChange }: ChoiceProps) {
+  return (
+    <select
+      aria-label={label}
+      value={value ?? ''}
+      onChange={({ currentTarget }) => {
+        onChange(currentTarget.value === '' ? null : currentTarget.value);
+      }}
+    >
+      <option value="">{t('import.leaveOut')}</option>
+      {columns.map((column) => (
+        <option key={column} value={column}>
+          {columnLabel(column) === column ? column : `${columnLabel(column)} (${column})`}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,13 @@
+/** An import as the user has planned it. */
+import type { CollectionName } from '../api/types.ts';
+import type { ImportFile, Mapping } from './file.ts';
+
+export interface Plan {
+  readonly collection: CollectionName;
+  readonly match: string;
+  readonly createMissing: readonly string[];
+  readonly file: ImportFile;
+  /** Columns that the server takes. */
+  readonly columns: readonly string[];
+  readonly mapping: Mapping;
+}

@@ -1,0 +1,22 @@
+/** The languages besides the one that is shown. */
+import { chooseLanguage, LANGUAGES, type Language, language } from './messages/text.ts';
+import { complain } from './parts/notices.tsx';
+
+export function LanguageChoice() {
+  const others = (Object.keys(LANGUAGES) as Language[]).filter((each) => each !== language.value);
+  return (
+    <p class="languages">
+      {others.map((code) => (
+        <button
+          key={code}
+          type="button"
+          class="plain"
+          lang={code}
+          onClick={() => void chooseLanguage(code).catch(complain)}
+        >
+          {LANGUAGES[code]}
+        </button>
+      ))}
+    </p>
+  );
+}

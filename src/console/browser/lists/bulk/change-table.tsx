@@ -1,0 +1,73 @@
+/** What a bulk edit changes, before it is done. */
+import { type Collection, referencesOf } from '../../api/collections.ts';
+import { t } from '../../messages/text.ts';
+import { attributeLabel, shownValue, titleOf } from '../../parts/attributes.ts';
+import { TypedText } from '../../forms/typed-text.tsx';
+import type { Value } from '../../api/types.ts';
+import type { Change } from './changes.ts';
+
+/** Changes that are listed. */
+const MAX_LISTED = 200;
+
+interface TableProps {
+  readonly collection: Collection;
+  readonly changes: readonly Change[];
+}
+
+export function ChangeTable({ collection, changes }: TableProps) {
+  const [first] = changes;
+  if (first === undefined) return <p>{t('bulk.nothing')}</p>;
+  const label = attributeLabel(first.attribute);
+  return (
+    <>
+      <p role="status">{t('bulk.preview', { count: changes.length })}</p>
+      <div class="table" role="region" aria-label={t('bulk.changes')} tabIndex={0}>
+        <table>
+          <caption class="hidden">{t('bulk.changes')}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{attributeLabel(collection.title)}</th>
+              <th scope="col">{t('bulk.before', { label })}</th>
+              <th scope="col">{t('bulk.after', { label })}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {changes.slice(0, MAX_LISTED).map(({ item, attribute, before, after }) => (
+              <tr key={item.id}>
+                <th scope="row">{titleOf(collection, item)}</th>
+                <td class="wraps">
+                  <ValueText {...{ collection, attribute }} value={before} />
+                </td>
+                <td class="wraps kept">
+                  <ValueText {...{ collection, attribute }} value={after} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {changes.length > MAX_LISTED && (
+        <p class="soft">{t('bulk.more', { count: changes.length - MAX_LISTED })}</p>
+      )}
+    </>
+  );
+}
+
+interface ValueProps {
+  readonly collection: Collection;
+  readonly attribute: string;
+  readonly value: Value;
+}
+
+function ValueText({ collection, attribute, value }: ValueProps) {
+  const isReference = referencesOf(collection).some(([name]) => name === attribute);
+  if (!isReference) return <>{shownValue(attribute, value) || '–'}</>;
+  const schema = { type: 'integer', required: true };
+  return (
+    <TypedText
+      collection={collection.name}
+      field={{ attribute, kind: 'reference', schema }}
+      typed={value}
+    />
+  );
+}

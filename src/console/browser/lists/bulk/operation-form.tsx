@@ -1,0 +1,197 @@
+/** What a bulk edit is to do. */
+import { useSignal } from '@preact/signals';
+import type { Collection } from '../../api/collections.ts';
+import { fieldKindOf, type Schema } from '../../api/schema.ts';
+import { Field } from '../../forms/field.tsx';
+import { type FormField, initialOf, judge, type Typed } from '../../forms/values.ts';
+import { currency, formatPrice, t } from '../../messages/text.ts';
+import { attributeLabel } from '../../parts/attributes.ts';
+import { type Operation, parsePercent, type Rounding } from './changes.ts';
+
+export interface Offer {
+  readonly key: string;
+  readonly label: string;
+  /** The field whose value is set; null for a percentage. */
+  readonly field: FormField | null;
+  readonly attribute: string;
+  /** The value that is set, if there is no choice. */
+  readonly fixed?: boolean;
+}
+
+/** What can be done with items of a collection. Unique attributes cannot be alike. */
+export function offersFor(collection: Collection, schema: Schema): Offer[] {
+  const fields = Object.entries(schema)
+    .map(([attribute, described]) => ({
+      attribute,
+      kind: fieldKindOf(collection.name, attribute, described),
+      schema: described,
+    }))
+    .filter(({ attribute, kind }) => kind !== 'specs' && kind !== 'flag' && attribute !== 'code');
+  const percent = fields
+    .filter(({ kind }) => kind === 'price')
+    .map(({ attribute }) => ({
+      key: `percent ${attribute}`,
+      label: t('bulk.percent', { label: attributeLabel(attribute) }),
+      attribute,
+      field: null,
+    }));
+  const launch = collection.name === 'skus' ? [launchOffer(true), launchOffer(false)] : [];
+  const set = fields.map((field) => ({
+    key: `set ${field.attribute}`,
+    label: t('bulk.set', { label: attributeLabel(field.attribute) }),
+    attribute: field.attribute,
+    field,
+  }));
+  return [...launch, ...percent, ...set];
+}
+
+function launchOffer(fixed: boolean): Offer {
+  const label = t(fixed ? 'bulk.launch' : 'bulk.takeOff');
+  return { key: String(fixed), label, attribute: 'is_launched', field: null, fixed };
+}
+
+interface FormProps {
+  readonly collection: Collection;
+  readonly offers: readonly Offer[];
+  readonly busy: boolean;
+  readonly onPlan: (operation: Operation) => Promise<void>;
+}
+
+export function OperationForm({ collection, offers, busy, onPlan }: FormProps) {
+  const key = useSignal('');
+  const typed = useSignal<Typed | undefined>(undefined);
+  const percent = useSignal('');
+  const rounding = useSignal('0');
+  const problem = useSignal<string | null>(null);
+  const offer = offers.find((each) => each.key === key.value) ?? offers[0];
+  if (offer === undefined) return <p class="soft">{t('loading')}</p>;
+  const { field } = offer;
+  const value = typed.value ?? (field === null ? '' : initialOf(field));
+  const submit = () => {
+    const judged = operationOf(offer, value, percent.value, Number(rounding.value));
+    problem.value = typeof judged === 'string' ? judged : null;
+    if (typeof judged !== 'string') void onPlan(judged);
+  };
+  return (
+    <form
+      noValidate
+      class="fields"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <div class="field">
+        <label for="bulk-operation">{t('bulk.operation')}</label>
+        <select
+          id="bulk-operation"
+          value={offer.key}
+          onChange={({ currentTarget }) => {
+            key.value = currentTarget.value;
+            typed.value = undefined;
+            problem.value = null;
+          }}
+        >
+          {offers.map((each) => (
+            <option key={each.key} value={each.key}>
+              {each.label}
+            </option>
+          ))}
+        </select>
+      </div>
+      {field !== null && (
+        <Field
+          id="bulk-value"
+          collection={collection.name}
+          field={field}
+          value={value}
+          problem={problem.value}
+          onChange={(next) => {
+            typed.value = next;
+          }}
+        />
+      )}
+      {field === null && offer.fixed === undefined && (
+        <PercentFields percent={percent} rounding={rounding} problem={problem.value} />
+      )}
+      <button type="submit" class="primary" disabled={busy}>
+        {t('bulk.show')}
+      </button>
+    </form>
+  );
+}
+
+/** @returns what is wrong, if something is. */
+function operationOf(
+  { attribute, field, fixed }: Offer,
+  typed: Typed,
+  percent: string,
+  rounding: number,
+): Operation | string {
+  if (fixed !== undefined) return { kind: 'set', attribute, value: fixed };
+  if (field !== null) {
+    const judged = judge(field, typed);
+    return 'problem' in judged ? judged.problem : { kind: 'set', attribute, value: judged.value };
+  }
+  const hundredths = parsePercent(percent);
+  if (hundredths === null || hundredths < -10_000) return t('bulk.percentProblem');
+  const chosen = roundings()[rounding] ?? { step: 1, minus: 0 };
+  return { kind: 'percent', attribute, hundredths, rounding: chosen };
+}
+
+/** From the smallest unit up to a whole one, and prices that end in 99. */
+function roundings(): Rounding[] {
+  const { digits } = currency.value;
+  const one = 10 ** digits;
+  const steps = digits === 2 ? [1, 5, 10, 50, one] : [1, 10, 100];
+  const plain = steps.map((step) => ({ step, minus: 0 }));
+  return digits === 2 ? [...plain, { step: one, minus: 1 }] : plain;
+}
+
+interface PercentProps {
+  readonly percent: { value: string };
+  readonly rounding: { value: string };
+  readonly problem: string | null;
+}
+
+function PercentFields({ percent, rounding, problem }: PercentProps) {
+  return (
+    <>
+      <div class="field">
+        <label for="bulk-percent">{t('bulk.percentLabel')}</label>
+        <input
+          id="bulk-percent"
+          inputMode="decimal"
+          autocomplete="off"
+          value={percent.value}
+          aria-invalid={problem !== null}
+          aria-describedby="bulk-percent-help"
+          onInput={({ currentTarget }) => {
+            percent.value = currentTarget.value;
+          }}
+        />
+        <p id="bulk-percent-help" class={problem === null ? 'help' : 'problem'}>
+          {problem ?? t('bulk.percentHelp')}
+        </p>
+      </div>
+      <div class="field">
+        <label for="bulk-rounding">{t('bulk.rounding')}</label>
+        <select
+          id="bulk-rounding"
+          value={rounding.value}
+          onChange={({ currentTarget }) => {
+            rounding.value = currentTarget.value;
+          }}
+        >
+          {roundings().map(({ step, minus }, at) => (
+            <option key={`${step} ${minus}`} value={String(at)}>
+              {minus === 0
+                ? t('bulk.roundTo', { step: formatPrice(step) })
+                : t('bulk.roundEnd', { step: formatPrice(step - minus) })}
+            </option>
+          ))}
+        </select>
+      </div>
+    </>
+  );
+}

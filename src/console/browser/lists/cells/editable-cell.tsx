@@ -1,0 +1,100 @@
+/** A price or a stock that is changed in the list itself. */
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Collection } from '../../api/collections.ts';
+import { isPrice } from '../../api/schema.ts';
+import { mayWrite } from '../../api/session.ts';
+import type { Item } from '../../api/types.ts';
+import { parsePrice, priceInput, t } from '../../messages/text.ts';
+import { attributeLabel, shownValue } from '../../parts/attributes.ts';
+import { complain } from '../../parts/notices.tsx';
+import { changeInPlace } from './change-in-place.ts';
+
+const EDITABLE = new Set(['price', 'cost_price', 'market_price', 'stock']);
+
+export function isEditable({ name }: Collection, column: string): boolean {
+  return name === 'skus' && EDITABLE.has(column) && mayWrite.value;
+}
+
+interface CellProps {
+  readonly column: string;
+  readonly item: Item;
+  readonly onChange: (item: Item) => void;
+}
+
+export function EditableCell(props: CellProps) {
+  const { column, item } = props;
+  const editing = useSignal(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const end = (refocus: boolean) => {
+    editing.value = false;
+    if (refocus) requestAnimationFrame(() => button.current?.focus());
+  };
+  return (
+    <td class="number editable">
+      {editing.value ? (
+        <Editor {...props} onEnd={end} />
+      ) : (
+        <button
+          ref={button}
+          type="button"
+          class="value"
+          title={t('list.edit')}
+          onClick={() => {
+            editing.value = true;
+          }}
+        >
+          {shownValue(column, item[column])}
+        </button>
+      )}
+    </td>
+  );
+}
+
+function Editor({
+  column,
+  item,
+  onChange,
+  onEnd,
+}: CellProps & { onEnd: (focus: boolean) => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  const wrong = useSignal(false);
+  const done = useRef(false);
+  const value = Number(item[column]);
+  useEffect(() => input.current?.select(), []);
+  const save = async (refocus: boolean) => {
+    if (done.current) return;
+    const text = input.current?.value.trim() ?? '';
+    const next = isPrice(column) ? parsePrice(text) : wholeNumber(text);
+    if (next === null) {
+      wrong.value = true;
+      if (!refocus) onEnd(false);
+      return;
+    }
+    done.current = true;
+    onEnd(refocus);
+    if (next !== value) await changeInPlace(item, column, next, onChange).catch(complain);
+  };
+  return (
+    <input
+      ref={input}
+      autofocus
+      inputMode="decimal"
+      autocomplete="off"
+      aria-label={attributeLabel(column)}
+      aria-invalid={wrong.value}
+      defaultValue={isPrice(column) ? priceInput(value) : String(value)}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') void save(true);
+        if (event.key !== 'Escape') return;
+        done.current = true;
+        onEnd(true);
+      }}
+      onBlur={() => void save(false)}
+    />
+  );
+}
+
+function wholeNumber(text: string): number | null {
+  return /^\d{1,15}$/.test(text) ? Number(text) : null;
+}

@@ -1,0 +1,144 @@
+/** A filter for each reference, and for SKUs whether they are on sale, their price and stock. */
+import { useSignal } from '@preact/signals';
+import { referencesOf } from '../api/collections.ts';
+import { isPrice } from '../api/schema.ts';
+import { parsePrice, priceInput, t } from '../messages/text.ts';
+import { attributeLabel } from '../parts/attributes.ts';
+import { Combobox } from '../parts/combobox.tsx';
+import type { ListProps } from './list-props.ts';
+import { RANGES } from './list-query.ts';
+
+/** The level of the categories that an attribute may hold. */
+const LEVELS: Readonly<Record<string, readonly number[]>> = {
+  category_id: [3],
+  category1_id: [1],
+  category2_id: [2],
+  category3_id: [3],
+  parent_id: [1, 2],
+};
+
+function useFilter({ query, show }: ListProps) {
+  return (name: string, value: string | null) => {
+    const { [name]: _, ...rest } = query.filters;
+    show({ filters: value === null || value === '' ? rest : { ...rest, [name]: value } });
+  };
+}
+
+export function Filters(props: ListProps) {
+  const { collection, query, show } = props;
+  const set = useFilter(props);
+  const { filters } = query;
+  const isFiltered = Object.keys(filters).length > 0 || query.q !== '';
+  return (
+    <>
+      {referencesOf(collection).map(([attribute, target]) => (
+        <div key={attribute} class="filter">
+          <label for={`filter-${attribute}`}>{attributeLabel(attribute)}</label>
+          <Combobox
+            id={`filter-${attribute}`}
+            collection={target}
+            value={idOf(filters[attribute])}
+            {...(filters[attribute] === 'null' && { label: t('category.first') })}
+            placeholder={filters[attribute] === 'null' ? t('category.first') : t('filter.any')}
+            levels={LEVELS[attribute] ?? [1, 2, 3]}
+            none={attribute === 'parent_id' ? t('category.first') : t('filter.any')}
+            onChange={(id) => set(attribute, noneOf(attribute, id))}
+          />
+        </div>
+      ))}
+      {collection.name === 'skus' && <SkuFilters {...props} />}
+      {isFiltered && (
+        <button type="button" class="plain" onClick={() => show({ filters: {}, q: '' })}>
+          {t('filter.clear')}
+        </button>
+      )}
+    </>
+  );
+}
+
+function idOf(value: string | undefined): number | null {
+  return value === undefined || value === 'null' ? null : Number(value);
+}
+
+/** The filter for a choice; the parent of first-level categories is "null". */
+function noneOf(attribute: string, id: number | null): string | null {
+  if (id !== null) return String(id);
+  return attribute === 'parent_id' ? 'null' : null;
+}
+
+function SkuFilters(props: ListProps) {
+  const set = useFilter(props);
+  const { filters } = props.query;
+  const open = useSignal(RANGES.some((name) => filters[name] !== undefined));
+  return (
+    <>
+      <div class="filter">
+        <label for="filter-is_launched">{attributeLabel('is_launched')}</label>
+        <select
+          id="filter-is_launched"
+          value={filters['is_launched'] ?? ''}
+          onChange={({ currentTarget }) => set('is_launched', currentTarget.value)}
+        >
+          <option value="">{t('filter.any')}</option>
+          <option value="true">{t('yes')}</option>
+          <option value="false">{t('no')}</option>
+        </select>
+      </div>
+      <button
+        type="button"
+        class="plain"
+        aria-expanded={open.value}
+        onClick={() => {
+          open.value = !open.value;
+        }}
+      >
+        {t('filter.more')}
+      </button>
+      {open.value && (
+        <div class="ranges">
+          {RANGES.map((name) => (
+            <RangeFilter
+              key={name}
+              name={name}
+              value={filters[name] ?? ''}
+              onChange={(value) => set(name, value)}
+            />
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+interface RangeProps {
+  readonly name: (typeof RANGES)[number];
+  readonly value: string;
+  readonly onChange: (value: string | null) => void;
+}
+
+function RangeFilter({ name, value, onChange }: RangeProps) {
+  const wrong = useSignal(false);
+  const priced = isPrice(name.replace(/_m..$/, ''));
+  return (
+    <div class="filter range">
+      <label for={`filter-${name}`}>{t(`filter.${name}`)}</label>
+      <input
+        id={`filter-${name}`}
+        inputMode="decimal"
+        autocomplete="off"
+        aria-invalid={wrong.value}
+        value={priced && value !== '' ? priceInput(Number(value)) : value}
+        onChange={({ currentTarget }) => {
+          const text = currentTarget.value.trim();
+          const amount = priced ? parsePrice(text) : wholeNumber(text);
+          wrong.value = text !== '' && amount === null;
+          if (!wrong.value) onChange(amount === null ? null : String(amount));
+        }}
+      />
+    </div>
+  );
+}
+
+function wholeNumber(text: string): number | null {
+  return /^\d{1,15}$/.test(text) ? Number(text) : null;
+}

@@ -1,0 +1,89 @@
+/** The list of a collection: search, filters, table, pages, and what is done with several items. */
+import { useEffect } from 'preact/hooks';
+import type { Collection } from '../api/collections.ts';
+import { needCategories } from '../api/references.ts';
+import { mayWrite } from '../api/session.ts';
+import { href, navigate, query as address, rewrite } from '../location.ts';
+import { t } from '../messages/text.ts';
+import { complain } from '../parts/notices.tsx';
+import { ExportButton } from './export-button.tsx';
+import { Filters } from './filters.tsx';
+import { ColumnsButton } from './columns-button.tsx';
+import { listAddress, parseListQuery } from './list-query.ts';
+import type { ListProps } from './list-props.ts';
+import { Paging } from './paging.tsx';
+import { SearchField } from './search-field.tsx';
+import { SelectionBar } from './selection-bar.tsx';
+import { useSelection } from './selection.ts';
+import { ItemTable } from './table.tsx';
+import { usePage } from './use-page.ts';
+
+export function ListScreen({ collection }: { readonly collection: Collection }) {
+  const query = parseListQuery(collection, address.value);
+  const shown = usePage(collection, query);
+  const selection = useSelection();
+  useListTitle(collection);
+  const show: ListProps['show'] = (changes, replace = false) => {
+    const to = listAddress(collection, { ...query, page: 1, ...changes });
+    if (replace) rewrite(to);
+    else void navigate(to);
+  };
+  const props: ListProps = { collection, query, show, shown, selection };
+  return (
+    <div class="list" onKeyDown={pagingKeys(props)}>
+      <Heading {...props} />
+      <div class="toolbar">
+        <SearchField {...props} />
+        <Filters {...props} />
+      </div>
+      <SelectionBar {...props} />
+      {shown.failure.value !== null && (
+        <div role="alert" class="problem">
+          <p>{shown.failure.value}</p>
+          <button type="button" onClick={shown.reload}>
+            {t('list.again')}
+          </button>
+        </div>
+      )}
+      <ItemTable {...props} />
+      <Paging {...props} />
+    </div>
+  );
+}
+
+function useListTitle({ name }: Collection): void {
+  const title = t(`collection.${name}`);
+  useEffect(() => {
+    document.title = `${title} – ${t('app.name')}`;
+    if (name === 'categories' || name === 'goods') needCategories().catch(complain);
+  }, [name, title]);
+}
+
+function Heading({ collection, query }: ListProps) {
+  const { name } = collection;
+  return (
+    <div class="heading">
+      <h1>{t(`collection.${name}`)}</h1>
+      <div class="actions">
+        <ColumnsButton collection={collection} />
+        <ExportButton collection={collection} query={query} />
+        {mayWrite.value && (
+          <a class="button primary" href={href(`/${name}/new`)}>
+            {t('list.new')}
+          </a>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Alt with Page Down and Page Up turns pages, so that hands may stay on the keys. */
+function pagingKeys({ shown, query, show }: ListProps) {
+  return (event: KeyboardEvent) => {
+    if (!event.altKey || (event.key !== 'PageDown' && event.key !== 'PageUp')) return;
+    const last = Math.ceil((shown.page.value?.total ?? 0) / query.perPage);
+    const page = query.page + (event.key === 'PageDown' ? 1 : -1);
+    event.preventDefault();
+    if (page >= 1 && page <= last) show({ page });
+  };
+}

@@ -1,0 +1,46 @@
+/** Which part of the list is shown, and the links to its neighbours. */
+import { href } from '../location.ts';
+import { t } from '../messages/text.ts';
+import { listAddress, PAGE_SIZES } from './list-query.ts';
+import type { ListProps } from './list-props.ts';
+
+export function Paging({ collection, query, show, shown }: ListProps) {
+  const { page, perPage } = query;
+  const total = shown.page.value?.total ?? 0;
+  const count = shown.page.value?.items.length ?? 0;
+  const last = Math.max(1, Math.ceil(total / perPage));
+  const first = (page - 1) * perPage;
+  const to = (target: number) => href(listAddress(collection, { ...query, page: target }));
+  return (
+    <nav class="paging" aria-label={t('paging.label')}>
+      <p role="status">
+        {count > 0
+          ? t('paging.range', { first: first + 1, last: first + count, count: total })
+          : shown.page.value !== null && t('paging.none')}
+      </p>
+      <label>
+        <span class="soft">{t('paging.size')}</span>
+        <select
+          value={String(perPage)}
+          onChange={({ currentTarget }) => show({ perPage: Number(currentTarget.value) })}
+        >
+          {[...new Set([...PAGE_SIZES, perPage])].map((size) => (
+            <option key={size} value={String(size)}>
+              {size}
+            </option>
+          ))}
+        </select>
+      </label>
+      {page > 1 && (
+        <a class="button" rel="prev" href={to(Math.min(page - 1, last))}>
+          {t('paging.previous')}
+        </a>
+      )}
+      {page < last && (
+        <a class="button" rel="next" href={to(page + 1)}>
+          {t('paging.next')}
+        </a>
+      )}
+    </nav>
+  );
+}

@@ -1,0 +1,57 @@
+/** What can be done with the selected items. */
+import { useSignal } from '@preact/signals';
+import { listAll, MAX_ELEMENTS } from '../api/items.ts';
+import { mayWrite } from '../api/session.ts';
+import { t } from '../messages/text.ts';
+import { complain } from '../parts/notices.tsx';
+import { BulkDelete } from './bulk/bulk-delete.tsx';
+import { BulkEdit } from './bulk/bulk-edit.tsx';
+import { matching } from './list-query.ts';
+import type { ListProps } from './list-props.ts';
+
+export function SelectionBar(props: ListProps) {
+  const { collection, query, selection, shown } = props;
+  const open = useSignal<'edit' | 'delete' | null>(null);
+  const count = selection.items.value.size;
+  const total = shown.page.value?.total ?? 0;
+  if (count === 0 || !mayWrite.value) return null;
+  const close = () => {
+    open.value = null;
+  };
+  const selectAll = async () => {
+    selection.set(await listAll(collection.name, matching(query)), true);
+  };
+  const given = { collection, selection, onClose: close, onDone: shown.reload };
+  return (
+    <div class="selection" role="group" aria-label={t('select.label')}>
+      <p role="status">{t('select.count', { count })}</p>
+      {count < Math.min(total, MAX_ELEMENTS) && (
+        <button type="button" class="plain" onClick={() => void selectAll().catch(complain)}>
+          {t('select.all', { count: Math.min(total, MAX_ELEMENTS) })}
+        </button>
+      )}
+      <button
+        type="button"
+        onClick={() => {
+          open.value = 'edit';
+        }}
+      >
+        {t('bulk.edit')}
+      </button>
+      <button
+        type="button"
+        class="danger"
+        onClick={() => {
+          open.value = 'delete';
+        }}
+      >
+        {t('bulk.delete')}
+      </button>
+      <button type="button" class="plain" onClick={selection.clear}>
+        {t('select.none')}
+      </button>
+      {open.value === 'edit' && <BulkEdit {...given} />}
+      {open.value === 'delete' && <BulkDelete {...given} />}
+    </div>
+  );
+}

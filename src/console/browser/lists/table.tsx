@@ -1,0 +1,161 @@
+/** The table of a list. */
+import { mayWrite } from '../api/session.ts';
+import type { Item } from '../api/types.ts';
+import { href } from '../location.ts';
+import { t } from '../messages/text.ts';
+import { attributeLabel, isNumeric, shownValue, titleOf } from '../parts/attributes.ts';
+import { shownColumns } from './columns.ts';
+import { EditableCell, isEditable } from './cells/editable-cell.tsx';
+import { LaunchedCell } from './cells/launched-cell.tsx';
+import type { ListProps } from './list-props.ts';
+import { textOf } from '../api/text-of.ts';
+
+export function ItemTable(props: ListProps) {
+  const { collection, shown, query } = props;
+  const columns = shownColumns(collection);
+  const items = shown.page.value?.items ?? [];
+  const isFiltered = query.q !== '' || Object.keys(query.filters).length > 0;
+  return (
+    // A region that scrolls sideways must be reachable by keyboard.
+    <div class="table" role="region" aria-label={t(`collection.${collection.name}`)} tabIndex={0}>
+      <table aria-busy={shown.loading.value} onKeyDown={moveBetweenRows}>
+        <caption class="hidden">{t(`collection.${collection.name}`)}</caption>
+        <thead>
+          <tr>
+            {mayWrite.value && collection.administered && <SelectPage {...props} />}
+            {columns.map((column) => (
+              <SortableHeader key={column} column={column} {...props} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((item) => (
+            <Row key={item.id} item={item} columns={columns} {...props} />
+          ))}
+        </tbody>
+      </table>
+      {shown.page.value !== null && items.length === 0 && (
+        <div class="empty">
+          <p>{t(isFiltered ? 'list.nothingFound' : 'list.empty')}</p>
+          {!isFiltered && mayWrite.value && <p>{t('list.emptyHelp')}</p>}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function SelectPage({ shown, selection }: ListProps) {
+  const items = shown.page.value?.items ?? [];
+  const all = items.length > 0 && items.every(({ id }) => selection.items.value.has(id));
+  return (
+    <td class="select">
+      <input
+        type="checkbox"
+        aria-label={t('select.page')}
+        checked={all}
+        onChange={({ currentTarget }) => selection.set(items, currentTarget.checked)}
+      />
+    </td>
+  );
+}
+
+function SortableHeader({ column, query, show }: ListProps & { readonly column: string }) {
+  const current = query.sortby === column || (query.sortby === '' && column === 'id');
+  const direction = query.descending ? 'descending' : 'ascending';
+  return (
+    <th
+      scope="col"
+      class={isNumeric(column) ? 'number' : ''}
+      aria-sort={current ? direction : 'none'}
+    >
+      <button
+        type="button"
+        onClick={() => show({ sortby: column, descending: current && !query.descending })}
+      >
+        {attributeLabel(column)}
+      </button>
+    </th>
+  );
+}
+
+interface RowProps extends ListProps {
+  readonly item: Item;
+  readonly columns: readonly string[];
+}
+
+function Row(props: RowProps) {
+  const { collection, item, columns, selection } = props;
+  const selected = selection.items.value.has(item.id);
+  const title = titleOf(collection, item);
+  return (
+    <tr class={selected ? 'selected' : ''}>
+      {mayWrite.value && collection.administered && (
+        <td class="select">
+          <input
+            type="checkbox"
+            aria-label={t('select.item', { name: title })}
+            checked={selected}
+            onChange={({ currentTarget }) => selection.set([item], currentTarget.checked)}
+          />
+        </td>
+      )}
+      {columns.map((column) => (
+        <Cell key={column} column={column} {...props} />
+      ))}
+    </tr>
+  );
+}
+
+/** Columns that lead to another item, and where its id is. */
+const LINKS: Readonly<Record<string, { collection: string; id: string }>> = {
+  goods: { collection: 'goods', id: 'goods_id' },
+  brand: { collection: 'brands', id: 'brand_id' },
+  spec: { collection: 'specs', id: 'spec_id' },
+};
+
+function Cell({ column, item, collection, shown }: RowProps & { readonly column: string }) {
+  const value = item[column];
+  const replace = (changed: Item) => {
+    const page = shown.page.value;
+    if (page === null) return;
+    const items = page.items.map((each) => (each.id === changed.id ? changed : each));
+    shown.page.value = { ...page, items };
+  };
+  if (column === collection.title) {
+    return (
+      <th scope="row">
+        <a href={href(`/${collection.name}/${item.id}`)}>{titleOf(collection, item)}</a>
+      </th>
+    );
+  }
+  if (column === 'is_launched') return <LaunchedCell item={item} onChange={replace} />;
+  if (isEditable(collection, column)) {
+    return <EditableCell column={column} item={item} onChange={replace} />;
+  }
+  const link = LINKS[column];
+  const text = shownValue(column, value);
+  return (
+    <td class={isNumeric(column) ? 'number' : ''}>
+      {link === undefined ? (
+        text
+      ) : (
+        <a href={href(`/${link.collection}/${textOf(item[link.id])}`)}>{text}</a>
+      )}
+    </td>
+  );
+}
+
+/** The arrow keys move from a link, field or button to the same one of the next row. */
+function moveBetweenRows(event: KeyboardEvent): void {
+  if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+  const { target } = event;
+  if (!(target instanceof HTMLElement) || target.matches('input:not([type=checkbox])')) return;
+  const cell = target.closest<HTMLTableCellElement>('td, th');
+  const row = cell?.closest('tr');
+  const next = event.key === 'ArrowDown' ? row?.nextElementSibling : row?.previousElementSibling;
+  if (cell === null || !(next instanceof HTMLTableRowElement)) return;
+  const focusable = next.cells[cell.cellIndex]?.querySelector<HTMLElement>('a, button, input');
+  if (focusable === null || focusable === undefined) return;
+  event.preventDefault();
+  focusable.focus();
+}

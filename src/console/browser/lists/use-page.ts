@@ -1,0 +1,61 @@
+/** The page of a list: read again when the address or the catalog changes, and cancelled then. */
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Collection } from '../api/collections.ts';
+import { isAborted } from '../api/client.ts';
+import { list, type Page } from '../api/items.ts';
+import { wordsFor } from '../parts/notices.tsx';
+import { catalogVersion } from '../parts/version.ts';
+import { type ListQuery, pageParameters } from './list-query.ts';
+
+export interface ShownPage {
+  /** Null until the first page is there. */
+  readonly page: Signal<Page | null>;
+  readonly loading: Signal<boolean>;
+  /** Why the page could not be read; null if it could. */
+  readonly failure: Signal<string | null>;
+  /** Reads the page again. */
+  readonly reload: () => void;
+}
+
+/** How long a request may take before the list says that it is loading, in milliseconds. */
+const PATIENCE_MS = 200;
+
+export function usePage(collection: Collection, query: ListQuery): ShownPage {
+  const page = useSignal<Page | null>(null);
+  const loading = useSignal(true);
+  const failure = useSignal<string | null>(null);
+  const version = useSignal(0);
+  const parameters = JSON.stringify(pageParameters(query));
+  const wanted = version.value + catalogVersion.value;
+  useEffect(() => {
+    void wanted;
+    const abort = new AbortController();
+    const timer = setTimeout(() => {
+      loading.value = true;
+    }, PATIENCE_MS);
+    list(collection.name, JSON.parse(parameters) as Record<string, string>, abort.signal)
+      .then(
+        (found) => {
+          page.value = found;
+          failure.value = null;
+        },
+        (error: unknown) => {
+          if (!isAborted(error)) failure.value = wordsFor(error);
+        },
+      )
+      .finally(() => {
+        if (abort.signal.aborted) return;
+        clearTimeout(timer);
+        loading.value = false;
+      });
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [collection, parameters, wanted, page, loading, failure]);
+  const reload = () => {
+    version.value += 1;
+  };
+  return { page, loading, failure, reload };
+}

@@ -1,0 +1,91 @@
+/**
+ * The address of what is shown. A screen with unsaved changes may hold the user back: it registers
+ * a question that is asked before the address changes.
+ */
+import { computed, signal } from '@preact/signals';
+import { CONSOLE_PATH } from './base.ts';
+
+const address = signal(here());
+
+/** The path below `/console`, with its slash at the beginning and none at the end. */
+export const path = computed(() => address.value.path);
+
+export const query = computed(() => new URLSearchParams(address.value.search));
+
+/** Resolves to whether the user really wants to leave. */
+type Question = () => Promise<boolean>;
+
+let question: Question | null = null;
+
+function here(): { path: string; search: string } {
+  const { pathname, search } = location;
+  let below = pathname.slice(CONSOLE_PATH.length);
+  while (below.endsWith('/')) below = below.slice(0, -1);
+  return { path: below === '' ? '/' : below, search };
+}
+
+/** @param ask null if nothing would be lost. */
+export function holdBack(ask: Question | null): void {
+  question = ask;
+}
+
+/** Where a link of the console leads. @param to a path below `/console`, with its query. */
+export function href(to: string): string {
+  return `${CONSOLE_PATH}${to === '/' ? '/' : to}`;
+}
+
+/** Shows another address. @param replace whether "back" is to skip the one that is shown now. */
+export async function navigate(to: string, { replace = false } = {}): Promise<void> {
+  if (question !== null && !sameScreen(to) && !(await question())) return;
+  if (replace) history.replaceState(null, '', href(to));
+  else history.pushState(null, '', href(to));
+  settle();
+  if (!replace) scrollTo(0, 0);
+}
+
+/** Changes the address of the screen that is shown, and asks nothing. */
+export function rewrite(to: string): void {
+  history.replaceState(null, '', href(to));
+  settle();
+}
+
+function sameScreen(to: string): boolean {
+  return new URL(href(to), location.origin).pathname === location.pathname;
+}
+
+let settledUrl = location.href;
+
+function settle(): void {
+  settledUrl = location.href;
+  address.value = here();
+}
+
+/** Follows the buttons of the browser, and links of the console. */
+export function followLocation(): void {
+  addEventListener('popstate', () => {
+    const target = location.href;
+    if (question === null) {
+      settle();
+      return;
+    }
+    // The browser has gone there already: it is sent back until the user has answered.
+    history.pushState(null, '', settledUrl);
+    void question().then((leaves) => {
+      if (!leaves) return;
+      history.replaceState(null, '', target);
+      settle();
+    });
+  });
+  document.addEventListener('click', (event) => {
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    if (link === null || event.defaultPrevented || !isPlain(event)) return;
+    if (link.target !== '' || link.hasAttribute('download')) return;
+    if (link.origin !== location.origin || !link.pathname.startsWith(`${CONSOLE_PATH}/`)) return;
+    event.preventDefault();
+    void navigate(link.pathname.slice(CONSOLE_PATH.length) + link.search);
+  });
+}
+
+function isPlain({ button, ctrlKey, metaKey, shiftKey, altKey }: MouseEvent): boolean {
+  return button === 0 && !ctrlKey && !metaKey && !shiftKey && !altKey;
+}

@@ -1,0 +1,14 @@
+/** The entry of the console. */
+import { render } from 'preact';
+import { keepSession } from './api/session.ts';
+import { followLocation } from './location.ts';
+import { startLanguage } from './messages/text.ts';
+import { Shell } from './shell.tsx';
+import 'shop-colours.css';
+import './styles/index.css';
+
+followLocation();
+keepSession();
+await startLanguage();
+const root = document.getElementById('console');
+if (root !== null) render(<Shell />, root);

@@ -1,0 +1,266 @@
+/** A field for a reference: type to search, choose with the arrow keys, create what is missing. */
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { isAborted } from '../api/client.ts';
+import { type Choice, labelOf, search, searchCategories } from '../api/references.ts';
+import type { CollectionName } from '../api/types.ts';
+import { t } from '../messages/text.ts';
+import { complain } from './notices.tsx';
+
+/** How long a pause in typing lasts before the server is asked, in milliseconds. */
+const PAUSE_MS = 150;
+
+export interface ComboboxProps {
+  readonly id: string;
+  readonly collection: CollectionName;
+  readonly value: number | null;
+  /** The name of the value, if it is known already. */
+  readonly label?: string | undefined;
+  readonly onChange: (value: number | null, label: string) => void;
+  /** Categories of these levels only. */
+  readonly levels?: readonly number[];
+  /** Filters that every choice must match. */
+  readonly fixed?: Readonly<Record<string, string>>;
+  /** Offered if nothing has the name that was typed. */
+  readonly onCreate?: ((name: string) => void) | undefined;
+  /** A choice for "null", by its name. */
+  readonly none?: string;
+  readonly required?: boolean;
+  readonly readOnly?: boolean;
+  readonly describedBy?: string | undefined;
+  readonly invalid?: boolean;
+  readonly placeholder?: string;
+}
+
+const ALL_LEVELS = [1, 2, 3];
+
+function find(props: ComboboxProps, text: string, signal: AbortSignal): Promise<Choice[]> {
+  const { collection, levels = ALL_LEVELS, fixed = {} } = props;
+  return collection === 'categories'
+    ? searchCategories(text, levels)
+    : search(collection, text, fixed, signal);
+}
+
+/** The name of the value: what is known, else what the server says. */
+function useLabel({ collection, value, label }: ComboboxProps): string {
+  const asked = useSignal('');
+  useEffect(() => {
+    asked.value = '';
+    if (value === null || label !== undefined) return;
+    const abort = new AbortController();
+    labelOf(collection, value, abort.signal).then(
+      (name) => {
+        asked.value = name;
+      },
+      () => {
+        // An item that cannot be read is shown by its number.
+        asked.value = `#${value}`;
+      },
+    );
+    return () => abort.abort();
+  }, [asked, collection, value, label]);
+  return value === null ? '' : (label ?? asked.value);
+}
+
+/** What is typed, what was found for it, and which choice is marked. */
+interface Search {
+  /** Null while nobody searches. */
+  readonly typed: Signal<string | null>;
+  readonly choices: Signal<readonly Choice[]>;
+  /** The position of the marked offer; -1 if none is. */
+  readonly marked: Signal<number>;
+  /** Whether the choices belong to what is typed. */
+  readonly searched: Signal<boolean>;
+}
+
+function useSearch(props: ComboboxProps): Search {
+  const typed = useSignal<string | null>(null);
+  const choices = useSignal<readonly Choice[]>([]);
+  const marked = useSignal(-1);
+  const searched = useSignal(false);
+  const latest = useRef(props);
+  latest.current = props;
+  const text = typed.value;
+  useEffect(() => {
+    searched.value = false;
+    if (text === null) return;
+    const abort = new AbortController();
+    const timer = setTimeout(() => {
+      find(latest.current, text, abort.signal).then(
+        (found) => {
+          if (abort.signal.aborted) return;
+          choices.value = found;
+          marked.value = found.length > 0 && text !== '' ? 0 : -1;
+          searched.value = true;
+        },
+        (error: unknown) => {
+          if (!isAborted(error)) complain(error);
+        },
+      );
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [text, choices, marked, searched]);
+  return { typed, choices, marked, searched };
+}
+
+interface Offer {
+  readonly key: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly chosen: boolean;
+  readonly choose: () => void;
+}
+
+/** What the list offers for what is typed. @param close ends the search. */
+function offersOf(
+  { value, none, onChange, onCreate }: ComboboxProps,
+  { typed, choices, searched }: Search,
+  close: () => void,
+): Offer[] {
+  const text = typed.value ?? '';
+  const offer = (key: string, label: string, hint: string, chosen: boolean, run: () => void) => ({
+    key,
+    label,
+    hint,
+    chosen,
+    choose() {
+      close();
+      run();
+    },
+  });
+  const empty =
+    none !== undefined && text === ''
+      ? [offer('none', none, '', value === null, () => onChange(null, ''))]
+      : [];
+  const found = choices.value.map(({ id, label, hint }) =>
+    offer(String(id), label, hint, id === value, () => onChange(id, label)),
+  );
+  const name = text.trim();
+  const missing =
+    onCreate !== undefined && name !== '' && searched.value
+      ? [offer('create', t('combobox.create', { name }), '', false, () => onCreate(name))]
+      : [];
+  return [...empty, ...found, ...missing];
+}
+
+/** What the keys and the pointer do to the field. */
+function useCombobox(props: ComboboxProps) {
+  const { value, onChange, required = false, readOnly = false } = props;
+  const found = useSearch(props);
+  const { typed, marked, searched } = found;
+  const emptied = useRef(false);
+  const close = () => {
+    typed.value = null;
+    marked.value = -1;
+  };
+  const offers = offersOf(props, found, close);
+  const open = typed.value !== null && searched.value && !readOnly;
+  const move = (by: number) => {
+    if (typed.value === null) typed.value = '';
+    else if (offers.length > 0) marked.value = (marked.value + by + offers.length) % offers.length;
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (readOnly) return;
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp')
+      move(event.key === 'ArrowDown' ? 1 : -1);
+    else if (event.key === 'Enter' && open) offers[marked.value]?.choose();
+    else if (event.key === 'Escape' && typed.value !== null) close();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const handlers = {
+    onKeyDown,
+    onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
+      typed.value = currentTarget.value;
+      emptied.current = currentTarget.value === '';
+    },
+    onClick: () => {
+      if (!readOnly && typed.value === null) typed.value = '';
+    },
+    onFocus: ({ currentTarget }: { currentTarget: HTMLInputElement }) => currentTarget.select(),
+    onBlur: () => {
+      // Deleting the text of an optional field empties it.
+      if (emptied.current && typed.value === '' && value !== null && !required) onChange(null, '');
+      emptied.current = false;
+      close();
+    },
+  };
+  return { text: typed.value, open, offers, marked: marked.value, handlers };
+}
+
+export function Combobox(props: ComboboxProps) {
+  const { id, required = false, readOnly = false, invalid = false } = props;
+  const list = useId();
+  const label = useLabel(props);
+  const { text, open, offers, marked, handlers } = useCombobox(props);
+  return (
+    <div class="combobox">
+      <input
+        id={id}
+        role="combobox"
+        type="text"
+        autocomplete="off"
+        spellcheck={false}
+        aria-expanded={open}
+        aria-controls={list}
+        aria-autocomplete="list"
+        aria-activedescendant={
+          open && offers[marked] !== undefined ? `${list}-${marked}` : undefined
+        }
+        aria-required={required}
+        aria-invalid={invalid}
+        aria-describedby={props.describedBy}
+        placeholder={props.placeholder ?? ''}
+        readOnly={readOnly}
+        value={text ?? label}
+        {...handlers}
+      />
+      <Choices list={list} open={open} offers={offers} marked={marked} />
+    </div>
+  );
+}
+
+interface ChoicesProps {
+  readonly list: string;
+  readonly open: boolean;
+  readonly offers: readonly Offer[];
+  readonly marked: number;
+}
+
+function Choices({ list, open, offers, marked }: ChoicesProps) {
+  const element = useRef<HTMLUListElement>(null);
+  useEffect(() => {
+    element.current?.querySelector('.marked')?.scrollIntoView({ block: 'nearest' });
+  }, [marked]);
+  return (
+    <>
+      <ul ref={element} id={list} role="listbox" aria-label={t('combobox.choices')} hidden={!open}>
+        {open &&
+          offers.map((offer, at) => (
+            // The focus stays in the field, so that a choice does not end the search.
+            <li
+              key={offer.key}
+              id={`${list}-${at}`}
+              role="option"
+              aria-selected={offer.chosen}
+              class={at === marked ? 'marked' : ''}
+              onMouseDown={(event) => event.preventDefault()}
+              onClick={offer.choose}
+            >
+              {offer.label}
+              {offer.hint !== '' && <span class="soft"> {offer.hint}</span>}
+            </li>
+          ))}
+      </ul>
+      {open && offers.length === 0 && (
+        <p class="nothing" role="status">
+          {t('combobox.nothing')}
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,92 @@
+/** Messages that are shown for a while and announced: `status` for news, `alert` for failures. */
+import { signal } from '@preact/signals';
+import { ApiError, isAborted } from '../api/client.ts';
+import { t } from '../messages/text.ts';
+
+export interface Notice {
+  readonly id: number;
+  readonly kind: 'status' | 'alert';
+  readonly text: string;
+  /** What can be done about it. */
+  readonly action: { readonly label: string; readonly run: () => void } | null;
+}
+
+/** How long news are shown that offer nothing; failures and offers stay until they are closed. */
+const SHOWN_MS = 8000;
+
+/** How long an offer to undo stays. */
+const OFFERED_MS = 60_000;
+
+const notices = signal<readonly Notice[]>([]);
+
+let count = 0;
+
+function add(kind: Notice['kind'], text: string, action: Notice['action']): void {
+  count += 1;
+  const id = count;
+  const others = notices.value.filter((each) => each.text !== text);
+  notices.value = [...others.slice(-3), { id, kind, text, action }];
+  if (kind === 'status') setTimeout(() => close(id), action === null ? SHOWN_MS : OFFERED_MS);
+}
+
+function close(id: number): void {
+  notices.value = notices.value.filter((each) => each.id !== id);
+}
+
+export function announce(text: string, action: Notice['action'] = null): void {
+  add('status', text, action);
+}
+
+/** Says what failed, in the server's words if it was the server. */
+export function complain(error: unknown): void {
+  if (!isAborted(error)) add('alert', wordsFor(error), null);
+}
+
+/** What a failure means to a person. */
+export function wordsFor(error: unknown): string {
+  if (error instanceof ApiError) {
+    if (error.status === 403) return t('error.forbidden');
+    return error.message === ''
+      ? t('error.status', { status: String(error.status) })
+      : error.message;
+  }
+  if (error instanceof TypeError) return t('error.network');
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function clearNotices(): void {
+  notices.value = [];
+}
+
+/** Both regions are always there: what is put into a region that is new is often not announced. */
+export function Notices() {
+  return (
+    <div class="notices">
+      <div role="status">{notices.value.filter(({ kind }) => kind === 'status').map(show)}</div>
+      <div role="alert">{notices.value.filter(({ kind }) => kind === 'alert').map(show)}</div>
+    </div>
+  );
+}
+
+function show({ id, kind, text, action }: Notice) {
+  return (
+    <div key={id} class={`notice ${kind}`}>
+      <p>{text}</p>
+      {action !== null && (
+        <button
+          type="button"
+          class="plain"
+          onClick={() => {
+            close(id);
+            action.run();
+          }}
+        >
+          {action.label}
+        </button>
+      )}
+      <button type="button" class="icon" aria-label={t('notice.close')} onClick={() => close(id)}>
+        <span aria-hidden="true">×</span>
+      </button>
+    </div>
+  );
+}

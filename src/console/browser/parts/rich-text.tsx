@@ -1,0 +1,229 @@
+/**
+ * The field for a description: rich text with the markup that the shop's pages show. It is loaded
+ * when a description is first shown. A description is changed only by what the user does to it.
+ */
+import DOMPurify from 'dompurify';
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import Squire from 'squire-rte';
+import type { MessageKey } from '../messages/message.ts';
+import { t } from '../messages/text.ts';
+
+interface RichTextProps {
+  readonly id: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly readOnly: boolean;
+  readonly described: string | undefined;
+}
+
+/** As the pages have it (docs/pages.md). */
+const ALLOWED = {
+  ALLOWED_TAGS: [
+    'p br h3 h4 ul ol li blockquote a strong b em i u s sub sup code',
+    'table thead tbody tr th td caption',
+  ].flatMap((tags) => tags.split(' ')),
+  ALLOWED_ATTR: ['href', 'scope'],
+  ALLOWED_URI_REGEXP: /^(?:https?|mailto|tel):/i,
+};
+
+/** What counts as HTML: a tag, or a character reference. */
+const MARKED_UP = /<[a-z/!]|&[a-z#]/i;
+
+function sanitized(html: string): DocumentFragment {
+  return DOMPurify.sanitize(html, { ...ALLOWED, RETURN_DOM_FRAGMENT: true });
+}
+
+/** Blank lines of plain text are its paragraphs, as on the pages. */
+function htmlOf(text: string): string {
+  if (/<(?:p|h[34]|ul|ol|blockquote|table)\b/.test(text)) return text;
+  const escaped = MARKED_UP.test(text)
+    ? text
+    : text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return escaped
+    .split(/\n[ \t]*\n\s*/)
+    .filter((part) => part.trim() !== '')
+    .map((part) => `<p>${part.trim().replaceAll('\n', '<br>')}</p>`)
+    .join('');
+}
+
+/** What the editor holds, without what it adds for itself; "" for no text. */
+function contentOf(editor: Squire): string {
+  const box = document.createElement('div');
+  box.append(sanitized(editor.getHTML()));
+  for (const block of box.querySelectorAll('p')) {
+    if (block.innerHTML === '<br>') block.replaceChildren();
+    else if (block.lastChild?.nodeName === 'BR') block.lastChild.remove();
+  }
+  return box.textContent?.trim() === '' ? '' : box.innerHTML;
+}
+
+interface Command {
+  readonly name: string;
+  readonly mark: string;
+  readonly run: (editor: Squire) => void;
+}
+
+const COMMANDS: readonly Command[] = [
+  { name: 'bold', mark: 'B', run: toggle('B', 'bold', 'removeBold') },
+  { name: 'italic', mark: 'I', run: toggle('I', 'italic', 'removeItalic') },
+  { name: 'heading', mark: 'H', run: toggleHeading },
+  { name: 'bullets', mark: '•', run: toggle('UL', 'makeUnorderedList', 'removeList') },
+  { name: 'numbers', mark: '#', run: toggle('OL', 'makeOrderedList', 'removeList') },
+  {
+    name: 'quote',
+    mark: '”',
+    run: toggle('BLOCKQUOTE', 'increaseQuoteLevel', 'decreaseQuoteLevel'),
+  },
+  { name: 'clear', mark: '⌫', run: (editor) => void editor.removeAllFormatting() },
+];
+
+type Action =
+  | 'bold'
+  | 'removeBold'
+  | 'italic'
+  | 'removeItalic'
+  | 'makeUnorderedList'
+  | 'makeOrderedList'
+  | 'removeList'
+  | 'increaseQuoteLevel'
+  | 'decreaseQuoteLevel';
+
+function toggle(tag: string, add: Action, remove: Action) {
+  return (editor: Squire) => void (editor.hasFormat(tag) ? editor[remove]() : editor[add]());
+}
+
+function toggleHeading(editor: Squire): void {
+  const from = editor.hasFormat('H3') ? 'h3' : 'p';
+  const to = from === 'h3' ? 'p' : 'h3';
+  editor.modifyBlocks((fragment) => {
+    for (const block of fragment.querySelectorAll(from)) {
+      const replacement = document.createElement(to);
+      replacement.append(...block.childNodes);
+      block.replaceWith(replacement);
+    }
+    return fragment;
+  });
+}
+
+export function RichText({ id, value, onChange, readOnly, described }: RichTextProps) {
+  const source = useSignal(false);
+  const editor = useRef<Squire | null>(null);
+  return (
+    <div class="rich-text">
+      {!readOnly && (
+        <Toolbar
+          id={id}
+          editor={editor}
+          source={source.value}
+          onSource={() => {
+            source.value = !source.value;
+          }}
+        />
+      )}
+      {source.value ? (
+        <textarea
+          id={id}
+          rows={8}
+          spellcheck={false}
+          value={value}
+          aria-describedby={described}
+          onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        />
+      ) : (
+        <Surface {...{ id, value, onChange, readOnly, described, editor }} />
+      )}
+    </div>
+  );
+}
+
+type EditorRef = { current: Squire | null };
+
+interface ToolbarProps {
+  readonly id: string;
+  readonly editor: EditorRef;
+  readonly source: boolean;
+  readonly onSource: () => void;
+}
+
+function Toolbar({ id, editor, source, onSource }: ToolbarProps) {
+  return (
+    <div class="tools" role="group" aria-labelledby={`${id}-label`}>
+      {COMMANDS.map(({ name, mark, run }) => (
+        <button
+          key={name}
+          type="button"
+          class="icon"
+          aria-label={t(`richText.${name}` as MessageKey)}
+          title={t(`richText.${name}` as MessageKey)}
+          disabled={source}
+          onClick={() => {
+            if (editor.current !== null) run(editor.current);
+            editor.current?.focus();
+          }}
+        >
+          <span aria-hidden="true">{mark}</span>
+        </button>
+      ))}
+      <button type="button" class="plain" aria-pressed={source} onClick={onSource}>
+        HTML
+      </button>
+    </div>
+  );
+}
+
+interface SurfaceProps extends RichTextProps {
+  readonly editor: EditorRef;
+}
+
+function Surface({ id, value, onChange, readOnly, described, editor }: SurfaceProps) {
+  const root = useRef<HTMLDivElement>(null);
+  const shown = useRef<string | null>(null);
+  const original = useRef({ given: '', content: '' });
+  const latest = useRef(onChange);
+  latest.current = onChange;
+  useEffect(() => {
+    if (root.current === null || readOnly) return;
+    const created = new Squire(root.current, {
+      blockTag: 'P',
+      sanitizeToDOMFragment: sanitized,
+    });
+    editor.current = created;
+    created.addEventListener('input', () => {
+      const text = contentOf(created);
+      // The editor rewrites markup in its own way, which is not a change.
+      const { given, content } = original.current;
+      shown.current = text === content ? given : text;
+      latest.current(shown.current);
+    });
+    return () => {
+      editor.current = null;
+      created.destroy();
+    };
+  }, [editor, readOnly]);
+  useEffect(() => {
+    if (shown.current === value) return;
+    // While somebody types, the form may still be at an earlier text.
+    if (root.current?.contains(document.activeElement) === true) return;
+    shown.current = value;
+    if (editor.current === null) {
+      root.current?.replaceChildren(sanitized(htmlOf(value)));
+      return;
+    }
+    editor.current.setHTML(htmlOf(value));
+    original.current = { given: value, content: contentOf(editor.current) };
+  }, [value, editor]);
+  return (
+    <div
+      ref={root}
+      id={id}
+      class="surface"
+      role="textbox"
+      aria-multiline="true"
+      aria-readonly={readOnly}
+      aria-labelledby={`${id}-label`}
+      aria-describedby={described}
+      tabIndex={0}
+    />
+  );
+}

@@ -1,0 +1,81 @@
+/** Which screen an address shows. Screens that are rarely needed are loaded when they are. */
+import type { ComponentType } from 'preact';
+import { Route, Router, Switch } from 'wouter-preact';
+import { collectionNamed } from './api/collections.ts';
+import { AccountScreen } from './accounts/account-screen.tsx';
+import { AuditScreen } from './audits/audit-screen.tsx';
+import { isAdmin, mayWrite } from './api/session.ts';
+import { ItemScreen } from './forms/item-screen.tsx';
+import { HomeScreen } from './home/home-screen.tsx';
+import { ListScreen } from './lists/list-screen.tsx';
+import { navigate, path } from './location.ts';
+import { t } from './messages/text.ts';
+import { later } from './parts/later.tsx';
+
+const ImportScreen = later(async () => (await import('./imports/import-screen.tsx')).ImportScreen);
+
+/** The location that the router matches. */
+function useConsoleLocation(): [string, (to: string) => void] {
+  return [path.value, (to) => void navigate(to)];
+}
+
+export function Screens() {
+  return (
+    <Router hook={useConsoleLocation}>
+      <Switch>
+        <Route path="/">
+          <HomeScreen />
+        </Route>
+        <Route path="/import">{allowed(mayWrite.value, ImportScreen)}</Route>
+        <Route path="/audits">{allowed(isAdmin.value, AuditScreen)}</Route>
+        <Route path="/accounts">{allowed(isAdmin.value, AccountScreen)}</Route>
+        <Route path="/:collection">
+          {({ collection }: { collection: string }) => <List name={collection} />}
+        </Route>
+        <Route path="/:collection/:id">
+          {({ collection, id }: { collection: string; id: string }) => (
+            <Single name={collection} id={id} />
+          )}
+        </Route>
+        <Route>
+          <NotFound />
+        </Route>
+      </Switch>
+    </Router>
+  );
+}
+
+function allowed(may: boolean, Screen: ComponentType) {
+  return may ? <Screen /> : <NotFound />;
+}
+
+function List({ name }: { readonly name: string }) {
+  const collection = collectionNamed(name);
+  return collection === undefined ? (
+    <NotFound />
+  ) : (
+    <ListScreen key={name} collection={collection} />
+  );
+}
+
+function Single({ name, id }: { readonly name: string; readonly id: string }) {
+  const collection = collectionNamed(name);
+  const known = id === 'new' ? mayWrite.value : /^\d{1,15}$/.test(id);
+  if (collection === undefined || !known) return <NotFound />;
+  return (
+    <ItemScreen
+      key={`${name}/${id}`}
+      collection={collection}
+      id={id === 'new' ? null : Number(id)}
+    />
+  );
+}
+
+function NotFound() {
+  return (
+    <>
+      <h1>{t('error.noScreen')}</h1>
+      <p>{t('error.noScreenHelp')}</p>
+    </>
+  );
+}

@@ -1,0 +1,129 @@
+/** What is around every screen: who is signed in, the navigation, messages, questions. */
+import { useSignal } from '@preact/signals';
+import { useEffect, useErrorBoundary } from 'preact/hooks';
+import { COLLECTION_NAMES } from './api/collections.ts';
+import { expired, isAdmin, mayWrite, session, signOut } from './api/session.ts';
+import { readCurrency } from './api/currency.ts';
+import { LanguageChoice } from './language-choice.tsx';
+import { href, navigate, path } from './location.ts';
+import type { MessageKey } from './messages/message.ts';
+import { t } from './messages/text.ts';
+import { Questions } from './parts/dialog.tsx';
+import { clearNotices, complain, Notices, wordsFor } from './parts/notices.tsx';
+import { Screens } from './screens.tsx';
+import { SignInDialog, SignInPage } from './sign-in.tsx';
+
+export function Shell() {
+  if (session.value === null) return <SignInPage />;
+  return (
+    <>
+      <a class="skip" href="#content">
+        {t('nav.skip')}
+      </a>
+      <Header />
+      <main id="content" tabIndex={-1}>
+        <Guarded key={path.value} />
+      </main>
+      <Notices />
+      <Questions />
+      {expired.value && <SignInDialog />}
+    </>
+  );
+}
+
+/** The screen of the address, or what broke it: the rest of the console stays usable. */
+function Guarded() {
+  const [error] = useErrorBoundary();
+  useEffect(() => {
+    readCurrency().catch(complain);
+  }, []);
+  if (error === undefined) return <Screens />;
+  return (
+    <div role="alert">
+      <h1>{t('error.screen')}</h1>
+      <p>{wordsFor(error)}</p>
+    </div>
+  );
+}
+
+function Header() {
+  const open = useSignal(false);
+  // The menu of a narrow window closes when it has done its work.
+  const shown = path.value;
+  useEffect(() => {
+    open.value = false;
+  }, [shown, open]);
+  return (
+    <header class="top">
+      <a class="home" href={href('/')} aria-current={path.value === '/' ? 'page' : undefined}>
+        {t('app.name')}
+      </a>
+      <button
+        type="button"
+        class="menu"
+        aria-expanded={open.value}
+        aria-controls="menu"
+        onClick={() => {
+          open.value = !open.value;
+        }}
+      >
+        {t('nav.menu')}
+      </button>
+      <div id="menu" class={open.value ? 'menu-content open' : 'menu-content'}>
+        <Navigation />
+        <Account />
+      </div>
+    </header>
+  );
+}
+
+function Navigation() {
+  return (
+    <nav aria-label={t('nav.label')}>
+      <ul>
+        {COLLECTION_NAMES.map((name) => (
+          <Entry key={name} to={`/${name}`} label={`collection.${name}`} />
+        ))}
+      </ul>
+      <ul>
+        {mayWrite.value && <Entry to="/import" label="nav.import" />}
+        {isAdmin.value && <Entry to="/audits" label="nav.audits" />}
+        {isAdmin.value && <Entry to="/accounts" label="nav.accounts" />}
+      </ul>
+    </nav>
+  );
+}
+
+function Entry({ to, label }: { readonly to: string; readonly label: MessageKey }) {
+  const current = path.value === to || path.value.startsWith(`${to}/`);
+  return (
+    <li>
+      <a href={href(to)} aria-current={current ? 'page' : undefined}>
+        {t(label)}
+      </a>
+    </li>
+  );
+}
+
+/** Signs out, unless the user would rather keep what is not saved. */
+async function leave(): Promise<void> {
+  await navigate('/');
+  if (path.value !== '/') return;
+  clearNotices();
+  await signOut();
+}
+
+function Account() {
+  const { subject = '', role = 'viewer' } = session.value ?? {};
+  return (
+    <div class="account">
+      <p>
+        <strong>{subject}</strong> <span class="soft">{t(`role.${role}`)}</span>
+      </p>
+      <button type="button" class="plain" onClick={() => void leave().catch(complain)}>
+        {t('nav.signOut')}
+      </button>
+      <LanguageChoice />
+    </div>
+  );
+}

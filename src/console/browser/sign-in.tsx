@@ -1,0 +1,106 @@
+/** The form that asks who is there: as the whole page, or over what somebody was doing. */
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { session, SignInError, signIn } from './api/session.ts';
+import { LanguageChoice } from './language-choice.tsx';
+import { t } from './messages/text.ts';
+import { wordsFor } from './parts/notices.tsx';
+import { textOf } from './api/text-of.ts';
+
+function failureText(error: unknown): string {
+  if (!(error instanceof SignInError)) return wordsFor(error);
+  if (error.status === 401) return t('signIn.refused');
+  if (error.retryAfter !== null) return t('signIn.throttled', { count: error.retryAfter });
+  return error.message;
+}
+
+function SignInForm() {
+  const failure = useSignal<string | null>(null);
+  const busy = useSignal(false);
+  const subject = session.value?.subject ?? '';
+  const submit = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const entered = new FormData(form);
+    busy.value = true;
+    failure.value = null;
+    try {
+      await signIn(textOf(entered.get('username')), textOf(entered.get('password')));
+    } catch (error) {
+      failure.value = failureText(error);
+      form.querySelector<HTMLInputElement>('[name=password]')?.select();
+    } finally {
+      busy.value = false;
+    }
+  };
+  return (
+    <form onSubmit={(event) => void submit(event)}>
+      <div role="alert">{failure.value !== null && <p class="problem">{failure.value}</p>}</div>
+      <div class="field">
+        <label for="username">{t('signIn.name')}</label>
+        <input
+          id="username"
+          name="username"
+          autocomplete="username"
+          autocapitalize="none"
+          spellcheck={false}
+          defaultValue={subject}
+          required
+          autofocus={subject === ''}
+        />
+      </div>
+      <div class="field">
+        <label for="password">{t('signIn.password')}</label>
+        <input
+          id="password"
+          name="password"
+          type="password"
+          autocomplete="current-password"
+          required
+          autofocus={subject !== ''}
+        />
+      </div>
+      <button type="submit" class="primary" disabled={busy.value}>
+        {t('signIn.submit')}
+      </button>
+    </form>
+  );
+}
+
+/** The page of somebody who is not signed in. */
+export function SignInPage() {
+  return (
+    <main class="sign-in">
+      <h1>{t('app.name')}</h1>
+      <SignInForm />
+      <details>
+        <summary>{t('signIn.first')}</summary>
+        <p>{t('signIn.firstHelp')}</p>
+        <pre>
+          <code>catalog-server users add ann --role admin</code>
+        </pre>
+      </details>
+      <LanguageChoice />
+    </main>
+  );
+}
+
+/** The form over a screen whose token was refused. What was typed stays as it is below it. */
+export function SignInDialog() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class="sign-in"
+      aria-labelledby="sign-in-again"
+      onCancel={(event) => event.preventDefault()}
+    >
+      <h2 id="sign-in-again">{t('signIn.again')}</h2>
+      <p>{t('signIn.againHelp')}</p>
+      <SignInForm />
+    </dialog>
+  );
+}

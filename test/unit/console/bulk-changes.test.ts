@@ -1,0 +1,57 @@
+/** What a bulk edit of the console makes of prices. */
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  changesOf,
+  parsePercent,
+  percentOf,
+} from '../../../src/console/browser/lists/bulk/changes.ts';
+
+const exact = { step: 1, minus: 0 };
+
+test('percentages are read as people type them', () => {
+  for (const [text, hundredths] of [
+    ['5', 500],
+    ['+5 %', 500],
+    ['-2.5', -250],
+    ['−2,25', -225],
+    ['', null],
+    ['five', null],
+    ['1.234', null],
+  ] as const) {
+    assert.is(parsePercent(text), hundredths, text);
+  }
+});
+
+test('a percentage is added in whole units, and rounded', () => {
+  assert.is(percentOf(64_900, 500, exact), 68_145);
+  assert.is(percentOf(64_900, 500, { step: 100, minus: 1 }), 68_099);
+  assert.is(percentOf(10, 500, exact), 11, 'half a unit is rounded up');
+  assert.is(percentOf(1, -10_000, { step: 100, minus: 1 }), 0, 'never below 0');
+  assert.is(percentOf(9_007_199_254_740_991, 0, exact), 9_007_199_254_740_991);
+});
+
+test('nothing changes by 0 per cent, and a rise is never a fall', () => {
+  const amount = fc.integer({ min: 0, max: 1_000_000_000 });
+  fc.assert(
+    fc.property(amount, fc.integer({ min: 0, max: 100_000 }), (price, hundredths) => {
+      assert.is(percentOf(price, 0, exact), price);
+      assert.ok(percentOf(price, hundredths, exact) >= price);
+    }),
+  );
+});
+
+test('items that already have the value are not among the changes', () => {
+  const items = [
+    { id: 1, stock: 7 },
+    { id: 2, stock: 8 },
+  ];
+  const changes = changesOf(items, { kind: 'set', attribute: 'stock', value: 7 });
+  assert.equal(
+    changes.map(({ item, before, after }) => [item.id, before, after]),
+    [[2, 8, 7]],
+  );
+});
+
+test.run();

@@ -1,0 +1,86 @@
+/** CSV files as the console reads and writes them (RFC 4180). */
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  type Delimiter,
+  delimiterOf,
+  readRecords,
+  writeRecord,
+} from '../../../src/console/browser/imports/csv.ts';
+import { mappedFile, recognise } from '../../../src/console/browser/imports/file.ts';
+
+const records = (text: string, delimiter: Delimiter = ',') => readRecords(text, delimiter).records;
+
+test('records are read as RFC 4180 has them', () => {
+  assert.equal(records('a,b\r\n1,2\r\n'), [
+    ['a', 'b'],
+    ['1', '2'],
+  ]);
+  assert.equal(records('"a ""quoted"" one","two\r\nlines",\n'), [
+    ['a "quoted" one', 'two\r\nlines', ''],
+  ]);
+  assert.equal(records('a;b', ';'), [['a', 'b']]);
+  assert.equal(records('a\n\nb'), [['a'], [''], ['b']]);
+  assert.equal(records(''), []);
+  assert.equal(records('"not closed'), [['not closed']]);
+});
+
+test('the delimiter is the one that the first record has most of, outside quotes', () => {
+  assert.is(delimiterOf('a;b;c\n1,2,3,4'), ';');
+  assert.is(delimiterOf('"a;b;c",d'), ',');
+  assert.is(delimiterOf('a\tb'), '\t');
+  assert.is(delimiterOf('alone'), ',');
+});
+
+test('what is written is read again, whatever it contains', () => {
+  const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', ';', '\t', '\r', '\n', ' ', 'ü') });
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(cell, { minLength: 1, maxLength: 5 }), { maxLength: 6 }),
+      fc.constantFrom<Delimiter>(',', ';', '\t'),
+      (rows, delimiter) => {
+        const text = rows.map((row) => writeRecord(row, delimiter)).join('');
+        assert.equal(records(text, delimiter), rows);
+      },
+    ),
+  );
+});
+
+test('any text is read to its end', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom('a', '"', ',', '\r', '\n') }), (text) => {
+      const { ends } = readRecords(text, ',');
+      assert.is(ends.at(-1) ?? 0, text.length);
+    }),
+  );
+});
+
+test('columns are recognised by their names and by their labels, each once', () => {
+  const columns = ['id', 'price EUR', 'code', 'spu'];
+  const labels = ['ID', 'Price', 'Artikelnummer', 'SPU'];
+  assert.equal(
+    recognise(['Price', 'artikel-nummer', 'spu', 'Remark', 'price EUR'], columns, labels),
+    ['price EUR', 'code', 'spu', null, null],
+  );
+});
+
+test('a mapped file has the names of the catalog, and not what is left out', async () => {
+  const text = 'Code;Remark;Stock\r\nA;"x;y";1\r\n\r\nB;z;2\r\n';
+  const file = {
+    name: 'stock.csv',
+    format: 'csv',
+    blob: new Blob([text]),
+    table: {
+      text,
+      delimiter: ';',
+      header: ['Code', 'Remark', 'Stock'],
+      sample: [],
+      converted: false,
+    },
+  } as const;
+  const sent = await mappedFile(file, ['code', null, 'stock']).text();
+  assert.is(sent, 'code;stock\r\nA;1\r\n\r\nB;2\r\n', 'an empty line stays one');
+});
+
+test.run();
