@@ -1,0 +1,97 @@
+/** The console in a browser, for its tests: a server with the demo catalog, and people who use it. */
+import axe from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { send, tokenFor } from '../../../support/client.ts';
+import { startServer, type TestServer } from '../../../support/server.ts';
+import { available, launch, type Look, open, type Visit } from '../browser.ts';
+
+export type Role = 'viewer' | 'editor' | 'admin';
+
+const PASSWORD = 'correct horse battery staple';
+
+export interface Scene {
+  readonly server: TestServer;
+  readonly browser: Browser;
+  /** The address of a screen, such as `/skus/17`. */
+  readonly at: (path: string) => string;
+  /** A visitor with a token of the role; null for none. */
+  readonly visit: (role: Role | null, look?: Look) => Promise<Visit>;
+}
+
+/** One server and one browser for a file of tests. */
+export function stage(): () => Scene {
+  let scene: Scene | null = null;
+  test.before(async () => {
+    if (!available) return;
+    const server = await startServer({ demo: true });
+    scene = sceneOf(server, await launch());
+  });
+  test.after(async () => {
+    await scene?.browser.close();
+    await scene?.server.stop();
+  });
+  return () => {
+    assert.ok(scene !== null);
+    return scene;
+  };
+}
+
+function sceneOf(server: TestServer, browser: Browser): Scene {
+  return {
+    server,
+    browser,
+    at: (path) => `${server.url}/console${path}`,
+    async visit(role, look = {}) {
+      // Without motion, so that colours are what they are at once.
+      const options = { reducedMotion: 'reduce', ...look.options } as const;
+      const visit = await open(browser, { ...look, options });
+      if (role === null) return visit;
+      const token = await tokenFor(role, { sub: `${role}-of-the-test` });
+      // A token is stored once: one that ends must not come back with a reload.
+      await visit.page.addInitScript(`
+        if (!sessionStorage.getItem('test.signed-in')) {
+          sessionStorage.setItem('test.signed-in', 'yes');
+          sessionStorage.setItem('catalog.session', ${JSON.stringify(token)});
+        }`);
+      return visit;
+    },
+  };
+}
+
+/** Makes an account that can sign in. */
+export async function makeAccount(server: TestServer, name: string, role: Role): Promise<void> {
+  const body = { name, role, password: PASSWORD };
+  const { status } = await send(server, 'POST', '/admin/users/', {
+    body,
+    token: await tokenFor('admin'),
+  });
+  assert.is(status, 201);
+}
+
+export async function signIn(page: Page, name: string): Promise<void> {
+  await page.getByLabel('User name').fill(name);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+/** Waits for a message that is announced. */
+export async function hears(page: Page, role: 'status' | 'alert', text: string): Promise<void> {
+  await page.getByRole(role).filter({ hasText: text }).first().waitFor();
+}
+
+/** What axe-core finds, each with the elements. @param rules all of its rules if left out. */
+export async function violationsOn(page: Page, rules?: readonly string[]): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const options = rules === undefined ? {} : { runOnly: rules };
+  const { violations } = await page.evaluate<{ violations: axe.Result[] }>(
+    `axe.run(${JSON.stringify(options)})`,
+  );
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
+
+/** Whatever went wrong on a page, without the refusals that a test provokes. */
+export function faults({ complaints, foreign }: Visit, expected: readonly RegExp[] = []): string[] {
+  return [...complaints, ...foreign].filter((each) => !expected.some((known) => known.test(each)));
+}

@@ -1,0 +1,235 @@
+/** What an editor does with the console, by the names that a screen reader says (spec 13.4). */
+import { readFileSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { read } from '../../../support/catalog.ts';
+import { testInBrowser } from '../browser.ts';
+import { faults, hears, makeAccount, signIn, stage } from './console.ts';
+
+const scene = stage();
+
+testInBrowser('an account signs in, sees every collection, and signs out', async () => {
+  const { server, at, visit } = scene();
+  await makeAccount(server, 'ann', 'admin');
+  const visitor = await visit(null);
+  const { page } = visitor;
+  await page.goto(at('/brands?sortby=name'));
+  await page.getByLabel('User name').fill('ann');
+  await page.getByLabel('Password').fill('a wrong password');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await hears(page, 'alert', 'The user name or the password is wrong.');
+  await signIn(page, 'ann');
+  await page.getByRole('table', { name: 'Brands' }).waitFor();
+  const names = ['Books', 'SPUs', 'SKUs', 'Brands', 'Categories', 'Specifications', 'Options'];
+  for (const name of [...names, 'Import', 'Audit trail', 'Accounts']) {
+    await page.getByRole('link', { name, exact: true }).click();
+    await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+    if (names.includes(name)) await page.getByRole('table', { name, exact: true }).waitFor();
+  }
+  await page.reload();
+  await page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('User name').waitFor();
+  assert.is(await page.evaluate('sessionStorage.getItem("catalog.session")'), null);
+  assert.equal(faults(visitor, [/401/]), []);
+  await page.context().close();
+});
+
+testInBrowser(
+  'a list is searched, filtered, sorted and paged, and its address says so',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    await page.goto(at('/skus'));
+    const rows = page.getByRole('row');
+    await page.getByRole('link', { name: 'Next' }).click();
+    await page.getByText('21–36 of 36').waitFor();
+    await page.getByRole('link', { name: 'Previous' }).click();
+    await page.getByText('1–20 of 36').waitFor();
+    await page.getByLabel('Search').fill('kettle');
+    await page.getByText('1–3 of 3').waitFor();
+    await page.getByRole('columnheader', { name: 'Price' }).getByRole('button').click();
+    await page.getByRole('columnheader', { name: 'Price' }).getByRole('button').click();
+    await page.waitForURL(/q=kettle&sortby=price&order=desc/);
+    await rows.nth(1).getByText('$89.00').waitFor();
+    await page.reload();
+    await rows.nth(1).getByText('$89.00').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByRole('combobox', { name: 'SPU' }).fill('folio');
+    await page.getByRole('option', { name: /Folio/ }).click();
+    await page.getByText('1–4 of 4').waitFor();
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export' }).click();
+    const file = await download;
+    assert.match(file.suggestedFilename(), /^skus-\d{4}-\d{2}-\d{2}\.csv$/);
+    const lines = readFileSync(await file.path(), 'utf8')
+      .trim()
+      .split('\r\n');
+    assert.is(lines.length, 5, 'the header and what the list shows');
+    await page.goto(at('/books?q=prejudice'));
+    await page.getByText('1–1 of 1').waitFor();
+    const books = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export' }).click();
+    const [header, book] = readFileSync(await (await books).path(), 'utf8').split('\r\n');
+    assert.is(header, 'id,name,pub_date,commentcount,readcount,image');
+    assert.is(book, '1,Pride and Prejudice,1813-01-28,418,9240,');
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
+
+testInBrowser('a SKU is created, changed and deleted, and the deletion is undone', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus'));
+  await page.getByRole('link', { name: 'New' }).click();
+  await page.getByLabel('Name').fill('A kettle for two');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'alert', 'Some values are not right yet');
+  assert.is(await page.getByText('is required').count(), 5, 'SPU, category, three prices');
+  await page.getByLabel('SPU', { exact: true }).fill('gooseneck');
+  await page.getByRole('option', { name: /Gooseneck/ }).click();
+  await page.getByLabel('Category', { exact: true }).fill('kettle');
+  await page.getByRole('option', { name: /Kettles/ }).click();
+  await page.getByLabel('Price', { exact: true }).fill('1,249.5');
+  await page.getByLabel('Cost price').fill('12');
+  await page.getByLabel('Market price').fill('nothing');
+  await page.getByLabel('Code').fill('KETTLE-2');
+  await page.getByText('must be a price, such as 19.99').waitFor();
+  await page.getByLabel('Market price').fill('1300');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'status', 'A kettle for two is saved.');
+  await page.waitForURL(/\/console\/skus\/\d+$/);
+  const id = Number(/\d+$/.exec(page.url())?.[0]);
+  const created = await read(server, `/admin/skus/${id}/`);
+  assert.is(created.price, 124_950);
+  assert.is(created.code, 'KETTLE-2');
+  const link = page.getByRole('link', { name: 'Page' });
+  assert.is(await link.getAttribute('href'), `/pages/skus/${id}.html`);
+  // One choice for each specification, whatever records there were.
+  for (const option of [1, 0, 1]) {
+    const choice = page
+      .getByRole('group', { name: 'Specifications' })
+      .getByRole('combobox')
+      .first();
+    await choice.selectOption({ index: 1 + option });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
+  }
+  assert.is((await read(server, `/admin/skus/${id}/specs/`)).length, 1);
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  await hears(page, 'status', 'A kettle for two was deleted.');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await hears(page, 'status', 'Undone.');
+  assert.is((await read(server, `/admin/skus/${id}/`)).code, 'KETTLE-2');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('what a reference needs is created without leaving the form', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/goods/1'));
+  await page.getByLabel('Brand').fill('Brand from nowhere');
+  await page.getByRole('option', { name: 'Create “Brand from nowhere”…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New brand' });
+  assert.is(await dialog.getByLabel('Name').inputValue(), 'Brand from nowhere');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
+  assert.is((await read(server, '/admin/goods/1/')).brand, 'Brand from nowhere');
+  await page.context().close();
+});
+
+testInBrowser('the missing SKUs of an SPU are created in one go', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/goods/1'));
+  await page.getByLabel('New option of Storage').fill('1 TB');
+  await page.getByLabel('New option of Storage').press('Enter');
+  await page.getByRole('button', { name: 'Create 4 missing SKUs' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Price', { exact: true }).fill('899');
+  await dialog.getByLabel('Cost price').fill('700');
+  await dialog.getByLabel('Market price').fill('899');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await hears(page, 'status', '4 SKUs were created.');
+  const skus = await read(server, '/admin/goods/1/skus/?per_page=100');
+  const made = skus.filter(({ price }: { price: number }) => price === 89_900);
+  assert.is(made.length, 4);
+  assert.ok(made.every(({ specs }: { specs: unknown[] }) => specs.length === 2));
+  await page.context().close();
+});
+
+testInBrowser(
+  'a description is edited as rich text, and nothing else of the SPU is sent',
+  async () => {
+    const { server, at, visit } = scene();
+    const { page } = await visit('editor');
+    await page.goto(at('/goods/2'));
+    const before = await read(server, '/admin/goods/2/');
+    const field = page.getByRole('textbox', { name: 'Packaging' });
+    await field.click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type(' And a box.');
+    const request = page.waitForRequest((each) => each.method() === 'PATCH');
+    await page.keyboard.press('Control+s');
+    assert.equal(Object.keys((await request).postDataJSON()), ['desc_pack']);
+    await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
+    const after = await read(server, '/admin/goods/2/');
+    assert.match(after.desc_pack, /And a box\./);
+    assert.is(after.desc_detail, before.desc_detail);
+    await page.context().close();
+  },
+);
+
+testInBrowser('the page beside the form shows what is typed, and stores nothing', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus/17'));
+  await page.getByLabel('Name').fill('A name that is not saved');
+  await page.getByRole('button', { name: 'Preview' }).click();
+  const preview = page.frameLocator('iframe');
+  await preview.getByRole('heading', { name: 'A name that is not saved' }).waitFor();
+  assert.not.match((await read(server, '/admin/skus/17/')).name, /not saved/);
+  assert.equal(faults(visitor, [/\/pages\/style\.css/]), []);
+  await page.context().close();
+});
+
+testInBrowser('a whole task by keyboard alone: find a SKU, change its price, save', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/skus'));
+  await page.getByRole('table').waitFor();
+  const tabTo = async (name: string) => {
+    for (let step = 0; step < 60; step += 1) {
+      const focused = await page.evaluate<string>(
+        '(document.activeElement?.labels?.[0] ?? document.activeElement)?.textContent?.trim() ?? ""',
+      );
+      if (focused === name) return;
+      await page.keyboard.press('Tab');
+    }
+    throw new Error(`the Tab key does not lead to ${name}`);
+  };
+  await tabTo('Search');
+  await page.keyboard.type('matt black');
+  await page.getByText('1–1 of 1').waitFor();
+  await tabTo('Brüsholt Gooseneck Kettle, matt black, 0.8 litres');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Save' }).waitFor();
+  await tabTo('Price');
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type('84.5');
+  await tabTo('Save');
+  await page.keyboard.press('Enter');
+  await hears(page, 'status', 'is saved');
+  assert.is((await read(server, '/admin/skus/15/')).price, 8450);
+  await page.context().close();
+});
+
+test.run();

@@ -1,0 +1,169 @@
+/** Many items at once, files, the audit trail and accounts (spec 13.4). */
+import { readFileSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { read } from '../../../support/catalog.ts';
+import { until } from '../../../support/until.ts';
+import { testInBrowser } from '../browser.ts';
+import { faults, hears, stage } from './console.ts';
+
+const scene = stage();
+
+testInBrowser(
+  'prices of a selection over pages rise by a percentage, after a preview',
+  async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    const before = await read(server, '/admin/skus/?per_page=100');
+    await page.goto(at('/skus'));
+    await page.getByLabel('Select all on this page').check();
+    await page.getByRole('button', { name: 'Select all 36' }).click();
+    await page.getByText('36 selected').waitFor();
+    await page.getByRole('button', { name: 'Edit…' }).click();
+    await page.getByLabel('What to do').selectOption({ label: 'Price: add per cent' });
+    await page.getByLabel('Per cent').fill('2.5');
+    await page.getByLabel('Rounding').selectOption({ label: 'so that prices end in $0.99' });
+    await page.getByRole('button', { name: 'Show what changes' }).click();
+    await page
+      .getByRole('row')
+      .filter({ hasText: 'Auralune Phone 12, silver, 128 GB' })
+      .getByText('$664.99')
+      .waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Change 36 items' }).click();
+    await hears(page, 'status', '36 items were changed.');
+    const prices = async () =>
+      (await read(server, '/admin/skus/?per_page=100')).map(
+        ({ price }: { price: number }) => price,
+      );
+    assert.ok((await prices()).every((price: number) => price % 100 === 99));
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await hears(page, 'status', 'Undone for 36 items.');
+    assert.equal(
+      await prices(),
+      before.map(({ price }: { price: number }) => price),
+    );
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
+
+testInBrowser('a preview that is out of date changes nothing', async () => {
+  const { server, at, visit } = scene();
+  const [first, second] = [await visit('editor'), await visit('editor')];
+  const { page } = first;
+  await page.goto(at('/skus?q=kettle'));
+  await page.getByLabel('Select all on this page').check();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  await page.getByLabel('What to do').selectOption({ label: 'Stock: set' });
+  await page.getByLabel('Stock').last().fill('7');
+  await page.getByRole('button', { name: 'Show what changes' }).click();
+  await page.getByRole('table', { name: 'Changes' }).waitFor();
+  // The other changes one of them in the list.
+  await second.page.goto(at('/skus?q=kettle'));
+  await second.page.getByRole('row').nth(1).getByRole('button', { name: '36' }).click();
+  await second.page.getByRole('textbox', { name: 'Stock' }).fill('35');
+  await second.page.keyboard.press('Enter');
+  await hears(second.page, 'status', 'Stock is now 35');
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^Change 3 items/ })
+    .click();
+  await hears(page, 'alert', 'Somebody else has changed 1 of the items meanwhile.');
+  assert.is((await read(server, '/admin/skus/14/')).stock, 22);
+  assert.is((await read(server, '/admin/skus/13/')).stock, 35);
+  for (const visitor of [first, second]) await visitor.page.context().close();
+});
+
+testInBrowser('items are deleted together, what is in the way stays and is named', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/brands/new'));
+  await page.getByLabel('Name').fill('Unused');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.waitForURL(/brands\/\d+$/);
+  await page.goto(at('/brands?sortby=name&order=desc'));
+  await page.getByLabel('Select Unused').check();
+  await page.getByLabel('Select Auralune').check();
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  await page.getByRole('button', { name: 'Delete 2 items' }).click();
+  await hears(page, 'alert', 'Auralune: brand');
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Close' }).last().click();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByLabel('Select Unused').waitFor();
+  assert.ok((await read(server, '/admin/brands/?q=Unused')).length === 1);
+  assert.equal(faults(visitor, [/409/]), []);
+  await page.context().close();
+});
+
+testInBrowser('a file is mapped, checked, applied and reported', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/import'));
+  await page.getByLabel('Find existing items by').selectOption({ label: 'Code' });
+  const text = 'Code;Cost price;Stock;Remark\r\nORV-1020;21.75;77;"a;b"\r\n';
+  const file = { name: 'prices.csv', mimeType: 'text/csv', buffer: Buffer.from(text) };
+  await page.getByLabel('File', { exact: true }).setInputFiles(file);
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByText('3 of 4 columns are recognised.').waitFor();
+  await page.getByLabel('Column Cost price in the catalog').selectOption('cost_price USD');
+  await page.getByRole('button', { name: 'Check' }).click();
+  await hears(page, 'status', 'Nothing is written yet');
+  await page.getByRole('table', { name: 'Changed rows' }).getByText('$21.75').waitFor();
+  assert.is.not((await read(server, '/admin/skus/20/')).stock, 77);
+  await page.getByRole('button', { name: 'Apply 1 change' }).click();
+  await hears(page, 'status', 'Imported');
+  const { stock, cost_price: cost } = await read(server, '/admin/skus/20/');
+  assert.equal([stock, cost], [77, 2175]);
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download report' }).click();
+  assert.match(readFileSync(await (await download).path(), 'utf8'), /2,stock,20,update,96,77/);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('the audit trail shows before and after, and undoes', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  const { name } = await read(server, '/admin/brands/4/');
+  await page.goto(at('/brands/4'));
+  await page.getByLabel('Name').fill('Renamed by mistake');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'status', 'is saved');
+  await page.getByRole('link', { name: 'Audit trail' }).click();
+  const entry = page.getByRole('listitem').filter({ hasText: 'Renamed by mistake' }).first();
+  await entry.getByRole('cell', { name }).waitFor();
+  await entry.getByRole('button', { name: 'Undo' }).click();
+  await hears(page, 'status', 'Undone.');
+  assert.is((await read(server, '/admin/brands/4/')).name, name);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('an admin adds an account, changes its role, disables and removes it', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  await page.goto(at('/accounts'));
+  await page.getByRole('button', { name: 'New account' }).click();
+  await page.getByLabel('User name').fill('carl');
+  await page.getByLabel('Password').fill('correct horse battery staple');
+  await page.getByRole('button', { name: 'Create' }).click();
+  const row = page.getByRole('row').filter({ hasText: 'carl' });
+  await row.getByRole('combobox').selectOption('viewer');
+  await hears(page, 'status', 'carl is saved.');
+  await row.getByRole('switch').uncheck();
+  const account = () => read(server, '/admin/users/carl/');
+  await until('the account is disabled', async () => (await account()).disabled);
+  assert.is((await account()).role, 'viewer');
+  await row.getByRole('button', { name: 'Remove' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
+  await hears(page, 'status', 'carl is removed.');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+test.run();

@@ -1,0 +1,174 @@
+/** Nothing that was typed is lost, and nobody overwrites what another has changed (spec 13.5). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { read } from '../../../support/catalog.ts';
+import { send, tokenFor } from '../../../support/client.ts';
+import { startServer } from '../../../support/server.ts';
+import { open, testInBrowser } from '../browser.ts';
+import { faults, hears, makeAccount, signIn, stage } from './console.ts';
+
+const scene = stage();
+
+testInBrowser(
+  'of two people who change an item both versions are shown, field by field',
+  async () => {
+    const { server, at, visit } = scene();
+    const [first, second] = [await visit('editor'), await visit('admin')];
+    for (const { page } of [first, second]) {
+      await page.goto(at('/skus/3'));
+      await page.getByRole('button', { name: 'Save' }).waitFor();
+    }
+    await first.page.getByLabel('Price', { exact: true }).fill('11');
+    await first.page.getByLabel('Caption').fill('The caption of the first');
+    await first.page.getByRole('button', { name: 'Save' }).click();
+    await hears(first.page, 'status', 'is saved');
+    await second.page.getByLabel('Price', { exact: true }).fill('22');
+    await second.page.getByLabel('Stock').fill('222');
+    await second.page.getByRole('button', { name: 'Save' }).click();
+    const dialog = second.page.getByRole('alertdialog', { name: 'Somebody else has changed this' });
+    await dialog.getByText('Last changed by editor-of-the-test').waitFor();
+    const rowOf = (name: string) => dialog.getByRole('row').filter({ hasText: name });
+    assert.match((await rowOf('Price').textContent()) ?? '', /both changed.*649\.00.*22.*11\.00/);
+    await rowOf('Caption').getByText('The caption of the first').waitFor();
+    await rowOf('Price').getByRole('radio').nth(1).check();
+    await dialog.getByRole('button', { name: 'Save the chosen version' }).click();
+    await hears(second.page, 'status', 'is saved');
+    const saved = await read(server, '/admin/skus/3/');
+    assert.equal(
+      [saved.price, saved.stock, saved.caption],
+      [1100, 222, 'The caption of the first'],
+    );
+    assert.equal(faults(second, [/412/]), []);
+    for (const { page } of [first, second]) await page.context().close();
+  },
+);
+
+testInBrowser('what the item refers to may change without a conflict', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/goods/3'));
+  await page.getByLabel('Name').fill('Headphones by another name');
+  const { brand_id: brand } = await read(server, '/admin/goods/3/');
+  const { status } = await send(server, 'PATCH', `/admin/brands/${brand}/`, {
+    body: { name: 'B' },
+  });
+  assert.is(status, 200);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'status', 'is saved');
+  assert.is((await read(server, '/admin/goods/3/')).name, 'Headphones by another name');
+  await page.context().close();
+});
+
+testInBrowser('leaving a form with unsaved changes asks, and a reload keeps them', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/brands'));
+  await page.goto(at('/brands/2'));
+  await page.getByLabel('Name').fill('Not saved yet');
+  await page.getByRole('link', { name: 'SKUs', exact: true }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Stay' }).click();
+  assert.is(await page.getByLabel('Name').inputValue(), 'Not saved yet');
+  page.once('dialog', (dialog) => void dialog.accept());
+  await page.reload();
+  await page.getByText('Changes that you had not saved were put back.').waitFor();
+  assert.is(await page.getByLabel('Name').inputValue(), 'Not saved yet');
+  await page.getByRole('link', { name: 'Books', exact: true }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('table', { name: 'Books' }).waitFor();
+  await page.goBack();
+  await page.getByRole('button', { name: 'Save' }).waitFor();
+  assert.is.not(await page.getByLabel('Name').inputValue(), 'Not saved yet');
+  await page.context().close();
+});
+
+testInBrowser(
+  'a session that ends brings the form back over what was typed, and goes on',
+  async () => {
+    const { server, at, visit } = scene();
+    await makeAccount(server, 'bea', 'editor');
+    const visitor = await visit(null);
+    const { page } = visitor;
+    await page.goto(at('/brands/3'));
+    await signIn(page, 'bea');
+    await page.getByRole('button', { name: 'Save' }).waitFor();
+    await page.getByLabel('Name').fill('Typed before the session ended');
+    const { status } = await send(server, 'DELETE', '/admin/users/bea/tokens/', {
+      token: await tokenFor('admin'),
+    });
+    assert.is(status, 204);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog', { name: 'Please sign in again' }).waitFor();
+    assert.is(await page.getByLabel('User name').inputValue(), 'bea');
+    await signIn(page, 'bea');
+    await hears(page, 'status', 'Typed before the session ended is saved.');
+    assert.is((await read(server, '/admin/brands/3/')).name, 'Typed before the session ended');
+    assert.equal(faults(visitor, [/401/]), []);
+    await page.context().close();
+  },
+);
+
+testInBrowser('a viewer sees no way to write, and an editor no accounts', async () => {
+  const { at, visit } = scene();
+  const viewer = await visit('viewer');
+  await viewer.page.goto(at('/skus'));
+  await viewer.page.getByRole('row').nth(1).waitFor();
+  await viewer.page.getByRole('button', { name: 'Export' }).waitFor();
+  for (const [role, name] of [
+    ['link', 'New'],
+    ['link', 'Import'],
+    ['link', 'Audit trail'],
+    ['link', 'Accounts'],
+    ['checkbox', /./],
+    ['switch', /./],
+  ] as const) {
+    assert.is(await viewer.page.getByRole(role, { name }).count(), 0, `${role} ${name}`);
+  }
+  await viewer.page.goto(at('/goods/1'));
+  await viewer.page.getByRole('table', { name: 'SKUs by their options' }).waitFor();
+  for (const name of ['Save', 'Delete', 'Add', 'Preview', 'Bold', /^Remove/, /^Create/]) {
+    assert.is(await viewer.page.getByRole('button', { name }).count(), 0, String(name));
+  }
+  assert.is(await viewer.page.getByLabel('Name').isEditable(), false);
+  for (const path of ['/skus/new', '/import', '/accounts', '/audits']) {
+    await viewer.page.goto(at(path));
+    await viewer.page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+  }
+  const editor = await visit('editor');
+  await editor.page.goto(at('/'));
+  await editor.page.getByRole('link', { name: 'Import' }).waitFor();
+  assert.is(await editor.page.getByRole('link', { name: 'Accounts' }).count(), 0);
+  assert.equal([...faults(viewer), ...faults(editor)], []);
+  for (const { page } of [viewer, editor]) await page.context().close();
+});
+
+testInBrowser(
+  'a server that is killed and started again loses nothing that was typed',
+  async () => {
+    const first = await startServer({ demo: true, args: ['--base-path', '/api'] });
+    const { port } = new URL(first.url);
+    const visitor = await open(scene().browser);
+    const { page } = visitor;
+    const token = await tokenFor('editor');
+    await page.addInitScript(`sessionStorage.setItem('catalog.session', ${JSON.stringify(token)})`);
+    await page.goto(`${first.url}/api/console/brands/1`);
+    await page.getByLabel('Name').fill('Survives a crash');
+    await first.kill();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await hears(page, 'alert', 'The server does not answer.');
+    const second = await startServer({
+      data: first.data,
+      args: ['--base-path', '/api', '--port', port],
+    });
+    assert.is(await page.getByLabel('Name').inputValue(), 'Survives a crash');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await hears(page, 'status', 'Survives a crash is saved.');
+    assert.equal(
+      faults(visitor, [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/]),
+      [],
+    );
+    await page.context().close();
+    await second.stop();
+  },
+);
+
+test.run();

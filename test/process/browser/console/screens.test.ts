@@ -1,0 +1,118 @@
+/** Every screen of the console: accessible, within the window, without a fault (spec 13.4). */
+import type { Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { overflow, shoot, testInBrowser } from '../browser.ts';
+import { faults, stage, violationsOn } from './console.ts';
+
+const scene = stage();
+
+interface Screen {
+  readonly path: string;
+  /** Waits until the screen is complete, and opens what is to be looked at. */
+  readonly ready: (page: Page) => Promise<unknown>;
+}
+
+const heading = (name: string | RegExp) => (page: Page) =>
+  page.getByRole('heading', { level: 1, name }).waitFor();
+
+const table = (page: Page) => page.getByRole('row').nth(1).waitFor();
+
+const SCREENS: Readonly<Record<string, Screen>> = {
+  home: {
+    path: '/',
+    ready: (page) =>
+      page
+        .getByText('Everything is fine', { exact: false })
+        .or(page.getByText('Needs attention'))
+        .first()
+        .waitFor(),
+  },
+  skus: { path: '/skus', ready: table },
+  'skus-empty': {
+    path: '/skus?q=nothing-has-this-name',
+    ready: (page) => page.getByText('Nothing matches').waitFor(),
+  },
+  categories: { path: '/categories', ready: table },
+  books: { path: '/books', ready: table },
+  sku: { path: '/skus/17', ready: (page) => page.getByLabel('Colour').waitFor() },
+  'sku-new': {
+    path: '/skus/new',
+    ready: (page) => page.getByText('Choose the SPU first').waitFor(),
+  },
+  spu: {
+    path: '/goods/1',
+    ready: (page) => page.getByRole('table', { name: 'SKUs by their options' }).waitFor(),
+  },
+  'bulk-edit': {
+    path: '/skus',
+    async ready(page) {
+      await page.getByLabel('Select all on this page').check();
+      await page.getByRole('button', { name: 'Edit…' }).click();
+      await page.getByLabel('What to do').selectOption({ label: 'Price: add per cent' });
+      await page.getByLabel('Per cent').fill('5');
+      await page.getByRole('button', { name: 'Show what changes' }).click();
+      await page.getByRole('table', { name: 'Changes' }).waitFor();
+    },
+  },
+  delete: {
+    path: '/brands/1',
+    async ready(page) {
+      await page.getByRole('button', { name: 'Delete' }).click();
+      await page.getByRole('alertdialog').waitFor();
+    },
+  },
+  import: { path: '/import', ready: heading('Import') },
+  audits: { path: '/audits', ready: heading('Audit trail') },
+  accounts: { path: '/accounts', ready: heading('Accounts') },
+  missing: { path: '/skus/99999', ready: heading('This does not exist') },
+};
+
+for (const width of [320, 768, 1440]) {
+  testInBrowser(`every screen passes axe in light and dark, and fits: ${width} px`, async () => {
+    const visit = await scene().visit('admin', { width });
+    const { page } = visit;
+    for (const [name, { path, ready }] of Object.entries(SCREENS)) {
+      await page.emulateMedia({ colorScheme: 'light' });
+      await page.goto(scene().at(path));
+      await ready(page);
+      assert.equal(await violationsOn(page), [], name);
+      assert.ok((await overflow(page)) <= 0, `${name} is too wide`);
+      await shoot(page, `console-${name}-${width}`, false);
+      // Dark has other colours alone.
+      await page.emulateMedia({ colorScheme: 'dark' });
+      assert.equal(await violationsOn(page, ['color-contrast']), [], `${name}, dark`);
+      await shoot(page, `console-${name}-${width}-dark`, false);
+    }
+    assert.equal(faults(visit, [/\/admin\/skus\/99999\//]), []);
+    await page.context().close();
+  });
+}
+
+testInBrowser('the form to sign in passes axe, in English and in German', async () => {
+  for (const [locale, label] of [
+    ['en-GB', 'User name'],
+    ['de-DE', 'Benutzername'],
+  ] as const) {
+    const visit = await scene().visit(null, { width: 320, options: { locale } });
+    await visit.page.goto(scene().at('/'));
+    await visit.page.getByLabel(label).waitFor();
+    assert.equal(await violationsOn(visit.page), []);
+    assert.is(await visit.page.locator('html').getAttribute('lang'), locale.slice(0, 2));
+    assert.equal(faults(visit), []);
+    await visit.page.context().close();
+  }
+});
+
+testInBrowser('the language is chosen by the user, and numbers and prices follow it', async () => {
+  const { page } = await scene().visit('editor');
+  await page.goto(scene().at('/skus/17'));
+  assert.is(await page.getByLabel('Price', { exact: true }).inputValue(), '329.00');
+  await page.getByRole('button', { name: 'Deutsch' }).click();
+  await page.getByRole('button', { name: 'Speichern' }).waitFor();
+  await page.reload();
+  assert.is(await page.getByLabel('Preis', { exact: true }).inputValue(), '329,00');
+  await page.context().close();
+});
+
+test.run();
