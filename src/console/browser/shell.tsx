@@ -90,6 +90,19 @@ function Navigation() {
         {isAdmin.value && <Entry to="/audits" label="nav.audits" />}
         {isAdmin.value && <Entry to="/accounts" label="nav.accounts" />}
       </ul>
+      <ul>
+        <li>
+          <a
+            href={href('/')}
+            onClick={(event) => {
+              event.preventDefault();
+              leave().catch(complain);
+            }}
+          >
+            {t('nav.signOut')}
+          </a>
+        </li>
+      </ul>
     </nav>
   );
 }
@@ -120,9 +133,6 @@ function Account() {
       <p>
         <strong>{subject}</strong> <span class="soft">{t(`role.${role}`)}</span>
       </p>
-      <button type="button" class="plain" onClick={() => void leave().catch(complain)}>
-        {t('nav.signOut')}
-      </button>
       <LanguageChoice />
     </div>
   );

@@ -35,7 +35,11 @@ function SignInForm() {
   };
   return (
     <form onSubmit={(event) => void submit(event)}>
-      <div role="alert">{failure.value !== null && <p class="problem">{failure.value}</p>}</div>
+      {failure.value !== null && (
+        <p role="alert" class="problem">
+          {failure.value}
+        </p>
+      )}
       <div class="field">
         <label for="username">{t('signIn.name')}</label>
         <input

@@ -44,7 +44,11 @@ export function NewAccount(props: DialogProps) {
     <Dialog title={t('accounts.new')} onClose={props.onClose}>
       <form onSubmit={(event) => void submit(event)}>
         <div class="dialog-body fields">
-          <div role="alert">{problem.value !== null && <p class="problem">{problem.value}</p>}</div>
+          {problem.value !== null && (
+            <p role="alert" class="problem">
+              {problem.value}
+            </p>
+          )}
           <div class="field">
             <label for="account-name">{t('signIn.name')}</label>
             <input
@@ -84,7 +88,11 @@ export function NewPassword({ name, ...props }: DialogProps & { readonly name: s
     <Dialog title={t('accounts.passwordFor', { name })} onClose={props.onClose}>
       <form onSubmit={(event) => void submit(event)}>
         <div class="dialog-body fields">
-          <div role="alert">{problem.value !== null && <p class="problem">{problem.value}</p>}</div>
+          {problem.value !== null && (
+            <p role="alert" class="problem">
+              {problem.value}
+            </p>
+          )}
           <p>{t('accounts.passwordHelp')}</p>
           <PasswordField />
         </div>

@@ -53,7 +53,11 @@ export function AccountScreen() {
           </button>
         </div>
       </div>
-      <div role="alert">{failure.value !== null && <p class="problem">{failure.value}</p>}</div>
+      {failure.value !== null && (
+        <p role="alert" class="problem">
+          {failure.value}
+        </p>
+      )}
       {users.value !== null && (
         <UserTable
           users={users.value}

@@ -83,7 +83,11 @@ export function AuditScreen() {
         <h1>{t('nav.audits')}</h1>
       </div>
       <TrailFilters filters={filters} />
-      <div role="alert">{failure.value !== null && <p class="problem">{failure.value}</p>}</div>
+      {failure.value !== null && (
+        <p role="alert" class="problem">
+          {failure.value}
+        </p>
+      )}
       {trail.value?.entries.length === 0 && <p class="empty">{t('audits.none')}</p>}
       <ol class="trail">
         {trail.value?.entries.map((entry) => (
@@ -155,7 +159,9 @@ function TrailPaging({ filters, page, trail }: PagingProps) {
   const last = Math.ceil((trail.value?.total ?? 0) / PER_PAGE);
   return (
     <nav class="paging" aria-label={t('paging.label')}>
-      <p role="status">{trail.value !== null && t('audits.count', { count: trail.value.total })}</p>
+      <p aria-live="polite">
+        {trail.value !== null && t('audits.count', { count: trail.value.total })}
+      </p>
       {page > 1 && (
         <a class="button" href={href(addressOf(filters, page - 1))}>
           {t('paging.previous')}

@@ -142,9 +142,11 @@ export function ItemForm({ form }: { readonly form: FormState }) {
             submit();
           }}
         >
-          <div role="alert">
-            {saving.refusal.value !== null && <p class="problem">{saving.refusal.value}</p>}
-          </div>
+          {saving.refusal.value !== null && (
+            <p role="alert" class="problem">
+              {saving.refusal.value}
+            </p>
+          )}
           <Fields
             form={form}
             readOnly={!mayWrite.value}

@@ -1,9 +1,10 @@
 /** The screen of one item, or of a new one. */
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { ApiError, isAborted } from '../api/client.ts';
 import type { Collection } from '../api/collections.ts';
 import { load } from '../api/items.ts';
+import { readCurrency } from '../api/currency.ts';
 import { needCategories } from '../api/references.ts';
 import { schemaOf } from '../api/schema.ts';
 import { href, query } from '../location.ts';
@@ -31,6 +32,8 @@ async function openForm({ collection, id }: ScreenProps, signal: AbortSignal): P
     schemaOf(collection.name),
     id === null ? null : load(collection.name, id, signal),
     Object.values(collection.references).includes('categories') ? needCategories() : null,
+    // Prices are shown and typed in it.
+    collection.name === 'skus' ? readCurrency() : null,
   ]);
   const form = new FormState(collection, schema, base, id === null ? initialFields() : {});
   form.restore();
@@ -40,7 +43,8 @@ async function openForm({ collection, id }: ScreenProps, signal: AbortSignal): P
 export function ItemScreen({ collection, id }: ScreenProps) {
   const form = useSignal<FormState | null>(null);
   const failure = useSignal<unknown>(null);
-  useEffect(() => {
+  // Before the first paint, so that the server works meanwhile.
+  useLayoutEffect(() => {
     const abort = new AbortController();
     openForm({ collection, id }, abort.signal).then(
       (opened) => {

@@ -22,7 +22,7 @@ export function MapColumns({ plan, onChange, onBack, onNext }: MapProps) {
   return (
     <section class="panel">
       {converted && <p class="notice-inline">{t('import.converted')}</p>}
-      <p role="status">
+      <p aria-live="polite">
         {t('import.recognised', { count: header.length - left, all: header.length })}
       </p>
       <div class="table" role="region" aria-label={t('import.columns')} tabIndex={0}>

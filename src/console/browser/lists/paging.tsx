@@ -13,7 +13,7 @@ export function Paging({ collection, query, show, shown }: ListProps) {
   const to = (target: number) => href(listAddress(collection, { ...query, page: target }));
   return (
     <nav class="paging" aria-label={t('paging.label')}>
-      <p role="status">
+      <p aria-live="polite">
         {count > 0
           ? t('paging.range', { first: first + 1, last: first + count, count: total })
           : shown.page.value !== null && t('paging.none')}

@@ -24,7 +24,7 @@ export function SelectionBar(props: ListProps) {
   const given = { collection, selection, onClose: close, onDone: shown.reload };
   return (
     <div class="selection" role="group" aria-label={t('select.label')}>
-      <p role="status">{t('select.count', { count })}</p>
+      <p aria-live="polite">{t('select.count', { count })}</p>
       {count < Math.min(total, MAX_ELEMENTS) && (
         <button type="button" class="plain" onClick={() => void selectAll().catch(complain)}>
           {t('select.all', { count: Math.min(total, MAX_ELEMENTS) })}

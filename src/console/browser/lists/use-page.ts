@@ -1,6 +1,6 @@
 /** The page of a list: read again when the address or the catalog changes, and cancelled then. */
 import { type Signal, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import type { Collection } from '../api/collections.ts';
 import { isAborted } from '../api/client.ts';
 import { list, type Page } from '../api/items.ts';
@@ -28,7 +28,8 @@ export function usePage(collection: Collection, query: ListQuery): ShownPage {
   const version = useSignal(0);
   const parameters = JSON.stringify(pageParameters(query));
   const wanted = version.value + catalogVersion.value;
-  useEffect(() => {
+  // Before the first paint, so that the server works meanwhile.
+  useLayoutEffect(() => {
     void wanted;
     const abort = new AbortController();
     const timer = setTimeout(() => {

@@ -71,7 +71,8 @@ export interface Currency {
   readonly digits: number;
 }
 
-export const currency = signal<Currency>(currencyOf('EUR'));
+/** Its code is "" until the server has said it. */
+export const currency = signal<Currency>({ code: '', digits: 2 });
 
 /** @param code ISO 4217. */
 export function currencyOf(code: string): Currency {
@@ -85,6 +86,7 @@ const prices = computed(
 
 /** @param amount a whole number of the smallest unit. */
 export function formatPrice(amount: number): string {
+  if (currency.value.code === '') return '…';
   return prices.value.format(exactPrice(amount) as Intl.StringNumericLiteral);
 }
 
@@ -109,7 +111,8 @@ function exactPrice(amount: number): string {
  */
 export function parsePrice(text: string): number | null {
   const { digits, code } = currency.value;
-  const symbol = prices.value.formatToParts(0).find(({ type }) => type === 'currency')?.value ?? '';
+  const parts = code === '' ? [] : prices.value.formatToParts(0);
+  const symbol = parts.find(({ type }) => type === 'currency')?.value ?? '';
   const bare = text
     .replace(code, '')
     .replace(symbol, '')

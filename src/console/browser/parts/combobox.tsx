@@ -257,7 +257,7 @@ function Choices({ list, open, offers, marked }: ChoicesProps) {
           ))}
       </ul>
       {open && offers.length === 0 && (
-        <p class="nothing" role="status">
+        <p class="nothing" aria-live="polite">
           {t('combobox.nothing')}
         </p>
       )}

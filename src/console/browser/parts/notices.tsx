@@ -58,19 +58,22 @@ export function clearNotices(): void {
   notices.value = [];
 }
 
-/** Both regions are always there: what is put into a region that is new is often not announced. */
+/**
+ * The region for news is always there: what is put into one that is new is often not announced. An
+ * alert is announced when it appears.
+ */
 export function Notices() {
   return (
     <div class="notices">
       <div role="status">{notices.value.filter(({ kind }) => kind === 'status').map(show)}</div>
-      <div role="alert">{notices.value.filter(({ kind }) => kind === 'alert').map(show)}</div>
+      {notices.value.filter(({ kind }) => kind === 'alert').map(show)}
     </div>
   );
 }
 
 function show({ id, kind, text, action }: Notice) {
   return (
-    <div key={id} class={`notice ${kind}`}>
+    <div key={id} class={`notice ${kind}`} role={kind === 'alert' ? 'alert' : undefined}>
       <p>{text}</p>
       {action !== null && (
         <button

@@ -28,7 +28,7 @@ testInBrowser('an account signs in, sees every collection, and signs out', async
   }
   await page.reload();
   await page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
-  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('link', { name: 'Sign out' }).click();
   await page.getByLabel('User name').waitFor();
   assert.is(await page.evaluate('sessionStorage.getItem("catalog.session")'), null);
   assert.equal(faults(visitor, [/401/]), []);

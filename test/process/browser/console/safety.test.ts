@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { read } from '../../../support/catalog.ts';
 import { send, tokenFor } from '../../../support/client.ts';
 import { startServer } from '../../../support/server.ts';
+import { until } from '../../../support/until.ts';
 import { open, testInBrowser } from '../browser.ts';
 import { faults, hears, makeAccount, signIn, stage } from './console.ts';
 
@@ -106,6 +107,36 @@ testInBrowser(
     await page.context().close();
   },
 );
+
+testInBrowser('a session is renewed while its user works, and not otherwise', async () => {
+  const { server, at, visit } = scene();
+  await makeAccount(server, 'cleo', 'editor');
+  const visitor = await visit(null);
+  const { page } = visitor;
+  await page.clock.install();
+  await page.goto(at('/brands'));
+  await signIn(page, 'cleo');
+  await page.getByRole('row').nth(1).waitFor();
+  let renewals = 0;
+  page.on('request', (request) => {
+    if (request.url().endsWith('/admin/tokens/renewal/')) renewals += 1;
+  });
+  const token = () => page.evaluate<string>('sessionStorage.getItem("catalog.session")');
+  const first = await token();
+  // What signing in has typed counts as work once.
+  await page.clock.runFor(30_000);
+  await page.clock.runFor(15 * 60_000);
+  const idle = renewals;
+  await page.getByLabel('Search').fill('a');
+  await page.keyboard.press('b');
+  const renewed = page.waitForResponse((response) => response.url().endsWith('/renewal/'));
+  await page.clock.runFor(30_000);
+  assert.is((await renewed).status(), 201);
+  await until('the token is another', async () => (await token()) !== first);
+  assert.is(renewals, idle + 1);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
 
 testInBrowser('a viewer sees no way to write, and an editor no accounts', async () => {
   const { at, visit } = scene();

@@ -59,7 +59,11 @@ export function BulkEdit({ collection, selection, onClose, onDone }: BulkProps) 
   return (
     <Dialog title={t('bulk.title', { count })} onClose={onClose} wide>
       <div class="dialog-body">
-        <div role="alert">{problem.value !== null && <p class="problem">{problem.value}</p>}</div>
+        {problem.value !== null && (
+          <p role="alert" class="problem">
+            {problem.value}
+          </p>
+        )}
         {planned.value === null ? (
           <OperationForm
             {...{ collection, offers: offers.value, busy: busy.value }}

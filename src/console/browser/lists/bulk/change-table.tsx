@@ -20,7 +20,7 @@ export function ChangeTable({ collection, changes }: TableProps) {
   const label = attributeLabel(first.attribute);
   return (
     <>
-      <p role="status">{t('bulk.preview', { count: changes.length })}</p>
+      <p aria-live="polite">{t('bulk.preview', { count: changes.length })}</p>
       <div class="table" role="region" aria-label={t('bulk.changes')} tabIndex={0}>
         <table>
           <caption class="hidden">{t('bulk.changes')}</caption>
