@@ -16,6 +16,8 @@ import { Records } from '../resources/records.ts';
 import { Exports } from '../resources/transfer/exports.ts';
 import { Imports } from '../resources/transfer/imports.ts';
 import { Money } from '../model/money.ts';
+import { ChangeFeed } from '../resources/changes/change-feed.ts';
+import { ChangeSource } from '../resources/changes/change-source.ts';
 import { Undo } from '../resources/audit/undo.ts';
 import type { StoreObserver } from '../store/observer.ts';
 import { Store } from '../store/store.ts';
@@ -57,6 +59,8 @@ export interface Seams {
   /** Milliseconds since the epoch; stored times, tokens and failed logins go by it. */
   readonly clock?: { readonly now: () => number };
   readonly verifyPassword?: PasswordCheck;
+  /** Milliseconds after which a stream of changes without events gets a comment. */
+  readonly commentMs?: number;
   /** Called before data is added; throws if memory is scarce. */
   readonly requireRoom?: () => void;
 }
@@ -66,6 +70,8 @@ export interface Catalog {
   readonly application: Application;
   readonly store: Store;
   readonly pages: PageQueue;
+  /** Answers the requests that wait for changes, and ends the streams of changes. */
+  readonly endWaits: () => void;
   /** Writes the pages that wait, for at most `grace` milliseconds, and closes the store. */
   readonly close: (grace: number) => Promise<void>;
 }
@@ -111,9 +117,11 @@ export async function openCatalog(
     const login = await Login.create(credentials, verifyPassword, attempts);
     const audited = new AuditedStore(store, { now: clock?.now, auditBytes, requireRoom });
     const imports = await openImports(options, audited, disk, monitor);
+    const source = new ChangeSource(store);
     const application = createApplication({
       records: new Records(audited),
       undo: new Undo(audited),
+      changes: new ChangeFeed(source, { commentMs: seams.commentMs }),
       exports: new Exports(store, new Money(options.pages.currency), clock?.now),
       imports,
       ...(options.maxImport !== undefined && { maxImport: options.maxImport }),
@@ -134,7 +142,9 @@ export async function openCatalog(
       application,
       store,
       pages: pages.queue,
+      endWaits: () => source.arrivals.close(),
       async close(grace) {
+        source.arrivals.close();
         await imports.close();
         await pages.queue.drain(grace);
         pages.close();

@@ -20,7 +20,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
   const operation = new Operation(options, context.version);
   process.on('uncaughtException', operation.onFault);
   process.on('unhandledRejection', operation.onFault);
-  const { application, store, pages, close } = await openCatalog(options, context, operation, {
+  const { application, store, pages, endWaits, close } = await openCatalog(options, context, operation, {
     requireRoom: operation.memory.requireRoom,
   });
   takePrecautions(options.data, operation.log);
@@ -45,6 +45,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
   context.print(`listening on ${server.url}`);
   await stop;
   operation.readiness.raise('closing');
+  endWaits();
   await server.close(REQUESTS_GRACE_MS);
   await close(PAGES_GRACE_MS);
   await operation.close();

@@ -3,6 +3,7 @@ import type { Credential } from '../auth/login.ts';
 import type { IssuedToken, TokenVerifier } from '../auth/tokens.ts';
 import type { Records } from '../resources/records.ts';
 import type { Undo } from '../resources/audit/undo.ts';
+import type { ChangeFeed } from '../resources/changes/change-feed.ts';
 import type { Exports } from '../resources/transfer/exports.ts';
 import type { Imports } from '../resources/transfer/imports.ts';
 import type { ServedDocument } from './operations/document.ts';
@@ -11,6 +12,7 @@ import type { JsonLimits } from './rules/json-limits.ts';
 export interface Services {
   readonly records: Records;
   readonly undo: Undo;
+  readonly changes: Pick<ChangeFeed, 'sequence' | 'reach' | 'page' | 'events'>;
   readonly exports: Exports;
   readonly imports: Pick<Imports, 'accept' | 'find' | 'all'>;
   readonly tokens: TokenVerifier;

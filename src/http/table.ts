@@ -4,6 +4,7 @@
  */
 import { isWritable } from '../model/kind.ts';
 import { ALL_KINDS, COLLECTIONS } from '../model/kinds.ts';
+import { CHANGES_PATH } from './endpoints/changes.ts';
 import { bulkPath } from './endpoints/kinds/bulk.ts';
 import { collectionPath } from './endpoints/kinds/collections.ts';
 import { exportPath } from './endpoints/kinds/exports.ts';
@@ -28,6 +29,7 @@ export function operationTable(settings: Settings): readonly Path[] {
     ...TOKEN_PATHS,
     ...kindPaths(settings),
     REVERSAL_PATH,
+    CHANGES_PATH,
     ...IMPORT_PATHS,
     ...PAGE_BUILD_PATHS,
     ...PAGE_PATHS,

@@ -48,6 +48,7 @@ export const DEFAULTS = {
   adminOnly: false,
   readOnly: false,
   audited: true,
+  published: true,
   bulk: true,
   constrains: [],
   nestings: [],

@@ -3,7 +3,7 @@
  * which objects show them. What one collection needs stands here and nowhere else.
  */
 import { serverSet, DEFAULTS, id, lookup, reference, input } from './declare.ts';
-import { audits, idempotency_keys } from './system-kinds.ts';
+import { audits, idempotency_keys, webhooks } from './system-kinds.ts';
 import type { Kind, KindName } from './kind.ts';
 import { KIND_NAMES } from './kind.ts';
 import {
@@ -185,6 +185,7 @@ const DECLARATIONS = {
 
   idempotency_keys,
   audits,
+  webhooks,
 } as const satisfies { readonly [K in KindName]: Kind<K> };
 
 /** What the declarations say, exactly: the types of rows follow from it (rows.ts). */

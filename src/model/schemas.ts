@@ -122,6 +122,8 @@ export const instant = v.pipe(
   keywords({ format: 'date-time' }),
 );
 
+export const optionalInstant = v.nullable(instant);
+
 /** The JSON text of an object, or null. */
 export const documentText = v.nullable(
   v.pipe(string, v.check(isObjectText, 'must be the JSON text of an object')),

@@ -17,6 +17,11 @@ export interface ChangeSetContent {
   readonly put: Readonly<Partial<Record<KindName, readonly Row[]>>>;
   /** Ids of deleted rows, ascending. */
   readonly delete: Readonly<Partial<Record<KindName, readonly number[]>>>;
+  /**
+   * Changed and deleted rows of published kinds as they were, by ascending id: for readers of
+   * changes, who cannot know the state before. Earlier versions did not write it.
+   */
+  readonly before?: Readonly<Partial<Record<KindName, readonly Row[]>>>;
 }
 
 /** A change set with its identity. */

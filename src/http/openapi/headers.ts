@@ -6,7 +6,14 @@ import { type Named, ref } from './refs.ts';
 import { FAULT_EXAMPLE } from './schemas.ts';
 
 /** Headers that every answer of a path has. */
-const ALWAYS = ['Link', 'Vary', 'Cache-Control', 'X-Content-Type-Options', 'X-Request-Id?'];
+const ALWAYS = [
+  'Link',
+  'Vary',
+  'Cache-Control',
+  'Catalog-Sequence',
+  'X-Content-Type-Options',
+  'X-Request-Id?',
+];
 
 const text = { type: 'string' };
 const required = true;
@@ -45,6 +52,13 @@ const EVERY: Named = {
       '`no-store` where a token is asked for; else `no-cache`: use it again only after a request with `If-None-Match`.',
     required,
     schema: { ...text, enum: ['no-store', 'no-cache'] },
+  },
+  'Catalog-Sequence': {
+    description:
+      'The number of the change set that the answer shows at least; after a write, that of the write at least. Of `/admin/changes/`: the last one there is.',
+    required,
+    schema: { type: 'integer', minimum: 0 },
+    example: 1042,
   },
   'X-Content-Type-Options': {
     description: 'The type is the one named, and not to be guessed.',

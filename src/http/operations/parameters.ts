@@ -70,6 +70,16 @@ export const IF_MODIFIED_SINCE: Parameter = {
   example: 'Sat, 21 Nov 2026 12:00:00 GMT',
 };
 
+export const CATALOG_MIN_SEQUENCE: Parameter = {
+  component: 'catalogMinSequence',
+  name: 'Catalog-Min-Sequence',
+  in: 'header',
+  description:
+    'The change set that the answer must show at least: a `Catalog-Sequence` of an earlier answer. It is waited for up to a second; then the answer is 503.',
+  schema: { type: 'integer', minimum: 0 },
+  example: 1042,
+};
+
 export const IDEMPOTENCY_KEY: Parameter = {
   component: 'idempotencyKey',
   name: 'Idempotency-Key',

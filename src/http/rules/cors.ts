@@ -11,15 +11,18 @@ export const ANY_ORIGIN = '*';
 const REQUEST_HEADERS = [
   'Accept',
   'Authorization',
+  'Catalog-Min-Sequence',
   'Content-Type',
   'Idempotency-Key',
   'If-Match',
   'If-None-Match',
+  'Last-Event-ID',
 ].join(', ');
 
 /** Response headers that a page may read, in addition to the safelisted ones. */
 const RESPONSE_HEADERS = [
   'Allow',
+  'Catalog-Sequence',
   'Content-Disposition',
   'ETag',
   'Idempotent-Replayed',
