@@ -30,6 +30,11 @@ export const CODES = {
   },
   login_throttled: { status: 429, exit: 1, meaning: 'too many logins, or too many failed ones' },
   too_many_imports: { status: 429, exit: 1, meaning: 'too many imports are not finished' },
+  too_many_webhooks: {
+    status: 409,
+    exit: 1,
+    meaning: 'there are as many webhooks as there may be',
+  },
   too_many_builds: { status: 429, exit: 1, meaning: 'too many page builds are not finished' },
   integrity: { status: 422, exit: 1, meaning: 'a database step failed: a reference or a rule' },
   write_refused: { status: 500, exit: 1, meaning: 'the disk refused the write; nothing changed' },

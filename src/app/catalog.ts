@@ -16,17 +16,14 @@ import { Records } from '../resources/records.ts';
 import { Exports } from '../resources/transfer/exports.ts';
 import { Imports } from '../resources/transfer/imports.ts';
 import { Money } from '../model/money.ts';
-import { ChangeFeed } from '../resources/changes/change-feed.ts';
-import { ChangeSource } from '../resources/changes/change-source.ts';
 import { Undo } from '../resources/audit/undo.ts';
-import type { StoreObserver } from '../store/observer.ts';
 import { Store } from '../store/store.ts';
-import type { Log } from '../telemetry/log.ts';
+import type { Monitor } from './catalog-monitor.ts';
 import type { Context } from './context.ts';
 import { openImportFiles } from './import-files.ts';
-import type { Readiness } from './readiness.ts';
 import type { ServeOptions } from './server-options.ts';
 import { createTokenService } from './token-service.ts';
+import { type Changes, type ChangeSeams, openChanges } from './webhooks/open.ts';
 
 export type CatalogOptions = Pick<
   ServeOptions,
@@ -43,24 +40,11 @@ export type CatalogOptions = Pick<
   | 'pageDelay'
 >;
 
-/** Where a catalog reports its work and its failures. */
-export interface Monitor {
-  readonly log: Pick<Log, 'failure'>;
-  readonly readiness: Pick<Readiness, 'reason'>;
-  readonly observer: StoreObserver;
-  /** @returns a callback for failures of this kind that the catalog survives. */
-  readonly failed: (what: string) => (error: unknown) => void;
-  /** Called if memory or disk can no longer be known; the process has to end. */
-  readonly fatal: (error: unknown) => void;
-}
-
 /** What the composition or a test provides: the time, the work of hashing, the memory. */
-export interface Seams {
+export interface Seams extends ChangeSeams {
   /** Milliseconds since the epoch; stored times, tokens and failed logins go by it. */
   readonly clock?: { readonly now: () => number };
   readonly verifyPassword?: PasswordCheck;
-  /** Milliseconds after which a stream of changes without events gets a comment. */
-  readonly commentMs?: number;
   /** Called before data is added; throws if memory is scarce. */
   readonly requireRoom?: () => void;
 }
@@ -70,8 +54,7 @@ export interface Catalog {
   readonly application: Application;
   readonly store: Store;
   readonly pages: PageQueue;
-  /** Answers the requests that wait for changes, and ends the streams of changes. */
-  readonly endWaits: () => void;
+  readonly changes: Pick<Changes, 'endWaits' | 'figures'>;
   /** Writes the pages that wait, for at most `grace` milliseconds, and closes the store. */
   readonly close: (grace: number) => Promise<void>;
 }
@@ -92,16 +75,7 @@ export async function openCatalog(
   const { data, auditSize: auditBytes } = options;
   // A mistake in the settings is better reported before anything is opened.
   void new TemplateSources(disk, options.pages.templates);
-  const store = await Store.open({
-    directory: data,
-    command: 'serve',
-    create: true,
-    disk,
-    history: options.history,
-    onError: monitor.failed('the store goes on, but'),
-    onFatal: monitor.fatal,
-    observer: monitor.observer,
-  });
+  const store = await openStore(options, disk, monitor);
   try {
     const credentials = await LiveCredentials.open(data, env['CATALOG_JWT_SECRET']);
     await keepSettings(disk, data, options.pages).catch(
@@ -117,11 +91,12 @@ export async function openCatalog(
     const login = await Login.create(credentials, verifyPassword, attempts);
     const audited = new AuditedStore(store, { now: clock?.now, auditBytes, requireRoom });
     const imports = await openImports(options, audited, disk, monitor);
-    const source = new ChangeSource(store);
+    const changes = await openChanges(data, audited, { disk, version }, monitor, seams);
     const application = createApplication({
       records: new Records(audited),
       undo: new Undo(audited),
-      changes: new ChangeFeed(source, { commentMs: seams.commentMs }),
+      changes: changes.feed,
+      webhooks: changes.webhooks,
       exports: new Exports(store, new Money(options.pages.currency), clock?.now),
       imports,
       ...(options.maxImport !== undefined && { maxImport: options.maxImport }),
@@ -142,10 +117,10 @@ export async function openCatalog(
       application,
       store,
       pages: pages.queue,
-      endWaits: () => source.arrivals.close(),
+      changes,
       async close(grace) {
-        source.arrivals.close();
         await imports.close();
+        await changes.close();
         await pages.queue.drain(grace);
         pages.close();
         await store.close();
@@ -155,6 +130,16 @@ export async function openCatalog(
     await store.close();
     throw error;
   }
+}
+
+function openStore(
+  { data: directory, history }: CatalogOptions,
+  disk: Context['disk'],
+  { failed, fatal: onFatal, observer }: Monitor,
+): Promise<Store> {
+  const onError = failed('the store goes on, but');
+  const serving = { directory, command: 'serve', create: true };
+  return Store.open({ ...serving, disk, history, onError, onFatal, observer });
 }
 
 async function openImports(

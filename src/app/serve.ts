@@ -20,9 +20,14 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
   const operation = new Operation(options, context.version);
   process.on('uncaughtException', operation.onFault);
   process.on('unhandledRejection', operation.onFault);
-  const { application, store, pages, endWaits, close } = await openCatalog(options, context, operation, {
-    requireRoom: operation.memory.requireRoom,
-  });
+  const { application, store, pages, changes, close } = await openCatalog(
+    options,
+    context,
+    operation,
+    {
+      requireRoom: operation.memory.requireRoom,
+    },
+  );
   takePrecautions(options.data, operation.log);
   const server = await startServer({
     application,
@@ -34,7 +39,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     limits: operation.limits,
     isMemoryScarce: operation.memory.isScarce,
   });
-  await operation.open({ store, pages, server });
+  await operation.open({ store, pages, changes, server });
   pages.compare();
   // Only now: a start that fails has one line, its error.
   if (store.created) {
@@ -45,7 +50,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
   context.print(`listening on ${server.url}`);
   await stop;
   operation.readiness.raise('closing');
-  endWaits();
+  changes.endWaits();
   await server.close(REQUESTS_GRACE_MS);
   await close(PAGES_GRACE_MS);
   await operation.close();

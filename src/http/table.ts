@@ -2,7 +2,7 @@
  * The table of operations: every path, its methods, and what they do. The router, OPTIONS, `Allow`,
  * the description of the service and its contract test are made from it.
  */
-import { isWritable } from '../model/kind.ts';
+import { isWritable, type KindName } from '../model/kind.ts';
 import { ALL_KINDS, COLLECTIONS } from '../model/kinds.ts';
 import { CHANGES_PATH } from './endpoints/changes.ts';
 import { bulkPath } from './endpoints/kinds/bulk.ts';
@@ -17,6 +17,7 @@ import { REVERSAL_PATH } from './endpoints/kinds/reversal.ts';
 import { PAGE_BUILD_PATHS } from './endpoints/page-builds.ts';
 import { PAGE_PATHS } from './endpoints/pages.ts';
 import { TOKEN_PATHS } from './endpoints/tokens.ts';
+import { createWebhook, DELIVERIES_PATH } from './endpoints/webhooks.ts';
 import { VIEWER_PATHS } from './endpoints/viewer.ts';
 import type { Path } from './operations/path.ts';
 import type { Settings } from './operations/settings.ts';
@@ -28,6 +29,7 @@ export function operationTable(settings: Settings): readonly Path[] {
     ...HEALTH_PATHS,
     ...TOKEN_PATHS,
     ...kindPaths(settings),
+    DELIVERIES_PATH,
     REVERSAL_PATH,
     CHANGES_PATH,
     ...IMPORT_PATHS,
@@ -35,6 +37,9 @@ export function operationTable(settings: Settings): readonly Path[] {
     ...PAGE_PATHS,
   ];
 }
+
+/** What creates objects of kinds whose creation answers with more than the object. */
+const CREATIONS: Partial<Record<KindName, typeof createWebhook>> = { webhooks: createWebhook };
 
 /** Collections, several objects at once, items with their audit entries, and nested paths. */
 function kindPaths({ protectBooks: protectsOpen, maxImport }: Settings): Path[] {
@@ -45,7 +50,8 @@ function kindPaths({ protectBooks: protectsOpen, maxImport }: Settings): Path[] 
         ? [bulkPath(place), exportPath(place), importPath(place, maxImport)]
         : [];
     const history = kind.audited ? [itemAuditsPath(place)] : [];
-    return [collectionPath(place), ...bulk, itemPath(place), ...history];
+    const creation = CREATIONS[kind.name]?.(place);
+    return [collectionPath(place, creation), ...bulk, itemPath(place), ...history];
   });
   const nested = ALL_KINDS.flatMap((kind) =>
     kind.nestings.flatMap((nesting) => {

@@ -54,7 +54,11 @@ export const CHANGE: Shape = {
         type: ['string', 'null'],
         description: 'Who wrote the row last, for admins; null for others, and of books.',
       },
-      resource: { ...text, enum: RESOURCES, description: 'The collection, by its name in the path.' },
+      resource: {
+        ...text,
+        enum: RESOURCES,
+        description: 'The collection, by its name in the path.',
+      },
       id: { type: 'integer', minimum: 1 },
       action: { ...text, enum: ['create', 'update', 'delete'] },
       before: row('The attributes as they were stored; null of a new row.'),

@@ -21,10 +21,7 @@ export class ChangeSource {
   readonly #maxBytes: number;
   #bytes = 0;
 
-  constructor(
-    store: Pick<Store, 'sequence' | 'since' | 'onCommit'>,
-    maxBytes = MAX_RECENT_BYTES,
-  ) {
+  constructor(store: Pick<Store, 'sequence' | 'since' | 'onCommit'>, maxBytes = MAX_RECENT_BYTES) {
     this.#store = store;
     this.#maxBytes = maxBytes;
     this.arrivals = new Arrivals(() => store.sequence);

@@ -65,12 +65,7 @@ export function* encodeInParts(content: ChangeSetContent): Generator<undefined, 
 }
 
 /** JSON text of a change set without the brace at its end, in pieces. */
-function* textsOf({
-  put,
-  delete: deleted,
-  before,
-  ...head
-}: ChangeSetContent): Generator<string> {
+function* textsOf({ put, delete: deleted, before, ...head }: ChangeSetContent): Generator<string> {
   yield JSON.stringify(head).slice(0, -1);
   yield ',"put":';
   yield* tablesText(put);

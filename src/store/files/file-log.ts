@@ -123,6 +123,11 @@ export class FileLog implements Log {
     return this.#read(sequence, this.#last);
   }
 
+  /** The lowest sequence after which {@link FileLog.since} gives the changes. */
+  get oldest(): number {
+    return (this.#history.oldest ?? this.#files[0]?.sequence ?? this.#last + 1) - 1;
+  }
+
   get checkpointDue(): boolean {
     const due = Math.max(this.#baseBytes, this.#smallestCheckpoint, this.#retryAbove);
     return !this.#checkpointing && this.#changeBytes > due;
@@ -200,7 +205,7 @@ export class FileLog implements Log {
 
   /** @throws CatalogError `history_gone`. */
   #requireKept(sequence: number): void {
-    const oldest = (this.#history.oldest ?? this.#files[0]?.sequence ?? this.#last + 1) - 1;
+    const { oldest } = this;
     if (sequence >= oldest && sequence <= this.#last) return;
     const what = sequence > this.#last ? `there is no change set ${sequence}` : 'they are too old';
     throw new CatalogError(

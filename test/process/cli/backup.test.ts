@@ -195,7 +195,13 @@ test('a backup holds every row, and neither keys nor anything else of the direct
   const { bytes } = backup(data, '-');
   const { schema: _, sequence, previous, time, last_ids, tables, ...more } = unsealed(bytes);
   const { sku_specs: records, ...others } = demo;
-  assert.equal(tables, { ...others, sku_specs: records, idempotency_keys: [], audits: [] });
+  assert.equal(tables, {
+    ...others,
+    sku_specs: records,
+    idempotency_keys: [],
+    audits: [],
+    webhooks: [],
+  });
   assert.equal(Object.keys(more), []);
   assert.is(sequence, 1);
   assert.match(previous, /^[0-9a-f]{64}$/);
@@ -233,7 +239,7 @@ function largeStore(): string {
     readcount: 0,
     image: '',
   }));
-  const state = { schema: 4, sequence: 7, previous: 'c'.repeat(64), time: null };
+  const state = { schema: 5, sequence: 7, previous: 'c'.repeat(64), time: null };
   const file = join(temporaryDirectory(), 'large.json');
   writeFileSync(file, sealed({ ...state, last_ids: { books: books.length }, tables: { books } }));
   assertDone(restore(data, file));
@@ -815,9 +821,9 @@ for (const [version, sequence, newBook] of BASES) {
     );
     // These tables did not exist then.
     const skus = (old?.tables['skus'] ?? []).map((sku) => ({ ...sku, code: null }));
-    const tables = { idempotency_keys: [], ...old?.tables, audits: [], skus };
-    const last_ids = { idempotency_keys: 0, ...old?.last_ids, audits: 0 };
-    assert.equal(now, { time: null, ...old, schema: 4, last_ids, tables });
+    const tables = { idempotency_keys: [], ...old?.tables, audits: [], webhooks: [], skus };
+    const last_ids = { idempotency_keys: 0, ...old?.last_ids, audits: 0, webhooks: 0 };
+    assert.equal(now, { time: null, ...old, schema: 5, last_ids, tables });
     assertInOrder(data);
     const server = await startServer({ data });
     const books: Rows = await read(server, '/books/');
@@ -855,7 +861,7 @@ test('any rows come back as they were', () => {
         image: name,
       }));
       const last_ids = { books: Number.MAX_SAFE_INTEGER - 1 };
-      const state = { schema: 4, sequence, previous: 'd'.repeat(64), time: null, last_ids };
+      const state = { schema: 5, sequence, previous: 'd'.repeat(64), time: null, last_ids };
       const data = temporaryDirectory();
       assertDone(restore(data, '-', { input: sealed({ ...state, tables: { books } }) }));
       const { tables, last_ids: restored, ...rest } = unsealed(backup(data, '-').bytes);

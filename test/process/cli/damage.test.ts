@@ -429,7 +429,7 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'a base that is sealed, and none',
-    inflict: (data) => writeSealed(join(data, 'catalog.json'), { schema: 4 }),
+    inflict: (data) => writeSealed(join(data, 'catalog.json'), { schema: 5 }),
     file: 'catalog.json',
     says: FROM_BACKUP,
   },

@@ -31,7 +31,8 @@ import {
   templateOf,
 } from './place.ts';
 
-export function collectionPath(place: Place): Path {
+/** @param post what creates an object, if it is not what creates those of other kinds. */
+export function collectionPath(place: Place, post?: Operation<Address>): Path {
   const { kind, nesting } = place;
   const addressOf = addressing(place);
   return definePath<Address>({
@@ -48,7 +49,7 @@ export function collectionPath(place: Place): Path {
     },
     operations: {
       GET: listOperation(place),
-      ...(isWritable(kind, nesting) && { POST: createOperation(place) }),
+      ...(isWritable(kind, nesting) && { POST: post ?? createOperation(place) }),
     },
   });
 }
@@ -149,7 +150,7 @@ async function create(context: RequestContext<Address>, body: unknown): Promise<
 }
 
 /** @param path of the collection, as the client called it. */
-function creationHeaders(
+export function creationHeaders(
   { id, etag, replayed }: Creation,
   path: string,
   mediaType: string,
