@@ -46,9 +46,9 @@ test('a change says what was done to which row, by whom, from what to what', asy
   const list = await changes(server, 'since=0');
   const ondine = { id: 1, name: 'Ondine', logo: '', first_letter: '' };
   const pallas = { ...ondine, name: 'Pallas' };
-  const common = { subject: 'ann', resource: 'brands', id: 1 };
+  const common = { time: '', subject: 'ann', resource: 'brands', id: 1 };
   assert.equal(
-    list.map(({ time: _, ...rest }) => rest),
+    list.map((each) => ({ ...each, time: '' })),
     [
       { sequence: 1, ...common, action: 'create', before: null, after: ondine },
       { sequence: 2, ...common, action: 'update', before: ondine, after: pallas },
@@ -58,9 +58,8 @@ test('a change says what was done to which row, by whom, from what to what', asy
   for (const { time } of list) {
     assert.ok(begun <= time && time <= new Date().toISOString(), time);
   }
-  assert.equal(Object.keys(list[0] ?? {}), [
-    ...['sequence', 'time', 'subject', 'resource', 'id', 'action', 'before', 'after'],
-  ]);
+  const members = ['sequence', 'time', 'subject', 'resource', 'id', 'action', 'before', 'after'];
+  assert.equal(Object.keys(list[0] ?? {}), members);
   await server.stop();
 });
 
@@ -118,11 +117,25 @@ test('without since there is nothing yet', async () => {
 
 test('what is malformed is 400, and names the parameter or the header', async () => {
   const server = await openService();
-  for (const query of [
-    ...['since=', 'since=-1', 'since=1.5', 'since=x', 'since=0&since=0', 'since=99999999999999999'],
-    ...['limit=0', 'limit=1001', 'limit=', 'wait=61s', 'wait=2m', 'wait=30', 'wait=', 'wait=-1s'],
-    ...['sinc=1', 'page=1'],
-  ]) {
+  const since = [
+    'since=',
+    'since=-1',
+    'since=1.5',
+    'since=x',
+    'since=0&since=0',
+    'since=99999999999999999',
+  ];
+  const others = [
+    'limit=0',
+    'limit=1001',
+    'limit=',
+    'wait=61s',
+    'wait=2m',
+    'wait=30',
+    'wait=',
+    'wait=-1s',
+  ];
+  for (const query of [...since, ...others, 'sinc=1', 'page=1']) {
     const answer = await sent(server, 400, 'GET', `${CHANGES}?${query}`);
     assert.match(answer.json.error, query.split('=')[0] ?? '');
   }
@@ -388,18 +401,26 @@ function bodyOf({ resource, id, other }: Write): Fields {
       return { name, brand_id: id, category1_id: 1, category2_id: 2, category3_id: 3 };
     case 'skus':
       return {
-        ...{ name, caption: '', spu_id: id, category_id: 3, price: id, cost_price: 0 },
-        ...{ market_price: 0, stock: other, is_launched: true, code: `c${other}` },
+        name,
+        caption: '',
+        spu_id: id,
+        category_id: 3,
+        price: id,
+        cost_price: 0,
+        market_price: 0,
+        stock: other,
+        is_launched: true,
+        code: `c${other}`,
         specs: other < 3 ? [{ spec_id: 1, option_id: 1 }] : [],
       };
-    default:
+    case 'brands':
       return { name };
   }
 }
 
 test('the changes from 0 on add up to what the lists show, after any writes', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(aWrite, { minLength: 1, maxLength: 25 }), async (writes) => {
+    fc.asyncProperty(fc.array(aWrite, { minLength: 1, maxLength: 20 }), async (writes) => {
       const server = await openService();
       await createCatalog(server);
       let group: Promise<unknown>[] = [];
@@ -438,7 +459,7 @@ test('the changes from 0 on add up to what the lists show, after any writes', as
       }
       await server.stop();
     }),
-    { numRuns: 6 },
+    { numRuns: 4 },
   );
 });
 

@@ -42,7 +42,7 @@ const row = (description: string) => ({
   description,
 });
 
-export const CHANGE: Shape = {
+const CHANGE: Shape = {
   name: 'Change',
   schema: () => ({
     type: 'object',
