@@ -130,7 +130,11 @@ export const webhooks = {
       range: 'flag',
       meaning: 'Whether changes are sent. The server sets it to false when it gives up.',
     }),
-    created: serverSet('', { schema: instant, meaning: 'When it was created, UTC.' }),
+    created: serverSet('', {
+      schema: instant,
+      searched: true,
+      meaning: 'When it was created, UTC.',
+    }),
     failing_since: serverSet(null, {
       schema: optionalInstant,
       meaning: 'When the first of the deliveries failed that have failed since, UTC; or null.',

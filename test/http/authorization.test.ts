@@ -222,11 +222,11 @@ for (const [kind, make] of Object.entries(BAD)) {
   });
 }
 
-/** What is for admins alone: ending tokens of others, the audit trail, having pages made. */
+/** What is for admins alone: tokens of others, the audit trail, webhooks, having pages made. */
 function isManagement(template: string, reads: boolean): boolean {
   if (template.startsWith('/admin/page-builds/')) return !reads;
   if (template.endsWith('/reversal/')) return false;
-  return template.startsWith('/admin/tokens/') || template.startsWith('/admin/audits/');
+  return /^\/admin\/(?:tokens|audits|webhooks)\//.test(template);
 }
 
 /** Who wrote an item is for those who may write it (spec 6.5). */

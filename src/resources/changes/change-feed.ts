@@ -10,7 +10,7 @@ import type { ChangeSource } from './change-source.ts';
 import { arrayText, eventText, type View } from './feed-text.ts';
 import { isPublished } from './published.ts';
 
-/** Milliseconds for which a read waits for a change set that it asks for (spec 16.2). */
+/** Milliseconds for which a read waits for a change set that it asks for (spec 14.2). */
 const MIN_SEQUENCE_WAIT_MS = 1000;
 
 /** Answers that are open: arrays that wait or are being sent, and streams. */

@@ -367,7 +367,7 @@ jq('the files are JSON that jq reads, and the base has one row a line', async ()
 
   const base = join(await withBaseOf(directory), 'catalog.json');
   assert.is(query('[.tables.books[].name]', base), '["__proto__","Emma \u{1f600}"]');
-  assert.is(query('.schema', base), '4');
+  assert.is(query('.schema', base), '5');
   assert.is(query('.sequence', join(directory, HEAD)), '2');
   const lines = readFileSync(base, 'utf8').split('\n');
   for (const id of [1, 2]) {
