@@ -157,6 +157,8 @@ export interface Kind<K extends KindName = KindName> {
   readonly readOnly: boolean;
   /** Writes of its rows are told in the audit trail. */
   readonly audited: boolean;
+  /** The index names its collection (spec 5.7). */
+  readonly listed: boolean;
   /** Its changes are in the change feed (spec 13.1). */
   readonly published: boolean;
   /** What its rows weigh where the oldest make room for the newest. */

@@ -114,6 +114,7 @@ export const webhooks = {
   plural: 'webhooks',
   path: '/admin/webhooks/',
   adminOnly: true,
+  listed: false,
   published: false,
   bulk: false,
   attributes: {

@@ -31,7 +31,8 @@ export const shapes = {
   ids: byKind(v.array(id)),
 };
 
-const changeSetShape = v.object({
+/** The form of a change set without its digest. */
+export const changeSetShape = v.object({
   sequence: shapes.count,
   previous: shapes.digest,
   time: v.string(),
@@ -112,7 +113,16 @@ export function decodeNext(
   sequence: number,
   previous: string | null,
 ): ChangeSet {
-  const changeSet = decodeChangeSet(path, bytes);
+  return requireNext(path, decodeChangeSet(path, bytes), sequence, previous);
+}
+
+/** Judges the place of a change set in the chain. See {@link decodeNext}. */
+export function requireNext(
+  path: string,
+  changeSet: ChangeSet,
+  sequence: number,
+  previous: string | null,
+): ChangeSet {
   if (changeSet.sequence !== sequence) {
     throw damaged(path, `it holds change set ${changeSet.sequence}`);
   }
