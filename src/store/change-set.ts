@@ -18,8 +18,9 @@ export interface ChangeSetContent {
   /** Ids of deleted rows, ascending. */
   readonly delete: Readonly<Partial<Record<KindName, readonly number[]>>>;
   /**
-   * Changed and deleted rows of published kinds as they were, by ascending id: for readers of
-   * changes, who cannot know the state before. Earlier versions did not write it.
+   * Changed and deleted rows of published kinds as they were, by ascending id, as far as no audit
+   * entry in `put` tells it: for readers of changes, who cannot know the state before. Earlier
+   * versions did not write it.
    */
   readonly before?: Readonly<Partial<Record<KindName, readonly Row[]>>>;
 }

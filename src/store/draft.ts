@@ -248,6 +248,7 @@ export class Draft implements Transaction {
     const put: Partial<Record<KindName, Row[]>> = {};
     const deleted: Partial<Record<KindName, number[]>> = {};
     const before: Partial<Record<KindName, Row[]>> = {};
+    const told = yield* this.#toldByTrail();
     let empty = this.#lastIds.size === 0;
     for (const [kind, rows] of this.#rows) {
       // By ascending id: new rows then enter their table in the order that every table keeps.
@@ -257,9 +258,10 @@ export class Draft implements Transaction {
         const committed = this.#state.get<KindName>(kind, id) ?? null;
         if (committed === after) continue;
         empty = false;
-        if (committed !== null && KINDS[kind].published) (before[kind] ??= []).push(committed);
         if (after === null) (deleted[kind] ??= []).push(id);
         else (put[kind] ??= []).push(after);
+        if (committed === null || !KINDS[kind].published || told.has(`${kind} ${id}`)) continue;
+        (before[kind] ??= []).push(committed);
       }
     }
     if (empty) return null;
@@ -267,6 +269,23 @@ export class Draft implements Transaction {
     const last_ids: LastIds = Object.fromEntries(this.#lastIds);
     const head = { sequence: sequence + 1, previous: digest, time, last_ids };
     return { ...head, put, delete: deleted, before };
+  }
+
+  /**
+   * The rows whose former state the audit trail has in the same change set, by kind and id: none if
+   * entries had to make room for others, since the first entry of a row may be among them.
+   */
+  *#toldByTrail(): Generator<undefined, ReadonlySet<string>> {
+    const told = new Set<string>();
+    const committed = this.#state.lastId('audits');
+    let entries = 0;
+    for (const [id, entry] of this.#rows.get('audits') ?? []) {
+      if (entry === null || id <= committed) continue;
+      told.add(`${String(entry['resource'])} ${String(entry['resource_id'])}`);
+      entries += 1;
+      yield;
+    }
+    return entries === this.lastId('audits') - committed ? told : new Set();
   }
 
   #set(kind: KindName, id: number, entry: Row | null): void {

@@ -25,19 +25,18 @@ export function isPublished({ put, delete: deleted }: ChangeSet): boolean {
  * @param changeSet as this version writes it: with the rows before.
  */
 export function* changesIn(changeSet: ChangeSet): Generator<PublishedChange> {
-  const subjects = subjectsIn(changeSet);
+  const trail = trailIn(changeSet);
   const { put, delete: deleted } = changeSet;
-  const before = Object.fromEntries(
-    PUBLISHED.map((name) => [name, byId(changeSet.before?.[name] ?? [])]),
-  );
   for (const name of PUBLISHED) {
+    const before = byId(changeSet.before?.[name] ?? []);
     for (const row of put[name] ?? []) {
-      yield changeOf(changeSet, name, row.id, before[name]?.get(row.id) ?? null, row, subjects);
+      yield changeOf(changeSet, name, row.id, before.get(row.id), row, trail);
     }
   }
   for (const name of PUBLISHED.toReversed()) {
+    const before = byId(changeSet.before?.[name] ?? []);
     for (const id of deleted[name] ?? []) {
-      yield changeOf(changeSet, name, id, before[name]?.get(id) ?? null, null, subjects);
+      yield changeOf(changeSet, name, id, before.get(id), null, trail);
     }
   }
 }
@@ -46,15 +45,18 @@ function changeOf(
   { sequence, time }: ChangeSet,
   resource: KindName,
   id: number,
-  before: Row | null,
+  stated: Row | undefined,
   after: Row | null,
-  subjects: ReadonlyMap<string, string | null>,
+  trail: ReadonlyMap<string, Told>,
 ): PublishedChange {
-  const action = after === null ? 'delete' : before === null ? 'create' : 'update';
   return {
     resource,
     text(withSubject) {
-      const subject = withSubject ? (subjects.get(`${resource} ${id}`) ?? null) : null;
+      const told = trail.get(`${resource} ${id}`);
+      const former = told?.before ?? null;
+      const before = stated ?? (former === null ? null : (JSON.parse(former) as Row));
+      const action = after === null ? 'delete' : before === null ? 'create' : 'update';
+      const subject = withSubject ? (told?.subject ?? null) : null;
       return JSON.stringify({ sequence, time, subject, resource, id, action, before, after });
     },
   };
@@ -64,13 +66,27 @@ function byId(rows: readonly Row[]): ReadonlyMap<number, Row> {
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Who wrote which row last in a change set, by its audit entries. */
-function subjectsIn({ put }: ChangeSet): ReadonlyMap<string, string | null> {
-  const subjects = new Map<string, string | null>();
+/** What the audit entries of a change set tell of a row. */
+interface Told {
+  /** Who wrote it last. */
+  readonly subject: string | null;
+  /** JSON text of the row before the first of the writes; null if there was none. */
+  readonly before: string | null;
+}
+
+function trailIn({ put }: ChangeSet): ReadonlyMap<string, Told> {
+  const trail = new Map<string, Told>();
   for (const entry of put.audits ?? []) {
-    const subject = entry['subject'];
     const name = `${String(entry['resource'])} ${String(entry['resource_id'])}`;
-    subjects.set(name, typeof subject === 'string' ? subject : null);
+    const before = trail.get(name)?.before;
+    trail.set(name, {
+      subject: textOrNull(entry['subject']),
+      before: before === undefined ? textOrNull(entry['before']) : before,
+    });
   }
-  return subjects;
+  return trail;
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
 }
