@@ -180,7 +180,7 @@ test('backup to a named file: what it says, what it writes, and for whom', async
   const count = Object.values(tables).reduce((sum, rows) => sum + rows.length, 0);
   const state = `${count} rows as of change set ${sequence}, ${time}`;
   assert.is(finished.stdout, `backed up ${data} to ${file}: ${state}\n`);
-  assert.is(schema, 4);
+  assert.is(schema, 5);
   const head = JSON.parse(readFileSync(join(data, 'head.json'), 'utf8'));
   assert.equal([sequence, previous], [head.sequence, head.digest]);
   assert.is(statSync(file).mode & 0o177, 0, 'for its owner alone');
@@ -735,7 +735,7 @@ const BAD_BACKUPS: readonly [name: string, spoil: (bytes: Buffer) => Buffer, say
   ['sealed, and no object', () => sealed([1, 2, 3]), 'damaged'],
   [
     'of a newer schema version',
-    (bytes) => sealed({ ...unsealed(bytes), schema: 5 }),
+    (bytes) => sealed({ ...unsealed(bytes), schema: 6 }),
     'newer catalog-server',
   ],
   [
