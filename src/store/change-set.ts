@@ -36,3 +36,13 @@ export interface EncodedChangeSet {
   readonly changeSet: ChangeSet;
   readonly bytes: Uint8Array;
 }
+
+/** @returns about how many characters a row has as JSON. */
+export function charactersOf(row: Row): number {
+  let sum = 0;
+  for (const name in row) {
+    const value = row[name];
+    sum += name.length + (typeof value === 'string' ? value.length : 0) + 8;
+  }
+  return sum;
+}

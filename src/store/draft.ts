@@ -9,8 +9,9 @@ import { referrersOf } from '../model/relations.ts';
 import type { RowOf } from '../model/rows.ts';
 import { Candidates } from './candidates.ts';
 import { type Change, changeOf } from '../model/change.ts';
-import type { ChangeSetContent, LastIds } from './change-set.ts';
+import { type ChangeSetContent, charactersOf, type LastIds } from './change-set.ts';
 import { indexedAttributes } from './memory/tables.ts';
+import { toldByTrail } from './memory/told-rows.ts';
 import { atOnce } from '../slices.ts';
 import type { View } from './view.ts';
 import { verify, type Write } from './verify.ts';
@@ -248,7 +249,11 @@ export class Draft implements Transaction {
     const put: Partial<Record<KindName, Row[]>> = {};
     const deleted: Partial<Record<KindName, number[]>> = {};
     const before: Partial<Record<KindName, Row[]>> = {};
-    const told = yield* this.#toldByTrail();
+    const told = yield* toldByTrail(
+      this.#rows.get('audits'),
+      this.#state.lastId('audits'),
+      this.lastId('audits'),
+    );
     let empty = this.#lastIds.size === 0;
     for (const [kind, rows] of this.#rows) {
       // By ascending id: new rows then enter their table in the order that every table keeps.
@@ -271,23 +276,6 @@ export class Draft implements Transaction {
     return { ...head, put, delete: deleted, before };
   }
 
-  /**
-   * The rows whose former state the audit trail has in the same change set, by kind and id: none if
-   * entries had to make room for others, since the first entry of a row may be among them.
-   */
-  *#toldByTrail(): Generator<undefined, ReadonlySet<string>> {
-    const told = new Set<string>();
-    const committed = this.#state.lastId('audits');
-    let entries = 0;
-    for (const [id, entry] of this.#rows.get('audits') ?? []) {
-      if (entry === null || id <= committed) continue;
-      told.add(`${String(entry['resource'])} ${String(entry['resource_id'])}`);
-      entries += 1;
-      yield;
-    }
-    return entries === this.lastId('audits') - committed ? told : new Set();
-  }
-
   #set(kind: KindName, id: number, entry: Row | null): void {
     const before = this.get(kind, id) ?? null;
     const own = this.#rows.get(kind)?.get(id);
@@ -305,14 +293,4 @@ export class Draft implements Transaction {
     else rows.set(id, entry);
     if (rows.size === 0) this.#rows.delete(kind);
   }
-}
-
-/** About the length of a row as JSON. */
-function charactersOf(row: Row): number {
-  let sum = 0;
-  for (const name in row) {
-    const value = row[name];
-    sum += name.length + (typeof value === 'string' ? value.length : 0) + 8;
-  }
-  return sum;
 }
