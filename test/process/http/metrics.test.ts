@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send } from '../../support/client.ts';
-import { measured, valuesOf } from '../../support/metrics.ts';
+import { measured, pagesAtRest, valuesOf } from '../../support/metrics.ts';
 import { exchangeRaw } from '../../support/raw.ts';
 import { killServers, startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
@@ -25,6 +25,7 @@ test('metrics count requests by method, route and status, and writes by outcome'
   await send(server, 'GET', '/admin/skus/5/specs/7/');
   await send(server, 'PUT', '/books/1/', { body: { name: '' } });
   await exchangeRaw(server, ['BREW /pot HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n']);
+  await pagesAtRest({ server, operator });
   const values = await valuesOf(operator);
   const requests = (method: string, route: string, status: number) =>
     values.get(`${COUNT}{method="${method}",route="${route}",status="${status}"}`);
