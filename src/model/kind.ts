@@ -159,7 +159,7 @@ export interface Kind<K extends KindName = KindName> {
   readonly audited: boolean;
   /** The index names its collection (spec 5.7). */
   readonly listed: boolean;
-  /** Its changes are in the change feed (spec 13.1). */
+  /** Its changes are in the change feed (spec 14.1). */
   readonly published: boolean;
   /** What its rows weigh where the oldest make room for the newest. */
   readonly weight?: Weight;

@@ -106,7 +106,7 @@ export const audits = {
   },
 } as const satisfies Kind;
 
-/** Where changes are delivered (spec 13.5). Their secrets are not here: src/auth/webhook-key.ts. */
+/** Where changes are delivered (spec 14.5). Their secrets are not here: src/auth/webhook-key.ts. */
 export const webhooks = {
   ...DEFAULTS,
   name: 'webhooks',

@@ -1,4 +1,4 @@
-/** The values of webhooks (spec 13.5): where changes go, and which. */
+/** The values of webhooks (spec 14.5): where changes go, and which. */
 import * as v from 'valibot';
 import { shortText } from './schemas.ts';
 

@@ -1,4 +1,4 @@
-/** spec 13.1 to 13.4, 14.1 and 14.2: the change feed, and which change set an answer shows. */
+/** spec 14.1 to 14.4, 15.1 and 15.2: the change feed, and which change set an answer shows. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

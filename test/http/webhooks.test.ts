@@ -1,4 +1,4 @@
-/** spec 13.5 to 13.8: webhooks, what is delivered to them, and in which order. */
+/** spec 14.5 to 14.8: webhooks, what is delivered to them, and in which order. */
 import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';

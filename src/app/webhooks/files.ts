@@ -1,4 +1,4 @@
-/** How far the deliveries of webhooks are, in `<data>/webhooks/` (spec 13.7). */
+/** How far the deliveries of webhooks are, in `<data>/webhooks/` (spec 14.7). */
 import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
 import { removeTemporaries, withOpen, writeDurably } from '../../disk/durable-file.ts';

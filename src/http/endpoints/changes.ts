@@ -1,4 +1,4 @@
-/** `/admin/changes/`: what has changed since a change set, and what changes next (spec 13.2, 13.3). */
+/** `/admin/changes/`: what has changed since a change set, and what changes next (spec 14.2, 14.3). */
 import { parseDuration } from '../../auth/duration.ts';
 import { mayActAs } from '../../auth/roles.ts';
 import { CatalogError } from '../../errors.ts';

@@ -1,4 +1,4 @@
-/** Which change set an answer shows, and which one a read asks for (spec 14.1, 14.2). */
+/** Which change set an answer shows, and which one a read asks for (spec 15.1, 15.2). */
 import { CatalogError } from '../../errors.ts';
 import { header, type HttpRequest, type HttpResponse } from '../message.ts';
 import type { Services } from '../services.ts';

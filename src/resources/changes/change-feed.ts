@@ -1,5 +1,5 @@
 /**
- * The use cases of readers of changes (spec 13.2 to 13.4): change sets after a sequence as an array,
+ * The use cases of readers of changes (spec 14.2 to 14.4): change sets after a sequence as an array,
  * at once or when there are some, and as a stream of events; and reads that wait for a sequence.
  *
  * Every answer holds at most one change set in memory, and some pieces of its text. Their number is
@@ -10,7 +10,7 @@ import type { ChangeSource } from './change-source.ts';
 import { arrayText, eventText, type View } from './feed-text.ts';
 import { isPublished } from './published.ts';
 
-/** Milliseconds for which a read waits for a change set that it asks for (spec 14.2). */
+/** Milliseconds for which a read waits for a change set that it asks for (spec 15.2). */
 const MIN_SEQUENCE_WAIT_MS = 1000;
 
 /** Answers that are open: arrays that wait or are being sent, and streams. */

@@ -1,4 +1,4 @@
-/** Change sets as clients see them (spec 13.1): the rows of published kinds, before and after. */
+/** Change sets as clients see them (spec 14.1): the rows of published kinds, before and after. */
 import { KIND_NAMES, type KindName, type Row } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
 import type { ChangeSet } from '../../store/change-set.ts';

@@ -1,5 +1,5 @@
 /**
- * The deliveries of one webhook (spec 13.6, 13.7).
+ * The deliveries of one webhook (spec 14.6, 14.7).
  *
  * Invariants:
  * 1. Messages are delivered in the order of their change sets, one at a time. One that fails is tried

@@ -1,4 +1,4 @@
-/** When a delivery that has failed is tried again (spec 13.7). */
+/** When a delivery that has failed is tried again (spec 14.7). */
 
 const SECOND_MS = 1000;
 const HOUR_MS = 3600 * SECOND_MS;

@@ -1,4 +1,4 @@
-/** The webhooks of a server (spec 13.5): how one is created, and the couriers that deliver. */
+/** The webhooks of a server (spec 14.5): how one is created, and the couriers that deliver. */
 import { CatalogError } from '../../errors.ts';
 import { KINDS } from '../../model/kinds.ts';
 import type { InputOf } from '../../model/rows.ts';

@@ -1,4 +1,4 @@
-/** spec 13.7: what a receiver gets from a server that is killed, and from one that is stopped. */
+/** spec 14.7: what a receiver gets from a server that is killed, and from one that is stopped. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';

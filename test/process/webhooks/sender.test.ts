@@ -1,4 +1,4 @@
-/** spec 13.6: a delivery over HTTP, to receivers that answer in all kinds of ways. */
+/** spec 14.6: a delivery over HTTP, to receivers that answer in all kinds of ways. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';

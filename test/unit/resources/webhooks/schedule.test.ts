@@ -1,4 +1,4 @@
-/** spec 13.7: when a delivery that has failed is tried again. */
+/** spec 14.7: when a delivery that has failed is tried again. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DeliveryState } from '../../../../src/resources/webhooks/delivery-state.ts';
