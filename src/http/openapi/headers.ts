@@ -83,6 +83,10 @@ const OWN: Named = {
       'This is the answer that the first request with the same `Idempotency-Key` got; nothing was done again.',
     schema: { ...text, const: 'true' },
   },
+  'Preference-AppliedPerhaps': {
+    description: 'With `Prefer: handling=strict`: unknown members were looked for (RFC 7240).',
+    schema: { ...text, const: 'handling=strict' },
+  },
   Allow: {
     description: 'Every method of the path.',
     required,

@@ -15,6 +15,7 @@ const REQUEST_HEADERS = [
   'Idempotency-Key',
   'If-Match',
   'If-None-Match',
+  'Prefer',
 ].join(', ');
 
 /** Response headers that a page may read, in addition to the safelisted ones. */
@@ -25,6 +26,7 @@ const RESPONSE_HEADERS = [
   'Idempotent-Replayed',
   'Link',
   'Location',
+  'Preference-Applied',
   'Retry-After',
   'WWW-Authenticate',
   'X-Total-Count',

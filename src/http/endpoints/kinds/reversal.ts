@@ -53,10 +53,14 @@ export const REVERSAL_PATH: Path = definePath<Row>({
         200: {
           name: 'Reversed',
           description: 'The object as it is again.',
-          headers: ['ETag'],
+          headers: ['ETag', 'Preference-Applied?'],
           content: anyObject(),
         },
-        204: { name: 'Deleted', description: 'Deleted.' },
+        204: {
+          name: 'ReversedByDeleting',
+          description: 'The row was new, and is deleted.',
+          headers: ['Preference-Applied?'],
+        },
       },
       failures: [409],
       run: reverse,
