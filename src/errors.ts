@@ -59,6 +59,8 @@ export const CODES = {
   schema_version: { status: 500, exit: 1, meaning: 'the store has another schema version' },
   check_failed: { status: 500, exit: 1, meaning: 'the check of a store found problems' },
   backup_failed: { status: 500, exit: 1, meaning: 'a backup could not be written or read' },
+  export_failed: { status: 500, exit: 1, meaning: 'an export could not be written' },
+  import_failed: { status: 500, exit: 1, meaning: 'a file could not be imported' },
   key_file: { status: 500, exit: 1, meaning: 'the signing keys cannot be used' },
   access_file: { status: 500, exit: 1, meaning: 'accounts and revocations cannot be used' },
   account: { status: 500, exit: 1, meaning: 'an account cannot be changed as requested' },

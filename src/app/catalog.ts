@@ -9,6 +9,7 @@ import type { ConsoleAssets, OpenConsole } from '../console/assets.ts';
 import { openConsole } from '../console/open.ts';
 import { freeSpace as measureFreeSpace } from '../disk/free-space.ts';
 import { messageOf } from '../errors.ts';
+import { MAX_IMPORT_BYTES } from '../http/endpoints/imports.ts';
 import { type Application, createApplication } from '../http/router.ts';
 import { PageBuilds } from '../pages/refresh/page-builds.ts';
 import type { PageQueue } from '../pages/refresh/queue.ts';
@@ -27,6 +28,7 @@ import { Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Context } from './context.ts';
 import { openImportFiles } from './import-files.ts';
+import { ImportRequests } from './import-requests.ts';
 import type { Readiness } from './readiness.ts';
 import type { ServeOptions } from './server-options.ts';
 import { Summaries } from './services/summary.ts';
@@ -140,7 +142,7 @@ async function compose(
   const login = await Login.create(credentials, verifyPassword, attempts);
   const renewals = new Renewals(credentials, clock?.now);
   const audited = new AuditedStore(store, { now: clock?.now, auditBytes, requireRoom });
-  const imports = await openImports(options, audited, disk, monitor);
+  const { imports, close: endImports } = await openImports(options, audited, disk, monitor);
   const application = createApplication({
     records: new Records(audited),
     undo: new Undo(audited),
@@ -169,7 +171,7 @@ async function compose(
     store,
     pages: pages.queue,
     async close(grace) {
-      await imports.close();
+      await endImports();
       await pages.queue.drain(grace);
       pages.close();
       await store.close();
@@ -229,16 +231,27 @@ function openSummaries(
   });
 }
 
+/** Imports over HTTP, and those that commands ask for. */
 async function openImports(
-  { data, pages }: CatalogOptions,
+  { data, pages, maxImport = MAX_IMPORT_BYTES }: CatalogOptions,
   audited: AuditedStore,
   disk: Context['disk'],
   monitor: Monitor,
-): Promise<Imports> {
-  return Imports.open({
+): Promise<{ readonly imports: Imports; readonly close: () => Promise<void> }> {
+  const { currency } = pages;
+  const imports = await Imports.open({
     audited,
-    money: new Money(pages.currency),
+    money: new Money(currency),
     storage: await openImportFiles(disk, data),
     onError: monitor.failed('an import could not be kept'),
   });
+  const onError = monitor.failed('imports of commands wait, because');
+  const requests = await ImportRequests.open({ disk, data, imports, currency, maxImport, onError });
+  return {
+    imports,
+    async close() {
+      await requests.close();
+      await imports.close();
+    },
+  };
 }

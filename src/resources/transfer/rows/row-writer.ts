@@ -17,7 +17,14 @@ import { type Pair, References } from './references.ts';
 import { type RowProblem, RowProblems } from './row-problems.ts';
 
 /** How rows of a file are matched with those of the store. */
-export type Match = 'id' | 'code' | 'name';
+export const MATCHES = ['id', 'code', 'name'] as const;
+
+export type Match = (typeof MATCHES)[number];
+
+/** How rows of a kind can be matched: SKUs alone have a code. */
+export function matchesOf(kind: Kind): readonly Match[] {
+  return MATCHES.filter((match) => match !== 'code' || 'code' in kind.attributes);
+}
 
 export interface ImportTask {
   readonly kind: Kind;
