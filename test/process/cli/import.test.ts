@@ -9,7 +9,7 @@ import { Store } from '../../../src/store/store.ts';
 import { read } from '../../support/catalog.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk } from '../../support/disk.ts';
-import { ENTRY } from '../../support/paths.ts';
+import { PROGRAM } from '../../support/paths.ts';
 import { collect, killServers, runCommand, startServer } from '../../support/server.ts';
 import { contextOf } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
@@ -45,8 +45,8 @@ test('a signal withdraws a file that the server has not taken', async () => {
     onError() {},
     onFatal() {},
   });
-  const words = [ENTRY, 'import', 'brands', fileOf('name\r\nNew\r\n'), '--data', data];
-  const child: ChildProcess = spawn(process.execPath, words);
+  const words = ['import', 'brands', fileOf('name\r\nNew\r\n'), '--data', data];
+  const child: ChildProcess = spawn(PROGRAM, words);
   const finished = collect(child);
   const folder = join(data, 'imports');
   await until('the file is handed over', () => quickDisk.list(folder).some(isRequest));

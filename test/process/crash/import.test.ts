@@ -8,7 +8,7 @@ import { createCatalog, read } from '../../support/catalog.ts';
 import type { Reachable } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { COLLECTIONS, exportOf, importInto, postImport } from '../../support/imports.ts';
-import { ENTRY } from '../../support/paths.ts';
+import { PROGRAM } from '../../support/paths.ts';
 import { killServers, startServer } from '../../support/server.ts';
 import { closeServices, openService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
@@ -113,7 +113,7 @@ test('the command is killed while it writes without a server', async () => {
   const path = join(temporaryDirectory(), 'skus.csv');
   writeFileSync(path, file());
   const words = ['import', 'skus', path, '--match', 'code', '--create-missing', 'specs,options'];
-  const child = spawn(process.execPath, [ENTRY, ...words, '--data', data], { stdio: 'ignore' });
+  const child = spawn(PROGRAM, [...words, '--data', data], { stdio: 'ignore' });
   const end = ended(child);
   await until('it writes', () => {
     const name = readdirSync(join(data, 'imports')).find((each) => each.endsWith('.json'));

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Context } from '../../../app/context.ts';
-import { openImportFiles } from '../../../app/import-files.ts';
+import { openImportFiles } from '../../../app/imports/import-files.ts';
 import { holderOf } from '../../../disk/lock.ts';
 import { CatalogError, messageOf } from '../../../errors.ts';
 import { Money } from '../../../model/money.ts';

@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Context } from '../../../app/context.ts';
-import { importFolder, readFile } from '../../../app/import-files.ts';
+import { importFolder, readFile } from '../../../app/imports/import-files.ts';
 import {
   decodeReply,
   encodeOrder,
   type ImportReply,
   requestPath,
   type RequestedImport,
-} from '../../../app/import-request.ts';
+} from '../../../app/imports/import-request.ts';
 import { isHeld } from '../../../disk/lock.ts';
 import { CatalogError } from '../../../errors.ts';
 import type { ImportReport } from '../../../resources/transfer/import-state.ts';

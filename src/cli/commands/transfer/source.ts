@@ -1,6 +1,6 @@
 /** What `import` reads, and what it takes besides. */
 import type { Context } from '../../../app/context.ts';
-import { readFile } from '../../../app/import-files.ts';
+import { readFile } from '../../../app/imports/import-files.ts';
 import { CatalogError, messageOf } from '../../../errors.ts';
 import type { Format } from '../../../resources/transfer/formats.ts';
 import type { ImportProgress } from '../../../resources/transfer/import-state.ts';

@@ -6,11 +6,11 @@
  *    a start is not imported.
  * 2. A request is taken only if there is room among the imports; until then it waits.
  */
-import type { Disk } from '../disk/disk.ts';
-import { writeVolatile } from '../disk/durable-file.ts';
-import { CatalogError, messageOf } from '../errors.ts';
-import { KINDS } from '../model/kinds.ts';
-import type { Imports } from '../resources/transfer/imports.ts';
+import type { Disk } from '../../disk/disk.ts';
+import { writeVolatile } from '../../disk/durable-file.ts';
+import { CatalogError, messageOf } from '../../errors.ts';
+import { KINDS } from '../../model/kinds.ts';
+import type { Imports } from '../../resources/transfer/imports.ts';
 import { importFolder, readFile } from './import-files.ts';
 import {
   decodeOrder,

@@ -1,9 +1,9 @@
 /** Files and states of imports, in `<data>/imports/` (spec 12.10). */
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Disk } from '../disk/disk.ts';
-import { removeTemporaries, withOpen, writeDurably } from '../disk/durable-file.ts';
-import type { ImportStorage } from '../resources/transfer/imports.ts';
+import type { Disk } from '../../disk/disk.ts';
+import { removeTemporaries, withOpen, writeDurably } from '../../disk/durable-file.ts';
+import type { ImportStorage } from '../../resources/transfer/imports.ts';
 
 const STATE = /^(\d+)\.json$/;
 const FILE = /^(\d+)\.file$/;

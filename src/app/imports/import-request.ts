@@ -10,11 +10,11 @@
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { CODES, type Code } from '../errors.ts';
-import { TRANSFERABLE } from '../model/kinds.ts';
-import { FORMATS } from '../resources/transfer/formats.ts';
-import { CREATABLE } from '../resources/transfer/rows/references.ts';
-import { MATCHES } from '../resources/transfer/rows/row-writer.ts';
+import { CODES, type Code } from '../../errors.ts';
+import { TRANSFERABLE } from '../../model/kinds.ts';
+import { FORMATS } from '../../resources/transfer/formats.ts';
+import { CREATABLE } from '../../resources/transfer/rows/references.ts';
+import { MATCHES } from '../../resources/transfer/rows/row-writer.ts';
 
 const order = v.object({
   collection: v.picklist(TRANSFERABLE.map(({ name }) => name)),
