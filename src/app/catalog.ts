@@ -2,27 +2,34 @@
 import { FailedAttempts } from '../auth/attempts.ts';
 import { LiveCredentials } from '../auth/credentials.ts';
 import { Login } from '../auth/login.ts';
+import { Renewals } from '../auth/renewals.ts';
 import type { PasswordCheck } from '../auth/passwords.ts';
 import { TokenVerifier } from '../auth/tokens.ts';
+import type { ConsoleAssets, OpenConsole } from '../console/assets.ts';
+import { openConsole } from '../console/open.ts';
+import { freeSpace as measureFreeSpace } from '../disk/free-space.ts';
 import { messageOf } from '../errors.ts';
 import { type Application, createApplication } from '../http/router.ts';
 import { PageBuilds } from '../pages/refresh/page-builds.ts';
 import type { PageQueue } from '../pages/refresh/queue.ts';
-import { openPages } from './open-pages.ts';
+import { openPages, type Pages } from './open-pages.ts';
 import { keepSettings } from '../pages/shop/settings.ts';
 import { TemplateSources } from '../pages/render/template-sources.ts';
 import { AuditedStore } from '../resources/audit/audited-store.ts';
 import { Records } from '../resources/records.ts';
 import { Exports } from '../resources/transfer/exports.ts';
-import { Imports } from '../resources/transfer/imports.ts';
 import { Money } from '../model/money.ts';
 import { Undo } from '../resources/audit/undo.ts';
+import { lastBackupTime } from '../store/files/last-backup.ts';
 import { Store } from '../store/store.ts';
 import type { Monitor } from './catalog-monitor.ts';
 import type { Context } from './context.ts';
-import { openImportFiles } from './import-files.ts';
+import { openImports } from './imports/open.ts';
 import type { ServeOptions } from './server-options.ts';
-import { createTokenService } from './token-service.ts';
+import { Summaries } from './services/summary.ts';
+import { Previews } from './services/previews.ts';
+import { Users } from './services/users.ts';
+import { createTokenService } from './services/token-service.ts';
 import { type Changes, type ChangeSeams, openChanges } from './webhooks/open.ts';
 
 export type CatalogOptions = Pick<
@@ -47,6 +54,12 @@ export interface Seams extends ChangeSeams {
   readonly verifyPassword?: PasswordCheck;
   /** Called before data is added; throws if memory is scarce. */
   readonly requireRoom?: () => void;
+  /** Whether memory is scarce. */
+  readonly isMemoryScarce?: () => boolean;
+  /** Bytes that the disk of the data directory can still take. */
+  readonly freeSpace?: () => Promise<number>;
+  /** The files of the console. */
+  readonly openConsole?: OpenConsole;
 }
 
 /** An open catalog; it owns its data directory. */
@@ -71,61 +84,11 @@ export async function openCatalog(
   monitor: Monitor,
   seams: Seams = {},
 ): Promise<Catalog> {
-  const { clock, verifyPassword, requireRoom } = seams;
-  const { data, auditSize: auditBytes } = options;
   // A mistake in the settings is better reported before anything is opened.
   void new TemplateSources(disk, options.pages.templates);
   const store = await openStore(options, disk, monitor);
   try {
-    const credentials = await LiveCredentials.open(data, env['CATALOG_JWT_SECRET']);
-    await keepSettings(disk, data, options.pages).catch(
-      monitor.failed('rebuild-pages will not know the settings of pages'),
-    );
-    const pages = openPages(
-      options,
-      store,
-      disk,
-      monitor.failed('a page could not be written and is tried again'),
-    );
-    const attempts = new FailedAttempts(undefined, clock);
-    const login = await Login.create(credentials, verifyPassword, attempts);
-    const audited = new AuditedStore(store, { now: clock?.now, auditBytes, requireRoom });
-    const imports = await openImports(options, audited, disk, monitor);
-    const changes = await openChanges(data, audited, { disk, version }, monitor, seams);
-    const application = createApplication({
-      records: new Records(audited),
-      undo: new Undo(audited),
-      changes: changes.feed,
-      webhooks: changes.webhooks,
-      exports: new Exports(store, new Money(options.pages.currency), clock?.now),
-      imports,
-      ...(options.maxImport !== undefined && { maxImport: options.maxImport }),
-      tokens: new TokenVerifier(credentials, clock?.now),
-      tokenService: createTokenService(login, data, disk),
-      page: (name) => pages.served.read(name),
-      pageBuilds: new PageBuilds(pages.queue, (id) => store.get('skus', id) !== undefined),
-      basePath: options.basePath,
-      corsOrigins: options.corsOrigins,
-      version,
-      protectBooks: options.protectBooks === true,
-      jsonLimits: { depth: options.maxJsonDepth, elements: options.maxJsonElements },
-      readiness: monitor.readiness.reason,
-      onFault: (requestId, error) =>
-        monitor.log.failure(`request ${requestId} failed: ${messageOf(error)}`, error),
-    });
-    return {
-      application,
-      store,
-      pages: pages.queue,
-      changes,
-      async close(grace) {
-        await imports.close();
-        await changes.close();
-        await pages.queue.drain(grace);
-        pages.close();
-        await store.close();
-      },
-    };
+    return await compose(store, options, { disk, env, version }, monitor, seams);
   } catch (error) {
     await store.close();
     throw error;
@@ -142,16 +105,120 @@ function openStore(
   return Store.open({ ...serving, disk, history, onError, onFatal, observer });
 }
 
-async function openImports(
-  { data, pages }: CatalogOptions,
-  audited: AuditedStore,
+/** Everything that answers requests from an open store. */
+async function compose(
+  store: Store,
+  options: CatalogOptions,
+  { disk, env, version }: Pick<Context, 'disk' | 'env' | 'version'>,
+  monitor: Monitor,
+  seams: Seams,
+): Promise<Catalog> {
+  const { data, auditSize: auditBytes } = options;
+  const { clock, verifyPassword, requireRoom, openConsole: open = openConsole } = seams;
+  const credentials = await LiveCredentials.open(data, env['CATALOG_JWT_SECRET']);
+  await keepSettings(disk, data, options.pages).catch(
+    monitor.failed('rebuild-pages will not know the settings of pages'),
+  );
+  const pages = openPages(
+    options,
+    store,
+    disk,
+    monitor.failed('a page could not be written and is tried again'),
+  );
+  const attempts = new FailedAttempts(undefined, clock);
+  const login = await Login.create(credentials, verifyPassword, attempts);
+  const renewals = new Renewals(credentials, clock?.now);
+  const audited = new AuditedStore(store, { now: clock?.now, auditBytes, requireRoom });
+  const { imports, close: endImports } = await openImports(options, audited, disk, monitor);
+  const changes = await openChanges(data, audited, { disk, version }, monitor, seams);
+  const application = createApplication({
+    records: new Records(audited),
+    undo: new Undo(audited),
+    changes: changes.feed,
+    webhooks: changes.webhooks,
+    exports: new Exports(store, new Money(options.pages.currency), clock?.now),
+    imports,
+    ...(options.maxImport !== undefined && { maxImport: options.maxImport }),
+    tokens: new TokenVerifier(credentials, clock?.now),
+    tokenService: createTokenService(login, renewals, data, disk),
+    users: openUsers(options, { credentials, login, audited }, disk, monitor),
+    page: (name) => pages.served.read(name),
+    summary: openSummaries(options, { store, pages }, disk, monitor, seams),
+    previews: new Previews(store, pages.previews),
+    pageBuilds: new PageBuilds(pages.queue, (id) => store.get('skus', id) !== undefined),
+    basePath: options.basePath,
+    corsOrigins: options.corsOrigins,
+    version,
+    protectBooks: options.protectBooks === true,
+    jsonLimits: { depth: options.maxJsonDepth, elements: options.maxJsonElements },
+    readiness: monitor.readiness.reason,
+    openConsole: opening(open),
+    onFault: (requestId, error) =>
+      monitor.log.failure(`request ${requestId} failed: ${messageOf(error)}`, error),
+  });
+  return {
+    application,
+    store,
+    pages: pages.queue,
+    changes,
+    async close(grace) {
+      await endImports();
+      await changes.close();
+      await pages.queue.drain(grace);
+      pages.close();
+      await store.close();
+    },
+  };
+}
+
+/** Opens the console once; again only if that failed. */
+function opening(open: OpenConsole): OpenConsole {
+  let opened: Promise<ConsoleAssets> | null = null;
+  return () => {
+    opened ??= open().catch((error: unknown) => {
+      opened = null;
+      throw error;
+    });
+    return opened;
+  };
+}
+
+function openUsers(
+  { data }: CatalogOptions,
+  parts: {
+    readonly credentials: LiveCredentials;
+    readonly login: Login;
+    readonly audited: AuditedStore;
+  },
   disk: Context['disk'],
   monitor: Monitor,
-): Promise<Imports> {
-  return Imports.open({
+): Users {
+  const { credentials, login, audited } = parts;
+  return new Users({
+    directory: data,
+    disk,
+    credentials,
+    hash: (password) => login.hash(password),
     audited,
-    money: new Money(pages.currency),
-    storage: await openImportFiles(disk, data),
-    onError: monitor.failed('an import could not be kept'),
+    onError: monitor.failed('the audit trail tells of a change that was not made'),
+  });
+}
+
+function openSummaries(
+  { data }: CatalogOptions,
+  { store, pages }: { readonly store: Store; readonly pages: Pages },
+  disk: Context['disk'],
+  monitor: Monitor,
+  { clock, isMemoryScarce = () => false, freeSpace = () => measureFreeSpace(data) }: Seams,
+): Summaries {
+  return new Summaries({
+    store,
+    pages: pages.queue,
+    freeSpace,
+    lastBackup: () => lastBackupTime(disk, data),
+    isMemoryScarce,
+    reason: monitor.readiness.reason,
+    now: clock?.now ?? Date.now,
+    onError: monitor.failed('the summary is incomplete'),
   });
 }

@@ -4,6 +4,7 @@ import { FileLock } from '../disk/lock.ts';
 import { PageBatches } from '../pages/refresh/batches.ts';
 import { PagesLock, pagesLockPath } from '../pages/refresh/pages-lock.ts';
 import { PageQueue } from '../pages/refresh/queue.ts';
+import { PagePreviews } from '../pages/refresh/previews.ts';
 import { ServedPages } from '../pages/refresh/served-pages.ts';
 import { turn } from '../pages/refresh/turns.ts';
 import { Gatherer } from '../pages/shop/gather.ts';
@@ -18,6 +19,7 @@ import type { ServeOptions } from './server-options.ts';
 export interface Pages {
   readonly queue: PageQueue;
   readonly served: ServedPages;
+  readonly previews: PagePreviews;
   /** Ends the thread. */
   close(): void;
 }
@@ -28,7 +30,8 @@ export function openPages(
     data,
     pages: settings,
     pageDelay = DEFAULT_DELAY_MS,
-  }: Pick<ServeOptions, 'data' | 'pages' | 'pageDelay'>,
+    basePath,
+  }: Pick<ServeOptions, 'data' | 'pages' | 'pageDelay' | 'basePath'>,
   store: Store,
   disk: Disk,
   onError: (error: unknown) => void,
@@ -51,5 +54,7 @@ export function openPages(
   const files = new PageFiles(disk, data);
   files.prepare();
   const served = new ServedPages(files, batches, maker, () => queue.state);
-  return { queue, served, close: () => thread.close() };
+  const root = `${basePath}/pages/`;
+  const previews = new PagePreviews({ catalog: store, maker, turn, root });
+  return { queue, served, previews, close: () => thread.close() };
 }

@@ -31,6 +31,8 @@ interface Watched {
   readonly pages: Pick<PageQueue, 'length' | 'oldest'>;
   readonly changes: Pick<Changes, 'figures'>;
   readonly server: HttpServer;
+  /** Milliseconds since the epoch; null if none was made. */
+  readonly lastBackup: () => number | null;
 }
 
 export class Operation {
@@ -104,7 +106,7 @@ export class Operation {
   }
 
   /** Serves the metrics if they have a port. @throws CatalogError `listen`. */
-  async open({ store, pages, changes, server }: Watched): Promise<void> {
+  async open({ store, pages, changes, server, lastBackup }: Watched): Promise<void> {
     const { metricsPort: port, metricsHost, host } = this.#options;
     if (port === undefined) return;
     const { log, readiness, memory } = this;
@@ -120,6 +122,7 @@ export class Operation {
       memoryLimit: memory.limit,
       memoryScarce: memory.isScarce,
       bodyMemory: () => server.bodyMemory,
+      lastBackup,
       logLinesLost: () => log.lost,
     });
     this.#metrics = metrics;

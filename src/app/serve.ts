@@ -1,8 +1,10 @@
 /** `serve`: a catalog on a port, from start to the last response. */
 import { trustIn } from '../http/wire/client-address.ts';
 import { startServer } from '../http/wire/server.ts';
+import { lastBackupTime } from '../store/files/last-backup.ts';
 import { openCatalog } from './catalog.ts';
 import type { Context } from './context.ts';
+import { greet } from './greeting.ts';
 import { Operation } from './operation.ts';
 import { takePrecautions } from './precautions.ts';
 import type { ServeOptions } from './server-options.ts';
@@ -26,6 +28,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     operation,
     {
       requireRoom: operation.memory.requireRoom,
+      isMemoryScarce: operation.memory.isScarce,
     },
   );
   takePrecautions(options.data, operation.log);
@@ -39,7 +42,8 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     limits: operation.limits,
     isMemoryScarce: operation.memory.isScarce,
   });
-  await operation.open({ store, pages, changes, server });
+  const lastBackup = () => lastBackupTime(context.disk, options.data);
+  await operation.open({ store, pages, changes, server, lastBackup });
   pages.compare();
   // Only now: a start that fails has one line, its error.
   if (store.created) {
@@ -48,6 +52,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     );
   }
   context.print(`listening on ${server.url}`);
+  greet({ url: server.url, basePath: options.basePath, data: options.data }, context);
   await stop;
   operation.readiness.raise('closing');
   changes.endWaits();

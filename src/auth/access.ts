@@ -98,13 +98,16 @@ export function readAccess(
  * @param change works on a draft, with `now` in whole seconds since the epoch. If it throws, the
  *   file stays as it was.
  * @param clock milliseconds since the epoch.
- * @throws CatalogError `access_file`, `durability_unknown`, and what `change` throws.
+ * @param announce is called with the result of a change that is going to be written. If it fails,
+ *   the file stays as it was.
+ * @throws CatalogError `access_file`, `durability_unknown`, and what `change` and `announce` throw.
  */
 export function changeAccess<T>(
   disk: Disk,
   directory: string,
   change: (draft: AccessDraft, now: number) => T,
   clock: () => number = Date.now,
+  announce?: (result: T) => Promise<void>,
 ): Promise<T> {
   const path = accessPath(directory);
   return exclusively(directory, async () => {
@@ -119,6 +122,7 @@ export function changeAccess<T>(
     const result = change(draft, now);
     forgetExpired(draft, now);
     requireRoom(path, draft);
+    await announce?.(result);
     await writePrivate(disk, fileOf(path), encode(draft));
     return result;
   });

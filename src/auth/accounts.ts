@@ -5,6 +5,15 @@ import type { Role } from './roles.ts';
 import { isNumericDate } from './time.ts';
 import { LEEWAY_S } from './tokens.ts';
 
+/** What may be changed of an account; `password` is argon2id, in the PHC string format. */
+export type AccountChange = Partial<Pick<Account, 'role' | 'disabled' | 'password'>>;
+
+/** @returns the name in NFC, the form in which logins are compared; null if no account may have it. */
+export function accountName(text: string): string | null {
+  const name = text.normalize('NFC');
+  return /^(?![-]|\.{1,2}$)[\p{L}\p{M}\p{N}._@+-]{1,64}$/u.test(name) ? name : null;
+}
+
 /** @throws CatalogError `account` if the name is in use. */
 export function addAccount(draft: AccessDraft, account: Account): void {
   requireUnused(draft, account.name);
@@ -28,14 +37,12 @@ export function requireUnused({ users }: Access, name: string): void {
  * @throws CatalogError `account` if there is no such account, as below.
  */
 export function setPassword(draft: AccessDraft, name: string, password: string, now: number): void {
-  replace(draft, name, { password }, now);
+  changeAccount(draft, name, { password }, now);
 }
 
 /** @returns false, with nothing changed, if the account already has the role. */
 export function setRole(draft: AccessDraft, name: string, role: Role, now: number): boolean {
-  if (requireAccount(draft, name).role === role) return false;
-  replace(draft, name, { role }, now);
-  return true;
+  return changeAccount(draft, name, { role }, now);
 }
 
 /**
@@ -50,9 +57,7 @@ export function setDisabled(
   disabled: boolean,
   now: number,
 ): boolean {
-  if (requireAccount(draft, name).disabled === disabled) return false;
-  replace(draft, name, { disabled }, now);
-  return true;
+  return changeAccount(draft, name, { disabled }, now);
 }
 
 /** Removes the account, and ends its tokens. */
@@ -82,9 +87,29 @@ export function endTokens(draft: AccessDraft, subject: string, now: number): voi
   draft.subjects.set(subject, Math.max(now, next ?? now));
 }
 
-function replace(draft: AccessDraft, name: string, change: Partial<Account>, now: number): void {
-  draft.users.set(name, { ...requireAccount(draft, name), ...change });
+/**
+ * Changes an account, and ends its tokens.
+ *
+ * @param now seconds since the epoch.
+ * @returns false, with nothing changed, if the account is as it should be already.
+ * @throws CatalogError `account` if there is no such account.
+ */
+export function changeAccount(
+  draft: AccessDraft,
+  name: string,
+  change: AccountChange,
+  now: number,
+): boolean {
+  const before = requireAccount(draft, name);
+  const after = { ...before, ...change };
+  const isSame =
+    after.role === before.role &&
+    after.disabled === before.disabled &&
+    after.password === before.password;
+  if (isSame) return false;
+  draft.users.set(name, after);
   endTokens(draft, name, now);
+  return true;
 }
 
 /** @throws CatalogError `account` if there is no account with the name. */

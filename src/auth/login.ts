@@ -5,7 +5,7 @@ import { CatalogError } from '../errors.ts';
 import type { Access } from './access.ts';
 import { FailedAttempts, throttled } from './attempts.ts';
 import type { CredentialSource } from './credentials.ts';
-import { dummyHash, type PasswordCheck, verifyPassword } from './passwords.ts';
+import { dummyHash, hashPassword, type PasswordCheck, verifyPassword } from './passwords.ts';
 import { type Caller, type IssuedToken, issueToken, LEEWAY_S, unauthorized } from './tokens.ts';
 
 /** Passwords hashed at a time, each in 19 MiB of memory, and logins that wait. */
@@ -67,14 +67,28 @@ export class Login {
         throw unauthorized('the user name or the password is wrong');
       }
       this.#attempts.succeeded(username);
-      return issueFor(this.#credentials, lifetime, ({ users }) => {
-        const account = users.get(username);
-        // It may have been removed or disabled a moment ago.
-        if (account === undefined || account.disabled)
-          throw unauthorized('the user name or the password is wrong');
-        return { subject: username, role: account.role };
-      });
+      return issueFor(
+        this.#credentials,
+        ({ users }) => {
+          const account = users.get(username);
+          // It may have been removed or disabled a moment ago.
+          if (account === undefined || account.disabled)
+            throw unauthorized('the user name or the password is wrong');
+          return { subject: username, role: account.role };
+        },
+        (issued) => ({ expires: issued + lifetime, loggedIn: issued }),
+      );
     });
+  }
+
+  /**
+   * Hashes a new password, in the turns of the logins.
+   *
+   * @throws CatalogError `account` if no account can have it; `login_throttled`.
+   */
+  async hash(password: string): Promise<string> {
+    if (this.#turns.pendingCount >= MAX_WAITING_LOGINS) throw throttled(1);
+    return this.#turns(() => hashPassword(password));
   }
 
   async #isRight(username: string, password: string): Promise<boolean> {
@@ -91,12 +105,13 @@ export class Login {
  * follows a revocation within the same second gets the next second.
  *
  * @param callerOf returns the caller for the accounts at that moment.
+ * @param validityFrom returns when the token expires, for the `iat` that it gets.
  * @throws CatalogError `access_file` if the clock is behind, and what `callerOf` throws.
  */
 export async function issueFor(
   credentials: CredentialSource,
-  lifetime: number,
   callerOf: (access: Access) => Caller,
+  validityFrom: (issued: number) => Omit<Parameters<typeof issueToken>[2], 'issued'>,
 ): Promise<IssuedToken> {
   for (;;) {
     const { keys, caller, issued } = await credentials.settled((current) => {
@@ -106,7 +121,7 @@ export async function issueFor(
       return { keys: current.keys, caller: found, issued: Math.max(now, revokedUntil + 1) };
     });
     const ahead = issued - Date.now() / 1000;
-    if (ahead <= LEEWAY_S) return issueToken(keys, caller, lifetime, issued);
+    if (ahead <= LEEWAY_S) return issueToken(keys, caller, { issued, ...validityFrom(issued) });
     if (ahead > MAX_AHEAD_S) {
       throw new CatalogError(
         'access_file',

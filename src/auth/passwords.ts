@@ -2,7 +2,7 @@
 import { CatalogError } from '../errors.ts';
 
 /** Characters (Unicode code points). */
-const MIN_CODE_POINTS = 8;
+export const MIN_CODE_POINTS = 8;
 
 /** Bytes in UTF-8. Hashing a longer password would cost time. */
 const MAX_BYTES = 1024;
@@ -18,14 +18,18 @@ const ARGON2_PARAMETERS = { algorithm: 'argon2id', memoryCost: 19_456, timeCost:
  * @throws CatalogError `account` if the password is too short or too long.
  */
 export function hashPassword(password: string): Promise<string> {
+  const fault = passwordFault(password);
+  if (fault !== null) throw new CatalogError('account', `a password ${fault}`);
+  return Bun.password.hash(normalise(password), ARGON2_PARAMETERS);
+}
+
+/** Why an account cannot have the password, such as "must have at least 8 characters"; or null. */
+export function passwordFault(password: string): string | null {
   const text = normalise(password);
   if (Array.from(text).length < MIN_CODE_POINTS) {
-    throw new CatalogError('account', `a password has at least ${MIN_CODE_POINTS} characters`);
+    return `must have at least ${MIN_CODE_POINTS} characters`;
   }
-  if (isTooLong(text)) {
-    throw new CatalogError('account', `a password has at most ${MAX_BYTES} bytes`);
-  }
-  return Bun.password.hash(text, ARGON2_PARAMETERS);
+  return isTooLong(text) ? `must have at most ${MAX_BYTES} bytes` : null;
 }
 
 /** Whether a password is the one of a hash. */

@@ -41,6 +41,8 @@ export interface Verified extends Caller {
   readonly id: string;
   readonly issued: number;
   readonly expires: number;
+  /** When a person logged in to get this token, or one that was renewed to it; null if nobody did. */
+  readonly loggedIn: number | null;
 }
 
 /** A verified token, and when its key expires. */
@@ -48,21 +50,23 @@ interface Cached extends Verified {
   readonly keyUntil: number;
 }
 
-/**
- * Signs a token with the first key.
- *
- * @param lifetime in seconds.
- * @param issued seconds since the epoch.
- */
+/** When a token is valid. Times are seconds since the epoch. */
+interface Validity {
+  readonly issued: number;
+  readonly expires: number;
+  /** As `loggedIn` of {@link Verified}: the claim `auth_time` (OpenID Connect Core, section 2). */
+  readonly loggedIn?: number | null;
+}
+
+/** Signs a token with the first key. */
 export async function issueToken(
   [{ kid, secret }]: SigningKeys,
   { subject, role }: Caller,
-  lifetime: number,
-  issued = Math.floor(Date.now() / 1000),
+  { issued, expires, loggedIn = null }: Validity,
 ): Promise<IssuedToken> {
   const id = randomUUID();
-  const expires = issued + lifetime;
-  const token = await new SignJWT({ role })
+  const claims = loggedIn === null ? { role } : { role, auth_time: loggedIn };
+  const token = await new SignJWT(claims)
     .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid })
     .setSubject(subject)
     .setIssuer(ISSUER)
@@ -157,10 +161,13 @@ export class TokenVerifier {
       throw invalidToken(expired ? EXPIRED : 'the token is not valid', cause);
     }
     const { sub, jti, exp, iat, nbf = 0 } = payload;
-    const role = payload['role'];
+    const { role, auth_time: loggedIn = null } = payload;
     if (!isRole(role)) throw invalidToken("the token's role is unknown");
     if (!isNumericDate(exp) || !isNumericDate(iat) || !isNumericDate(nbf)) {
       throw invalidToken('a time of the token is not a date');
+    }
+    if (loggedIn !== null && !isNumericDate(loggedIn)) {
+      throw invalidToken("the token's auth_time is not a date");
     }
     if (typeof sub !== 'string' || sub === '' || iat > now / 1000 + LEEWAY_S) {
       throw invalidToken('the token is not valid');
@@ -169,7 +176,7 @@ export class TokenVerifier {
       throw invalidToken("the token's jti is not valid");
     }
     const { until: keyUntil = Number.POSITIVE_INFINITY } = key;
-    return { subject: sub, role, id: jti, issued: iat, expires: exp, keyUntil };
+    return { subject: sub, role, id: jti, issued: iat, expires: exp, loggedIn, keyUntil };
   }
 
   /** Checks what may change after a token was signed. @throws CatalogError `unauthorized`. */

@@ -131,7 +131,7 @@ function complete(answer: HttpResponse, guarded: boolean, prefix: string): HttpR
   const { headers } = answer;
   const links = serviceLinks(prefix);
   headers['Cache-Control'] ??= guarded ? 'no-store' : 'no-cache';
-  headers['Vary'] = 'Accept';
+  headers['Vary'] ??= 'Accept';
   headers['X-Content-Type-Options'] = 'nosniff';
   headers['Link'] = headers['Link'] === undefined ? links : `${headers['Link']}, ${links}`;
   return answer;

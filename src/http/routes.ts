@@ -24,9 +24,13 @@ export class Routes {
   readonly #router = Router<Target>();
   /** Bounded by the table: a shape without a path is not remembered. */
   readonly #known = new Map<string, Path>();
+  /** Paths that itty-router does not match. */
+  readonly #matchedWhole: readonly Path[];
 
   constructor(table: readonly Path[]) {
+    this.#matchedWhole = table.filter(({ matchedWhole }) => matchedWhole === true);
     for (const path of table) {
+      if (path.matchedWhole === true) continue;
       // itty-router accepts any number of slashes at the end; the template decides.
       this.#router.all(path.template.replace(/\{(\w+)\}/g, ':$1'), (target) => {
         const params = path.match(target.path);
@@ -42,6 +46,10 @@ export class Routes {
     if (known !== undefined) {
       const params = known.match(path);
       return params === null ? undefined : { path: known, params };
+    }
+    for (const candidate of this.#matchedWhole) {
+      const params = candidate.match(path);
+      if (params !== null) return { path: candidate, params };
     }
     // Paths of the table have letters, digits and a few marks, and no segment is empty or begins
     // with a dot: nothing is left to normalise or to decode.

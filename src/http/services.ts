@@ -1,6 +1,9 @@
 /** What the operations work with: the use cases and the settings of one service. */
+import type { Role } from '../auth/roles.ts';
 import type { Credential } from '../auth/login.ts';
-import type { IssuedToken, TokenVerifier } from '../auth/tokens.ts';
+import type { IssuedToken, TokenVerifier, Verified } from '../auth/tokens.ts';
+import type { OpenConsole } from '../console/assets.ts';
+import type { Kind } from '../model/kind.ts';
 import type { Records } from '../resources/records.ts';
 import type { Undo } from '../resources/audit/undo.ts';
 import type { ChangeFeed } from '../resources/changes/change-feed.ts';
@@ -19,11 +22,15 @@ export interface Services {
   readonly imports: Pick<Imports, 'accept' | 'find' | 'all'>;
   readonly tokens: TokenVerifier;
   readonly tokenService: TokenService;
+  readonly users: UserService;
   /** A file of the folder of pages, by its path in it; null if there is none. */
   readonly page: StaticFiles;
+  readonly summary: SummaryService;
+  readonly previews: PreviewService;
   readonly pageBuilds: PageBuildService;
   readonly jsonLimits: JsonLimits;
   readonly readiness: Readiness;
+  readonly openConsole: OpenConsole;
   /** `/openapi.json`, made when it is first asked for. */
   readonly description: () => ServedDocument;
 }
@@ -42,11 +49,82 @@ export interface TokenService {
    */
   issue(credential: Credential, lifetime: number, address: string): Promise<IssuedToken>;
   /**
+   * Issues another token for the account of a caller.
+   *
+   * @throws CatalogError `unauthorized`, `forbidden`, `login_throttled`.
+   */
+  renew(caller: Verified): Promise<IssuedToken>;
+  /**
    * Ends a token, durably.
    *
    * @param expires seconds since the epoch; null if it is not known.
    */
   revoke(jti: string, expires: number | null): Promise<void>;
+}
+
+/** An account as clients see it: nothing of its password. */
+export interface UserObject {
+  readonly name: string;
+  readonly role: Role;
+  readonly disabled: boolean;
+  /** RFC 3339, UTC. */
+  readonly created: string;
+}
+
+/** Each member is changed if it is there; the password is as the user types it. */
+export type UserChange = Partial<Pick<UserObject, 'role' | 'disabled'> & { password: string }>;
+
+/** Called with the account before it is changed, while nobody else changes it; may throw. */
+export type UserGuard = (current: UserObject) => void;
+
+export interface UserService {
+  /** By ascending name. */
+  all(): readonly UserObject[];
+  find(name: string): UserObject | null;
+  /**
+   * @param subject whose request it is, as below.
+   * @throws CatalogError `invalid`, `login_throttled`, `write_refused`, `access_file`.
+   */
+  create(subject: string, user: Required<UserChange> & { name: string }): Promise<UserObject>;
+  /** @throws CatalogError `not_found`, `last_admin`, and as `create`. */
+  change(subject: string, name: string, change: UserChange, guard: UserGuard): Promise<UserObject>;
+  /** @throws CatalogError `not_found`, `last_admin`, `write_refused`, `access_file`. */
+  remove(subject: string, name: string, guard: UserGuard): Promise<void>;
+  /** Ends every token of the account. @throws CatalogError as `remove`. */
+  endTokens(subject: string, name: string): Promise<void>;
+}
+
+export interface PreviewService {
+  /**
+   * The page of a SKU or an SPU as it would be after a write that is not made.
+   *
+   * @param body parsed JSON.
+   * @returns the page's text.
+   * @throws CatalogError `invalid`, `integrity`, `busy`, `page_failed`.
+   */
+  page(kind: Kind, body: unknown): Promise<string>;
+}
+
+/** What an operator should see to. */
+export interface Warning {
+  /** For programs; a message may change, a code stays. */
+  readonly code: string;
+  /** A sentence for people; it names no path of the host. */
+  readonly message: string;
+}
+
+export interface Summary {
+  /** Rows by the name of their collection. */
+  readonly counts: Readonly<Record<string, number>>;
+  readonly pages: { readonly waiting: number; readonly failed: number };
+  readonly store: { readonly bytes: number };
+  readonly warnings: readonly Warning[];
+}
+
+export interface SummaryService {
+  read(): Promise<Summary>;
+  /** The latest changes, the newest first: for admins alone. */
+  changes(): readonly object[];
 }
 
 interface PageBuildService {

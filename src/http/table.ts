@@ -8,6 +8,7 @@ import { CHANGES_PATH } from './endpoints/changes.ts';
 import { bulkPath } from './endpoints/kinds/bulk.ts';
 import { collectionPath } from './endpoints/kinds/collections.ts';
 import { exportPath } from './endpoints/kinds/exports.ts';
+import { consolePaths } from './endpoints/console.ts';
 import { documentPaths } from './endpoints/documents.ts';
 import { HEALTH_PATHS } from './endpoints/health.ts';
 import { itemAuditsPath } from './endpoints/kinds/item-audits.ts';
@@ -16,7 +17,10 @@ import { itemPath } from './endpoints/kinds/items.ts';
 import { REVERSAL_PATH } from './endpoints/kinds/reversal.ts';
 import { PAGE_BUILD_PATHS } from './endpoints/page-builds.ts';
 import { PAGE_PATHS } from './endpoints/pages.ts';
+import { PREVIEW_PATHS } from './endpoints/previews.ts';
+import { SUMMARY_PATH } from './endpoints/summary.ts';
 import { TOKEN_PATHS } from './endpoints/tokens.ts';
+import { USER_PATHS } from './endpoints/users.ts';
 import { createWebhook, DELIVERIES_PATH } from './endpoints/webhooks.ts';
 import { VIEWER_PATHS } from './endpoints/viewer.ts';
 import type { Path } from './operations/path.ts';
@@ -28,13 +32,17 @@ export function operationTable(settings: Settings): readonly Path[] {
     ...VIEWER_PATHS,
     ...HEALTH_PATHS,
     ...TOKEN_PATHS,
+    ...USER_PATHS,
     ...kindPaths(settings),
     DELIVERIES_PATH,
+    ...PREVIEW_PATHS,
     REVERSAL_PATH,
     CHANGES_PATH,
     ...IMPORT_PATHS,
     ...PAGE_BUILD_PATHS,
     ...PAGE_PATHS,
+    SUMMARY_PATH,
+    ...consolePaths(settings),
   ];
 }
 

@@ -196,6 +196,11 @@ export const KINDS: { readonly [K in KindName]: Kind<K> } = DECLARATIONS;
 /** Every kind, those referred to before those that refer to them. */
 export const ALL_KINDS: readonly Kind[] = KIND_NAMES.map((name) => KINDS[name]);
 
+/** The kinds whose collections are exported and imported as files (spec 12.1). */
+export const TRANSFERABLE: readonly Kind[] = ALL_KINDS.filter(
+  ({ path, bulk }) => bulk && path !== null,
+);
+
 /** The kinds that have a collection of their own, by the last segment of its path. */
 export const COLLECTIONS: ReadonlyMap<string, Kind> = new Map(
   ALL_KINDS.flatMap((kind) => (kind.path === null ? [] : [[kind.path, kind] as const])),

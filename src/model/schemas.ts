@@ -65,7 +65,7 @@ export const optionalCode = v.nullable(
     v.check((text) => text !== '', 'must not be empty; send null for none'),
     v.check((text) => !hasSpaceAtEnds(text), 'must not begin or end with white space'),
     withinCodePoints(MAX_CODE),
-    keywords({ minLength: 1, maxLength: MAX_CODE, pattern: '^\\S(?:.*\\S)?$' }),
+    keywords({ minLength: 1, maxLength: MAX_CODE, pattern: '^\\S(?:[\\s\\S]*\\S)?$' }),
   ),
 );
 

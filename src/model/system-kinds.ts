@@ -93,12 +93,12 @@ export const audits = {
       filter: 'text',
       searched: true,
       meaning:
-        'The collection, by its name in the path; `sku_specs` are the specification records.',
+        'The collection, by its name in the path; `sku_specs` are the specification records, `users` the accounts.',
     }),
     resource_id: serverSet(0, {
       schema: identifier,
       filter: 'id',
-      meaning: 'The id of the row that was written.',
+      meaning: 'The id of the row that was written; of an account a number made from its name.',
     }),
     before: document(documentText, 'The attributes as they were stored; null of a new row.'),
     after: document(documentText, 'The attributes as they are stored now; null of a deleted row.'),

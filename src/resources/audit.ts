@@ -41,6 +41,15 @@ export function* audit(
   }
 }
 
+/** A change of something that is not a row of the store. Texts are JSON, or null for nothing. */
+export type Act = Pick<Entry<'audits'>, 'action' | 'resource' | 'resource_id' | 'before' | 'after'>;
+
+/** Adds an entry about such a change. @param most as of {@link audit}. */
+export function auditAct(transaction: Transaction, act: Act, author: Author, most: number): void {
+  if (most === 0) return;
+  append(transaction, AUDITS, { ...stampOf(author), ...act }, (_, kept) => kept.bytes > most);
+}
+
 /** An entry without what the table adds to it. */
 export function entryOf(change: Change, author: Author): Entry<'audits'> {
   return { ...stampOf(author), ...actOf(change) };
@@ -59,6 +68,9 @@ function actOf({ kind, id, before, after }: Change): Omit<Entry<'audits'>, 'time
     after: textOf(after),
   };
 }
+
+/** What entries about accounts have as their `resource`. */
+export const USERS = 'users';
 
 const AUDITS = 'audits';
 

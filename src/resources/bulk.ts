@@ -25,17 +25,23 @@ export function* writeEach<T>(
   return `[${texts.join(',')}]`;
 }
 
-/** The rows that updates name, each with what is to change. @throws CatalogError `invalid`. */
+/**
+ * The rows that updates name, each with what is to change.
+ *
+ * @param pathOf what the paths of problems begin with, by the position of an update.
+ * @throws CatalogError `invalid`.
+ */
 export function requireTargets(
   kind: Kind,
   updates: readonly Update[],
   view: View,
+  pathOf = (index: number) => `${index}.`,
 ): { readonly row: Row; readonly input: Input }[] {
   const problems = new Problems();
   const targets = updates.flatMap(({ id, input }, index) => {
     const row = view.get(kind.name, id);
     if (row !== undefined) return [{ row, input }];
-    problems.add(`${index}.id`, `there is no ${kind.label} ${id}`);
+    problems.add(`${pathOf(index)}id`, `there is no ${kind.label} ${id}`);
     return [];
   });
   problems.settle();

@@ -1,8 +1,6 @@
 /** The query of a collection (spec 4.2 to 4.8) as a selection of the store. */
-import { CatalogError } from '../errors.ts';
 import type { Kind, Scalar } from '../model/kind.ts';
 import { perKind } from '../model/per-kind.ts';
-import type { Direction } from '../store/memory/sorting.ts';
 import type { Selection } from '../store/memory/selection.ts';
 import {
   type KnownParameters,
@@ -10,26 +8,21 @@ import {
   type Parameters,
   parseParameters,
 } from './query/parameters.ts';
+import {
+  type PagedQuery,
+  PAGING,
+  parseOrder,
+  parsePaging,
+  parseSortby,
+  unpagedOf,
+} from './query/paging.ts';
 import { parseRanges, type RangeParameter, rangeParameters } from './query/ranges.ts';
 import { parseSearch } from './query/search-words.ts';
 import { scalarAttributes, visibleAttributes } from './representation.ts';
 
-export const DEFAULT_PAGE_SIZE = 20;
-export const MAX_PAGE_SIZE = 1000;
-
-/** How the client counts, so that links to other pages count the same way. */
-type PagingForm = 'page' | 'offset' | 'all';
-
-export interface CollectionQuery {
+export interface CollectionQuery extends PagedQuery {
   readonly selection: Selection;
-  readonly form: PagingForm;
-  /** Every parameter that does not page, decoded, in the order sent: links repeat them. */
-  readonly others: readonly (readonly [name: string, value: string])[];
 }
-
-const PAGE_FORM = ['page', 'per_page'];
-const OFFSET_FORM = ['limit', 'offset'];
-const PAGING = new Set([...PAGE_FORM, ...OFFSET_FORM]);
 
 /** What the query of a kind may hold, worked out once. */
 interface QueryPlan extends KnownParameters {
@@ -58,9 +51,9 @@ const PLANS = perKind((kind): QueryPlan => {
 export function parseQuery(kind: Kind, search: string): CollectionQuery {
   const plan = PLANS[kind.name];
   const sent = parseParameters(plan, search);
-  const { form, offset, limit } = parsePaging(kind, sent);
+  const { form, offset, limit } = parsePaging(sent, kind.unpaged);
   const selection = { ...parseSelected(kind, plan, sent), offset, limit };
-  return { selection, form, others: [...sent].filter(([name]) => !PAGING.has(name)) };
+  return { selection, form, others: unpagedOf(sent) };
 }
 
 /**
@@ -90,7 +83,7 @@ function parseSelected(
     filters: parseFilters(kind, plan, sent),
     words: parseSearch(sent.get('q')),
     ranges: parseRanges(plan.ranges, sent),
-    sortby: parseSortby(plan, sent),
+    sortby: parseSortby(sent, plan.sortable, 'id'),
     order: parseOrder(sent),
   };
 }
@@ -140,53 +133,4 @@ function parseFilter(kind: Kind, parameter: string, attribute: string, text: str
     parameter,
     nullable ? 'must be an id in digits, or null' : 'must be an id in digits',
   );
-}
-
-function parsePaging(
-  kind: Kind,
-  sent: Parameters,
-): { form: PagingForm; offset: number; limit: number } {
-  const byPage = PAGE_FORM.some((name) => sent.has(name));
-  const byOffset = OFFSET_FORM.some((name) => sent.has(name));
-  if (byPage && byOffset) {
-    throw new CatalogError(
-      'malformed_query',
-      'use page and per_page, or limit and offset, not both',
-    );
-  }
-  if (byOffset) {
-    const limit = parseCount(sent, 'limit', DEFAULT_PAGE_SIZE, 1, MAX_PAGE_SIZE);
-    return { form: 'offset', limit, offset: parseCount(sent, 'offset', 0, 0) };
-  }
-  if (!byPage && kind.unpaged) return { form: 'all', offset: 0, limit: Number.POSITIVE_INFINITY };
-  const limit = parseCount(sent, 'per_page', DEFAULT_PAGE_SIZE, 1, MAX_PAGE_SIZE);
-  return { form: 'page', limit, offset: (parseCount(sent, 'page', 1, 1) - 1) * limit };
-}
-
-function parseCount(
-  sent: Parameters,
-  name: string,
-  absent: number,
-  least: number,
-  most = Number.POSITIVE_INFINITY,
-): number {
-  const text = sent.get(name);
-  if (text === undefined) return absent;
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= least && value <= most) return value;
-  const range =
-    most === Number.POSITIVE_INFINITY ? `of at least ${least}` : `from ${least} to ${most}`;
-  throw malformed(name, `must be a number ${range}, in digits`);
-}
-
-function parseSortby({ sortable }: QueryPlan, sent: Parameters): string {
-  const sortby = sent.get('sortby') ?? 'id';
-  if (sortable.has(sortby)) return sortby;
-  throw malformed('sortby', `must be one of ${[...sortable].join(', ')}`);
-}
-
-function parseOrder(sent: Parameters): Direction {
-  const order = sent.get('order') ?? 'asc';
-  if (order === 'asc' || order === 'desc') return order;
-  throw malformed('order', 'must be asc or desc');
 }

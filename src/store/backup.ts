@@ -13,6 +13,7 @@ import { stateFaults } from './check.ts';
 import { createStore } from './files/create.ts';
 import type { State } from './state.ts';
 import { CHANGES, damaged, HEAD, listChanges, LOCK, unwritable } from './files/files.ts';
+import { LAST_BACKUP } from './files/last-backup.ts';
 import { writeBase } from './files/write-base.ts';
 
 /** Files that may be in a directory into which a backup is restored. */
@@ -28,6 +29,7 @@ const NO_STORE = new Set([
   'lost+found',
   CHANGES,
   HEAD,
+  LAST_BACKUP,
 ]);
 
 /**

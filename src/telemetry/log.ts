@@ -119,7 +119,10 @@ export class Log {
     this.#pino.error({ ...fields, ...stack }, message);
   }
 
-  /** The last line of a process that ends at once. It is written at every level, and directly. */
+  /**
+   * Why a process ends at once. The line is written at every level, and directly; lines that the
+   * system is still taking at that moment can come after it.
+   */
   lastFailure(message: string, error: unknown): void {
     this.#direct.now = true;
     this.#pino.level = 'error';

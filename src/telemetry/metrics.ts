@@ -55,6 +55,8 @@ export interface Sources {
   /** Bytes of request bodies in memory. */
   readonly bodyMemory: () => number;
   readonly logLinesLost: () => number;
+  /** Milliseconds since the epoch; null if none was made. Throws if that cannot be read. */
+  readonly lastBackup: () => number | null;
 }
 
 export class Metrics {
@@ -96,7 +98,7 @@ export class Metrics {
 
   constructor(version: string, sources: Sources) {
     const { rows, size, waiting, pages, oldestPage, connections, ready, logLinesLost } = sources;
-    const { memoryLimit, memoryScarce, bodyMemory } = sources;
+    const { memoryLimit, memoryScarce, bodyMemory, lastBackup } = sources;
     this.#gauge('catalog_build_info', 'Always 1; the version is the label.', ['version'], (gauge) =>
       gauge.set({ version }, 1),
     );
@@ -123,6 +125,16 @@ export class Metrics {
       Number(memoryScarce()),
     );
     this.#value('catalog_http_body_memory_bytes', 'Request bodies in memory.', bodyMemory);
+    this.#gauge(
+      'catalog_backup_age_seconds',
+      'Since the last backup; no value if none was made, or if that cannot be read.',
+      [],
+      (gauge) => {
+        const age = ageOf(lastBackup);
+        if (age === null) gauge.remove();
+        else gauge.set(age);
+      },
+    );
     this.#value('process_resident_memory_bytes', 'Resident memory.', () =>
       process.memoryUsage.rss(),
     );
@@ -238,5 +250,15 @@ export class Metrics {
 
   #value(name: string, help: string, read: () => number): void {
     this.#gauge(name, help, [], (gauge) => gauge.set(read()));
+  }
+}
+
+/** Seconds since the last backup; null also if that cannot be read, so that the others can be. */
+function ageOf(lastBackup: () => number | null): number | null {
+  try {
+    const time = lastBackup();
+    return time === null ? null : Math.max(Date.now() - time, 0) / 1000;
+  } catch {
+    return null;
   }
 }

@@ -1,10 +1,10 @@
 /** The examples of the documents, run one after the other as a reader pastes them. */
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { temporaryDirectory } from '../support/directory.ts';
-import { ENTRY, ROOT } from '../support/paths.ts';
+import { PROGRAM, ROOT } from '../support/paths.ts';
 import { killServers, startServer } from '../support/server.ts';
 import { openShell, type Shell } from '../support/shell.ts';
 import { until } from '../support/until.ts';
@@ -68,13 +68,12 @@ async function assertTrue(document: string): Promise<void> {
   const server = await startServer({ data, demo: true, ownKeys: true });
   mkdirSync(join(directory, 'dist'));
   const program = join(directory, 'dist', 'catalog-server');
-  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${ENTRY}' "$@"\n`);
-  chmodSync(program, 0o700);
+  symlinkSync(PROGRAM, program);
   const shell = openShell(directory, { CATALOG_DATA: data });
   shells.push(shell);
 
   for (const { commands, output } of examples) {
-    if (!/^(?:curl|API|AUTH|TOKEN|JSON|ETAG|echo)\b/.test(commands[0] ?? '')) continue;
+    if (!/^(?:curl|API|AUTH|TOKEN|JSON|ETAG|echo|dist)\b/.test(commands[0] ?? '')) continue;
     for (const command of commands.slice(0, -1)) {
       await shell.run(command.replace('http://127.0.0.1:8000', server.url));
     }

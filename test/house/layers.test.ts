@@ -31,16 +31,18 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'auth',
     'model',
     'telemetry',
+    'console',
     'errors',
     'slices',
   ],
-  http: ['resources', 'auth', 'model', 'telemetry', 'errors', 'slices'],
+  http: ['resources', 'auth', 'model', 'telemetry', 'console', 'errors', 'slices'],
   resources: ['store', 'model', 'errors', 'slices'],
   pages: ['store', 'disk', 'model', 'errors', 'slices'],
   store: ['disk', 'model', 'errors', 'slices'],
   auth: ['disk', 'errors', 'slices'],
   disk: ['errors', 'slices'],
   model: ['errors', 'slices'],
+  console: ['errors'],
   telemetry: ['errors', 'slices'],
   errors: [],
   slices: [],
@@ -48,8 +50,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 
 /** The files outside src/disk that import the file system, and why each may: they only read. */
 const READERS: Readonly<Record<string, { reason: string; names: RegExp }>> = {
-  'cli/commands/backup.ts': {
-    reason: 'asks where a backup really goes, and what is there',
+  'cli/commands/output-path.ts': {
+    reason: 'asks where a named file really is, and what is there',
     names: /^import \{ existsSync, realpathSync, statSync \} from 'node:fs';$/m,
   },
   'pages/writer/files.ts': {
@@ -143,6 +145,15 @@ test('http knows neither store nor disk nor pages', () => {
     ['store', 'disk', 'pages', 'app', 'cli'].includes(layerOf(to)),
   );
   assert.equal(wrong, []);
+});
+
+test('the server imports no code of the browser', () => {
+  const crossing = IMPORTS.filter(
+    ({ from, to }) => layerOf(to) === 'console' && layerOf(from) !== 'console',
+  );
+  assert.ok(crossing.length > 0);
+  const files = new Set(crossing.map(({ to }) => to));
+  assert.equal([...files].sort(), ['console/assets.ts', 'console/open.ts']);
 });
 
 /** @returns the files of a cycle, the first one twice; null where there is none. */

@@ -164,7 +164,8 @@ async function real(template: string): Promise<string> {
     .replace('{part}', '2')
     .replace('{name}', 'skus-1')
     .replace('{jti}', 'another')
-    .replace('{file}', 'start.js');
+    .replace('{file}', 'start.js')
+    .replace('{path}', 'skus/17');
   if (!path.includes('{child}')) return path;
   const listed = await send(server, 'GET', path.replace('{child}/', ''), { token: await sign() });
   return path.replace('{child}', String(listed.json[0].id));
@@ -222,12 +223,15 @@ for (const [kind, make] of Object.entries(BAD)) {
   });
 }
 
-/** What is for admins alone: tokens of others, the audit trail, webhooks, having pages made. */
+/** What is for admins alone: tokens of others, audits, accounts, webhooks, having pages made. */
 function isManagement(template: string, reads: boolean): boolean {
   if (template.startsWith('/admin/page-builds/')) return !reads;
-  if (template.endsWith('/reversal/')) return false;
-  return /^\/admin\/(?:tokens|audits|webhooks)\//.test(template);
+  if (template.endsWith('/reversal/') || template === RENEWAL) return false;
+  return /^\/admin\/(?:tokens|audits|users|webhooks)\//.test(template);
 }
+
+/** Every account may renew its own token (spec 6.8). */
+const RENEWAL = '/admin/tokens/renewal/';
 
 /** Who wrote an item is for those who may write it (spec 6.5). */
 const isItemTrail = (template: string) => /^\/admin\/\w+\/\{pk\}\/audits\/$/.test(template);
@@ -244,7 +248,8 @@ for (const [role, may] of Object.entries(ROLES)) {
     let refused = 0;
     for (const operation of operations) {
       const { template, method, path, open } = operation;
-      const reads = (method === 'GET' || method === 'HEAD') && !isItemTrail(template);
+      const isRead = method === 'GET' || method === 'HEAD';
+      const reads = (isRead && !isItemTrail(template)) || template === RENEWAL;
       const manages = isManagement(template, reads);
       const allowed = open || (manages ? may.manages : reads ? may.reads : may.writes);
       const { status } = await knock(operation, await bearer(sign({ role })));

@@ -47,7 +47,7 @@ const varyOf = ({ headers }: Received) => headers.get('vary');
 
 const EXPOSED = {
   'access-control-expose-headers':
-    'Allow, Catalog-Sequence, Content-Disposition, ETag, Idempotent-Replayed, Link, Location, Retry-After, WWW-Authenticate, X-Total-Count',
+    'Allow, Catalog-Sequence, Content-Disposition, ETag, Idempotent-Replayed, Link, Location, Preference-Applied, Retry-After, WWW-Authenticate, X-Total-Count',
 };
 
 const preflight = (where: Where, path: string, origin: string, method: string) =>
@@ -64,7 +64,7 @@ const preflightAnswer = (origin: string, allow: string) => ({
   'access-control-allow-origin': origin,
   'access-control-allow-methods': allow,
   'access-control-allow-headers':
-    'Accept, Authorization, Catalog-Min-Sequence, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID',
+    'Accept, Authorization, Catalog-Min-Sequence, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer',
   'access-control-max-age': '7200',
 });
 

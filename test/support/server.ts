@@ -1,13 +1,10 @@
 /** A real server on a real directory: every test that speaks HTTP begins here. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { migrate } from '../../src/cli/commands/migrate.ts';
 import { temporaryDirectory } from './directory.ts';
-import { ROOT } from './paths.ts';
+import { PROGRAM, ROOT } from './paths.ts';
 import { SECRET } from './secret.ts';
 import { contextOf } from './service.ts';
-
-const ENTRY = join(ROOT, 'bin', 'catalog-server.ts');
 
 export { SECRET };
 
@@ -21,15 +18,14 @@ export interface Finished {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** The executable instead of the source. */
+  /** Another executable than {@link PROGRAM}. */
   readonly binary?: string;
   /** The content of standard input; empty by default. */
   readonly input?: string | Uint8Array;
 }
 
 function start(args: readonly string[], { env, cwd, binary, input }: RunOptions): ChildProcess {
-  const [file, ...first] = binary === undefined ? [process.execPath, ENTRY] : [binary];
-  const child = spawn(file, [...first, ...args], {
+  const child = spawn(binary ?? PROGRAM, args, {
     cwd: cwd ?? ROOT,
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],

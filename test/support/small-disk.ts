@@ -1,6 +1,6 @@
 /** File systems of a test's own, if the machine lets it mount them: full, or read-only. */
 import { spawnSync } from 'node:child_process';
-import fs, { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import fs, { copyFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { temporaryDirectory } from './directory.ts';
 
@@ -90,16 +90,16 @@ export function readOnly(directory: string): () => void {
 /** A file system on a device, which turns read-only when it finds an error on the device. */
 export class FailingDisk {
   readonly directory = temporaryDirectory();
-  readonly #image = join(temporaryDirectory(), 'image');
+  #image = join(temporaryDirectory(), 'image');
 
   constructor() {
     writeFileSync(this.#image, '');
     truncateSync(this.#image, 16 * 1024 * 1024);
     command('mkfs.ext4', '-q', this.#image);
-    this.mount();
+    this.#mount();
   }
 
-  mount(): void {
+  #mount(): void {
     mount(this.directory, '-o', 'loop,errors=remount-ro', this.#image);
   }
 
@@ -107,6 +107,20 @@ export class FailingDisk {
   fail(): void {
     const device = basename(command('findmnt', '-n', '-o', 'SOURCE', this.directory));
     writeFileSync(`/sys/fs/ext4/${device}/trigger_fs_error`, 'test');
+  }
+
+  /**
+   * Repairs the file system as an operator does: e2fsck, then a new mount. It is a copy that is
+   * mounted: as long as another process's mount namespace holds the old file system, the kernel
+   * would give that one again, which stays read-only.
+   */
+  repair(): void {
+    this.unmount();
+    const image = `${this.#image}-repaired`;
+    copyFileSync(this.#image, image);
+    this.#image = image;
+    command('sh', '-c', 'e2fsck -fy "$1" >/dev/null || [ $? = 1 ]', 'e2fsck', image);
+    this.#mount();
   }
 
   unmount(): void {

@@ -1,6 +1,4 @@
 /** `backup` and `restore`: the whole catalog as one file, beside a running server too. */
-import { existsSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve, sep } from 'node:path';
 import { CatalogError, messageOf } from '../../errors.ts';
 import {
   encodeBackup,
@@ -12,9 +10,11 @@ import {
 import type { State } from '../../store/state.ts';
 import { readable } from '../../store/files/files.ts';
 import { recover } from '../../store/files/recovery.ts';
+import { recordBackup } from '../../store/files/last-backup.ts';
 import { missing } from '../../store/store.ts';
 import type { Context } from '../../app/context.ts';
 import { describeState } from './describe.ts';
+import { outputPath } from './output-path.ts';
 
 /** Standard input or output instead of a file. */
 const STREAM = '-';
@@ -34,12 +34,30 @@ export async function backup({ data, file }: BackupOptions, context: Context): P
     await refusing('standard output', async () => {
       for (const slice of encodeBackup(state)) await context.write(slice);
     });
+    await remember(data, state, context);
     return;
   }
   const path = file ?? `catalog-${timestamp(new Date())}.json`;
-  const target = targetOf(path, data);
+  const target = outputPath(path, data, 'backup_failed');
   await refusing(path, () => writeBackup(context.disk, state, target));
+  await remember(data, state, context);
   context.print(`backed up ${data} to ${path}: ${describeState(state)}`);
+}
+
+/** What the system says to a user who may read the directory, and not write there. */
+const MAY_ONLY_READ = new Set(['EACCES', 'EPERM', 'EROFS']);
+
+/**
+ * Keeps the time of the backup, which is complete whether or not that succeeds. A backup needs no
+ * right but to read, so a user who has no other makes one without a warning.
+ */
+async function remember(data: string, state: State, { disk, warn }: Context): Promise<void> {
+  try {
+    await recordBackup(disk, data, new Date(), state.sequence);
+  } catch (error) {
+    if (MAY_ONLY_READ.has((error as NodeJS.ErrnoException).code ?? '')) return;
+    warn(`warning: the backup is complete, but its time cannot be kept: ${messageOf(error)}`);
+  }
 }
 
 /** @throws CatalogError `backup_failed` if the disk or a pipe does not take the backup. */
@@ -83,26 +101,4 @@ async function readBackup(file: string, context: Context): Promise<State> {
 /** `20261121T142737Z`: it sorts by time, and is a valid name in every file system. */
 function timestamp(time: Date): string {
   return time.toISOString().replace(/[-:]|\.\d+/g, '');
-}
-
-/** @returns the path to write, without symbolic links. @throws CatalogError `backup_failed`. */
-function targetOf(file: string, data: string): string {
-  const refuse = (why: string, cause?: unknown) =>
-    new CatalogError('backup_failed', `${file} ${why}`, { cause });
-  let path: string;
-  try {
-    path = existsSync(file)
-      ? realpathSync(file)
-      : join(realpathSync(dirname(resolve(file))), basename(file));
-  } catch (cause) {
-    throw refuse(`is in no directory that can be used: ${messageOf(cause)}`, cause);
-  }
-  if (existsSync(path) && !statSync(path).isFile()) {
-    throw refuse('is no ordinary file; name another, or "-" for standard output');
-  }
-  const owned = realpathSync(data);
-  if (path.startsWith(owned + sep)) {
-    throw refuse(`is in the data directory; name a file outside of ${data}`);
-  }
-  return path;
 }

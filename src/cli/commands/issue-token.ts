@@ -1,4 +1,5 @@
 /** `issue-token`: prints a JWT, and nothing else, to standard output. */
+import type { Access } from '../../auth/access.ts';
 import { LiveCredentials } from '../../auth/credentials.ts';
 import { issueFor } from '../../auth/login.ts';
 import type { Role } from '../../auth/roles.ts';
@@ -25,13 +26,16 @@ export async function issueTokenCommand(
   context: Context,
 ): Promise<void> {
   const credentials = await LiveCredentials.open(data, context.env['CATALOG_JWT_SECRET']);
-  const { token } = await issueFor(credentials, expires, ({ users }) => {
+  const callerOf = ({ users }: Access) => {
     if (users.get(subject)?.disabled !== true) return { subject, role };
     throw new CatalogError(
       'account',
       `the user ${subject} is disabled, so that no token of that name is valid; run: catalog-server users enable ${subject}`,
     );
-  });
+  };
+  const { token } = await issueFor(credentials, callerOf, (issued) => ({
+    expires: issued + expires,
+  }));
   try {
     requireStore(data, context.disk);
   } catch (error) {

@@ -1,5 +1,6 @@
 /** The values of flags and arguments for users, tokens and keys. */
 import { InvalidArgumentError } from 'commander';
+import { accountName } from '../../auth/accounts.ts';
 import { parseDuration } from '../../auth/duration.ts';
 import { isRole, ROLES, type Role } from '../../auth/roles.ts';
 import { MAX_ID_LENGTH } from '../../auth/tokens.ts';
@@ -26,8 +27,8 @@ export function parseOverlap(text: string): number {
 
 /** @returns the name in NFC, the form in which logins are compared. */
 export function parseUserName(text: string): string {
-  const name = text.normalize('NFC');
-  if (/^[\p{L}\p{M}\p{N}._@+-]{1,64}$/u.test(name) && !name.startsWith('-')) return name;
+  const name = accountName(text);
+  if (name !== null) return name;
   throw new InvalidArgumentError('Give 1 to 64 letters, digits, or any of . _ @ + -');
 }
 

@@ -14,7 +14,7 @@ import { definePath, type Path } from '../operations/path.ts';
 import { PAGES_TAG } from './tags.ts';
 
 /** Its own style sheet and pictures are all that a page may load; it runs no script. */
-const POLICY = [
+export const POLICY = [
   "default-src 'none'",
   "style-src 'self'",
   "img-src 'self' https: data:",

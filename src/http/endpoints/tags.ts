@@ -8,9 +8,19 @@ export const TOKENS_TAG: Tag = {
   description: 'The way in: tokens for accounts, and their end.',
 };
 
+export const USERS_TAG: Tag = {
+  name: 'users',
+  description: 'Accounts, at `/admin/users/`. For holders of a token with the role `admin`.',
+};
+
 export const PAGES_TAG: Tag = {
   name: 'pages',
   description: 'What the shop shows of its SKUs.',
+};
+
+export const CONSOLE_TAG: Tag = {
+  name: 'console',
+  description: 'The catalog in a browser.',
 };
 
 export const IMPORTS_TAG: Tag = {

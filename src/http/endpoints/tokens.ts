@@ -5,10 +5,15 @@ import { mayActAs } from '../../auth/roles.ts';
 import { MAX_ID_LENGTH, type Verified } from '../../auth/tokens.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { longText, shortText } from '../../model/schemas.ts';
+import type { IssuedToken } from '../../auth/tokens.ts';
 import type { HttpResponse } from '../message.ts';
-import { json, noBody } from '../operations/body.ts';
+import { json, noBody, optionalJson } from '../operations/body.ts';
 import { negotiatedJson, type Shape } from '../operations/content.ts';
-import { operation, type RequestContext } from '../operations/operation.ts';
+import {
+  operation,
+  type RequestContext,
+  type ResponseDeclaration,
+} from '../operations/operation.ts';
 import type { PathParameter } from '../operations/parameters.ts';
 import type { Params } from '../operations/params.ts';
 import { definePath, type Path } from '../operations/path.ts';
@@ -47,6 +52,8 @@ const tokenRequest = v.pipe(
   v.description('Who wants a token.'),
 );
 
+const renewalRequest = v.pipe(v.object({}), v.description('Nothing: the token says it all.'));
+
 const TOKEN: Shape = {
   name: 'Token',
   schema: () => ({
@@ -65,6 +72,15 @@ const TOKEN_EXAMPLE = {
   token:
     'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJyb2xlIjoiZWRpdG9yIiwic3ViIjoiYW5uIn0.c2lnbmF0dXJl',
   expires_at: '2026-11-21T16:00:00Z',
+};
+
+const TOKEN_CREATED: ResponseDeclaration = {
+  name: 'TokenCreated',
+  description: 'The token. `Location` names the path at which it can be ended.',
+  headers: ['Location', 'Preference-Applied?'],
+  content: negotiatedJson(TOKEN, {
+    Token: () => ({ summary: 'A token', value: TOKEN_EXAMPLE }),
+  }),
 };
 
 const JTI: PathParameter = {
@@ -99,18 +115,35 @@ export const TOKEN_PATHS: readonly Path[] = [
           summary: 'A user name and a password',
           value: { username: 'ann', password: 'correct horse battery staple', expires: '8h' },
         }),
-        responses: {
-          201: {
-            name: 'TokenCreated',
-            description: 'The token. `Location` names the path at which it can be ended.',
-            headers: ['Location'],
-            content: negotiatedJson(TOKEN, {
-              Token: () => ({ summary: 'A token', value: TOKEN_EXAMPLE }),
-            }),
-          },
-        },
+        responses: { 201: TOKEN_CREATED },
         failures: [401, 429],
         run: createToken,
+      }),
+    },
+  }),
+  // Before the ids of tokens, one of which it could be.
+  definePath({
+    template: '/admin/tokens/renewal/',
+    tag: TOKENS_TAG,
+    name: 'TokenRenewal',
+    about: 'renewing a token',
+    label: 'token',
+    offers: JSON_OFFERS,
+    resolve: () => undefined,
+    operations: {
+      POST: operation({
+        id: 'renewToken',
+        summary: 'Renew the token that is sent',
+        description:
+          'Another token of the same account, with the role that the account has now, for as long as the first was issued for. It works for 30 days after the login (`auth_time`); after that, and if the account was disabled or removed, 401. A token that was issued without a login is 403. The token that is sent stays valid.',
+        role: 'viewer',
+        body: optionalJson('TokenRenewalInput', renewalRequest, {
+          summary: 'Nothing has to be said',
+          value: {},
+        }),
+        responses: { 201: TOKEN_CREATED },
+        failures: [403, 429],
+        run: renewToken,
       }),
     },
   }),
@@ -149,15 +182,34 @@ async function createToken(
   { services, request, mediaType }: RequestContext<undefined>,
   { username, password, expires: seconds }: v.InferOutput<typeof tokenRequest>,
 ): Promise<HttpResponse> {
-  const { tokenService } = services;
   const credential = { username, password };
-  const { token, id, expires } = await tokenService.issue(credential, seconds, request.address);
+  const issued = await services.tokenService.issue(credential, seconds, request.address);
+  return tokenResponse(issued, request.path, mediaType);
+}
+
+async function renewToken({
+  services,
+  request,
+  caller,
+  mediaType,
+}: RequestContext<undefined>): Promise<HttpResponse> {
+  if (caller === null) throw new Error('a token is renewed for a caller');
+  const issued = await services.tokenService.renew(caller);
+  return tokenResponse(issued, request.path.replace(/renewal\/$/, ''), mediaType);
+}
+
+/** @param path of the tokens. */
+function tokenResponse(
+  { token, id, expires }: IssuedToken,
+  path: string,
+  mediaType: string,
+): HttpResponse {
   return {
     status: 201,
     headers: {
       'Content-Type': mediaType,
       'Cache-Control': 'no-store',
-      Location: `${request.path}${id}/`,
+      Location: `${path}${id}/`,
     },
     body: JSON.stringify({
       token,

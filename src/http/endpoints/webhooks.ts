@@ -2,6 +2,9 @@
 import type { Kind, Row } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
 import type { Address } from '../../resources/address.ts';
+import { parseInput } from '../../resources/input.ts';
+import { membersOf } from '../../resources/members.ts';
+import { inSlices } from '../../slices.ts';
 import type { HttpResponse } from '../message.ts';
 import { noBody, uncheckedJson } from '../operations/body.ts';
 import { arrayOf, negotiatedJson, type Shape } from '../operations/content.ts';
@@ -106,12 +109,17 @@ export function createWebhook(place: Place): Operation<Address> {
       'What changes from now on is sent to its address. The answer has the secret with which the deliveries are signed; no other answer has it.',
     role: roleFor(place, 'POST'),
     parameters: [IDEMPOTENCY_KEY],
-    body: uncheckedJson(inputOf(KIND), () => sentAttributes(KIND)),
+    body: uncheckedJson(
+      inputOf(KIND),
+      () => sentAttributes(KIND),
+      membersOf(KIND),
+      (body) => inSlices(parseInput(KIND, body, 'whole')),
+    ),
     responses: {
       201: {
         name: 'WebhookCreated',
         description: 'The new webhook, with its secret.',
-        headers: ['Location', 'ETag', 'Idempotent-Replayed?'],
+        headers: ['Location', 'ETag', 'Idempotent-Replayed?', 'Preference-Applied?'],
         content: negotiatedJson(WITH_SECRET, {
           WebhookWithSecret: () => ({ summary: 'A new webhook', value: exampleWithSecret() }),
         }),

@@ -49,9 +49,9 @@ const EVERY: Named = {
   },
   'Cache-Control': {
     description:
-      '`no-store` where a token is asked for; else `no-cache`: use it again only after a request with `If-None-Match`.',
+      '`no-store` where a token is asked for; else `no-cache`: use it again only after a request with `If-None-Match`. A file of the console whose name has a digest of its content may be kept for a year.',
     required,
-    schema: { ...text, enum: ['no-store', 'no-cache'] },
+    schema: { ...text, enum: ['no-store', 'no-cache', 'public, max-age=31536000, immutable'] },
   },
   'Catalog-Sequence': {
     description:
@@ -97,6 +97,10 @@ const OWN: Named = {
       'This is the answer that the first request with the same `Idempotency-Key` got; nothing was done again.',
     schema: { ...text, const: 'true' },
   },
+  'Preference-AppliedPerhaps': {
+    description: 'With `Prefer: handling=strict`: unknown members were looked for (RFC 7240).',
+    schema: { ...text, const: 'handling=strict' },
+  },
   Allow: {
     description: 'Every method of the path.',
     required,
@@ -123,6 +127,15 @@ const OWN: Named = {
   },
   'Content-Security-Policy': { ...policy, required },
   'Content-Security-PolicyPerhaps': policy,
+  'Referrer-Policy': {
+    description: 'Links of the page do not say where they are followed from.',
+    required,
+    schema: { ...text, const: 'no-referrer' },
+  },
+  'Content-EncodingPerhaps': {
+    description: 'How the body is compressed, if `Accept-Encoding` allows it.',
+    schema: { ...text, enum: ['br', 'gzip'] },
+  },
   'Content-Disposition': {
     description: 'The name of the file (RFC 6266).',
     required,

@@ -8,6 +8,7 @@ import {
   IF_MODIFIED_SINCE,
   IF_NONE_MATCH,
   type Parameter,
+  PREFER,
 } from '../operations/parameters.ts';
 import type { Path } from '../operations/path.ts';
 import { type FailureStatus, failures } from './failures.ts';
@@ -34,7 +35,8 @@ export function pathItem(path: Path, basePath: string): JsonObject {
 /** The parameters of an operation beyond those of its path: its own, and those of conditions. */
 export function parametersOf(path: Path, method: string, operation: Described): Parameter[] {
   const waits = reads(method) ? [CATALOG_MIN_SEQUENCE] : [];
-  const own = [...(operation.parameters ?? []), ...waits];
+  const prefers = operation.body.validated ? [PREFER] : [];
+  const own = [...(operation.parameters ?? []), ...waits, ...prefers];
   if (!path.tagged) return reads(method) ? own : [...own, IF_MATCH];
   const dated = Object.values(operation.responses).some(({ headers = [] }) =>
     headers.includes('Last-Modified'),

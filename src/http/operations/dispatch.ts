@@ -32,7 +32,12 @@ export interface Checked<Found> {
    */
   resolve(params: Params, services: Services, reads: boolean): Found | Promise<Found>;
   /** Of the representation in a media type; left out if the path has none to compare. */
-  validators?(found: Found, services: Services, mediaType: string): Validators;
+  validators?(
+    found: Found,
+    services: Services,
+    mediaType: string,
+    request: HttpRequest,
+  ): Validators;
   /** The media types of GET among which `Accept` chooses; left out if there is one alone. */
   readonly offers?: readonly Offer[];
 }
@@ -82,7 +87,8 @@ function examine<Found>(
     const mediaType = chooseMediaType(path.offers, request, reads);
     const conditions = conditionsOf(request);
     const unchanged =
-      conditions && judge(conditions, path.validators?.(found, services, mediaType) ?? null, reads);
+      conditions &&
+      judge(conditions, path.validators?.(found, services, mediaType, request) ?? null, reads);
     return (
       unchanged ?? operation.handle({ request, services, found, caller, mediaType, conditions })
     );
@@ -105,14 +111,14 @@ function judge(
     if (!reads) requireMatch(conditions, '');
     return null;
   }
-  const { etag, modified } = validators;
+  const { etag, modified, caching } = validators;
   if (!reads) {
     requireWritable(conditions, etag);
     return null;
   }
   requireMatch(conditions, etag);
   return namesCurrent(conditions, etag) || isUnmodified(conditions, modified)
-    ? { status: 304, headers: { ETag: etag }, body: null }
+    ? { status: 304, headers: { ...caching, ETag: etag }, body: null }
     : null;
 }
 

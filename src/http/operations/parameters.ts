@@ -89,3 +89,13 @@ export const IDEMPOTENCY_KEY: Parameter = {
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
   example: '7c4a1f3e-2f0b-4d0e-9a38-6a8d3f2b5c11',
 };
+
+export const PREFER: Parameter = {
+  component: 'prefer',
+  name: 'Prefer',
+  in: 'header',
+  description:
+    'With `handling=strict` a member of the body that is not known is an error; otherwise it is ignored (RFC 7240).',
+  schema: { type: 'string' },
+  example: 'handling=strict',
+};

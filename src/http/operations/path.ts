@@ -34,6 +34,11 @@ interface PathFacts {
   readonly unversioned?: boolean;
   /** The media types of GET among which `Accept` chooses; left out if there is one alone. */
   readonly offers?: readonly Offer[];
+  /**
+   * Its parameters may have any characters of a path (RFC 3986, section 3.3), or several segments,
+   * which itty-router does not match.
+   */
+  readonly matchedWhole?: boolean;
   /** A page for people: without its last slash, GET is redirected to it. */
   readonly page?: boolean;
 }

@@ -17,6 +17,7 @@ const REQUEST_HEADERS = [
   'If-Match',
   'If-None-Match',
   'Last-Event-ID',
+  'Prefer',
 ].join(', ');
 
 /** Response headers that a page may read, in addition to the safelisted ones. */
@@ -28,6 +29,7 @@ const RESPONSE_HEADERS = [
   'Idempotent-Replayed',
   'Link',
   'Location',
+  'Preference-Applied',
   'Retry-After',
   'WWW-Authenticate',
   'X-Total-Count',

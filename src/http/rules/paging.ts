@@ -1,5 +1,5 @@
 /** Links to the other pages of a list (RFC 8288). */
-import type { CollectionQuery } from '../../resources/query.ts';
+import type { PagedQuery } from '../../resources/query/paging.ts';
 
 /**
  * Characters of all links of a response together. A link repeats the filters of the request, which
@@ -14,7 +14,7 @@ const MAX_LINKS = 4096;
  * @param path of the collection, as in the request.
  * @param total rows in all pages.
  */
-export function pageLinks(path: string, query: CollectionQuery, total: number): string[] {
+export function pageLinks(path: string, query: PagedQuery, total: number): string[] {
   const { form, selection } = query;
   if (form === 'all') return [];
   const { offset, limit } = selection;
@@ -35,7 +35,7 @@ function lengthOf(links: readonly (readonly [rel: string, link: string])[]): num
   return links.reduce((sum, [, link]) => sum + link.length, 0);
 }
 
-function searchAt({ form, selection, others }: CollectionQuery, offset: number): string {
+function searchAt({ form, selection, others }: PagedQuery, offset: number): string {
   const { limit } = selection;
   const paging: [string, number][] =
     form === 'offset'

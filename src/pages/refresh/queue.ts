@@ -1,7 +1,6 @@
 /**
- * Pages in the background.
+ * Pages in the background. Invariants:
  *
- * Invariants:
  * 1. At rest no page is older than the store. Every commit notes the rows that it changed, and the
  *    pages that show them are made from a later state. Every start looks at all pages: if the
  *    manifest knows its state, at their stats alone, otherwise at what they are made from. So a
@@ -59,7 +58,8 @@ export class PageQueue {
   readonly #naming: PageNaming;
   readonly #waiting = new UniqueQueue<PageName>();
   readonly #builds: { readonly build: Build; readonly finish: () => void }[] = [];
-  readonly #retry: Retry<PageName>;
+  /** Pages that could not be made, and are tried again. */
+  readonly retry: Retry<PageName>;
   /** Pages that are being made. */
   #inHand = 0;
   /** The number of the last commit that has reached the queue, and when, by performance.now(). */
@@ -85,7 +85,7 @@ export class PageQueue {
     this.#options = options;
     this.#naming = new PageNaming(store);
     this.#noted = store.sequence;
-    this.#retry = new Retry((names) => this.#add(names), this.#report);
+    this.retry = new Retry((names) => this.#add(names), this.#report);
     store.onCommit(({ changeSet, changes }) => {
       this.#noted = changeSet.sequence;
       this.#notedAt = performance.now();
@@ -96,12 +96,12 @@ export class PageQueue {
 
   /** Pages that wait or are being made, and rows whose pages are yet to be named; 0 at rest. */
   get length(): number {
-    return this.#naming.size + this.#waiting.size + this.#inHand + this.#retry.size;
+    return this.#naming.size + this.#waiting.size + this.#inHand + this.retry.size;
   }
 
   /** Milliseconds that the oldest of them has waited; 0 if none waits. */
   get oldest(): number {
-    return Math.max(this.#naming.age, this.#waiting.age, this.#retry.age);
+    return Math.max(this.#naming.age, this.#waiting.age, this.retry.age);
   }
 
   /** Where the files stand, for readers of pages. */
@@ -137,12 +137,12 @@ export class PageQueue {
     const { lock } = this.#options;
     this.#isDraining = true;
     this.#deadline = performance.now() + grace * (1 - SAVE_SHARE);
-    this.#add(this.#retry.end());
+    this.#add(this.retry.end());
     this.#wake();
     await within(this.#rest(), grace);
     this.#isAbandoned ||= this.#running !== null;
     for (const { finish } of this.#builds.splice(0)) finish();
-    this.#retry.end();
+    this.retry.end();
     if (!this.#isAbandoned) await within(this.#save(), Math.max(grace * SAVE_SHARE, 100));
     this.#isDrained = true;
     lock.close();
@@ -233,8 +233,8 @@ export class PageQueue {
   }
 
   #conclude(name: PageName, result: PageResult | undefined): void {
-    if (result === undefined || isOutcome(result)) this.#retry.succeeded(name);
-    else this.#retry.failed(name, errorOf(name, result));
+    if (result === undefined || isOutcome(result)) this.retry.succeeded(name);
+    else this.retry.failed(name, errorOf(name, result));
   }
 
   async #buildSome(build: Build, finish: () => void): Promise<boolean> {

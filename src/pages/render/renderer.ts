@@ -45,8 +45,11 @@ export class Renderer {
     };
   }
 
-  /** @returns everything that the page is made from; null if there is no such page. */
-  prepare(facts: PageFacts): Prepared | null {
+  /**
+   * @param root what the addresses of other pages begin with; relative to the page if left out.
+   * @returns everything that the page is made from; null if there is no such page.
+   */
+  prepare(facts: PageFacts, root = rootOf(facts.name)): Prepared | null {
     const page = parseName(facts.name);
     if (page === null || facts.own === null) return null;
     if (page.type === 'style') {
@@ -58,19 +61,19 @@ export class Renderer {
       case 'sku': {
         const shared = this.#sharedFacts(facts.shared ?? '');
         const content = skuContent(presentation, shared, own as SkuPageFacts);
-        return this.#complete(facts.name, 'sku.njk', content);
+        return this.#complete(facts.name, root, 'sku.njk', content);
       }
       case 'spu': {
         const content = spuContent(presentation, own as SpuPageFacts, page.part);
-        return this.#complete(facts.name, 'spu.njk', content);
+        return this.#complete(facts.name, root, 'spu.njk', content);
       }
       case 'category': {
         const content = categoryContent(presentation, own as CategoryPageFacts, page.id, page.part);
-        return this.#complete(facts.name, 'category.njk', content);
+        return this.#complete(facts.name, root, 'category.njk', content);
       }
       case 'front': {
         const content = frontContent(own as FrontPageFacts, page.part, this.#settings.shopName);
-        return this.#complete(facts.name, 'front.njk', content);
+        return this.#complete(facts.name, root, 'front.njk', content);
       }
       case 'sitemap':
         return this.#sitemap('sitemap-index.njk', own as SitemapFacts);
@@ -96,7 +99,7 @@ export class Renderer {
   }
 
   /** Adds what every page has around its content. */
-  #complete(name: PageName, template: string, content: PageContent): Prepared {
+  #complete(name: PageName, root: string, template: string, content: PageContent): Prepared {
     const { shopName, locale, currency, publicUrl } = this.#settings;
     const crumbs: readonly Crumb[] =
       name === FRONT ? [] : [{ name: 'Home', page: FRONT }, ...content.crumbs];
@@ -112,7 +115,7 @@ export class Renderer {
     const context = Object.assign(content, {
       crumbs,
       shop: { name: shopName, locale, currency },
-      root: rootOf(name),
+      root,
       style: `${STYLE}?v=${this.#templates.styleVersion}`,
       canonical: this.#absolute(name),
       jsonLd: metadata.map(scriptJson),

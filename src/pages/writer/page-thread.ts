@@ -4,7 +4,14 @@
  */
 import type { FactGroup, PageFacts } from '../shop/facts.ts';
 import { IS_COMPILED } from './identity.ts';
-import type { Chunk, PageMaker, PageResult, RenderResult, StateMark } from './page-writer.ts';
+import type {
+  Chunk,
+  PageMaker,
+  PageResult,
+  PreviewResult,
+  RenderResult,
+  StateMark,
+} from './page-writer.ts';
 import type { Method, Reply, Setup } from './protocol.ts';
 
 /**
@@ -36,6 +43,10 @@ export class PageThread implements PageMaker {
 
   render(facts: PageFacts): Promise<RenderResult> {
     return this.#call('render', [facts]);
+  }
+
+  preview(facts: PageFacts, root: string): Promise<PreviewResult> {
+    return this.#call('preview', [facts, root]);
   }
 
   knows(state: StateMark): Promise<boolean> {

@@ -40,6 +40,9 @@ export type PageResult = Outcome | PageFailure;
 /** A page as it is now: its text; null if there is no such page; `current` if the file has it. */
 export type RenderResult = { readonly text: string } | 'current' | null | PageFailure;
 
+/** The text of a page; null if the facts make none. */
+export type PreviewResult = { readonly text: string } | null | PageFailure;
+
 /** Part of a long list, and whether it was the last one. */
 export interface Chunk {
   readonly names: readonly PageName[];
@@ -56,6 +59,12 @@ export interface PageMaker {
   make(groups: readonly FactGroup[], always: boolean): Promise<PageResult[]>;
   /** Renders a page to be sent, and writes nothing. */
   render(facts: PageFacts): Promise<RenderResult>;
+  /**
+   * Renders a page that may show what is not stored, and compares it with no file.
+   *
+   * @param root what the addresses of other pages begin with, such as `/pages/`.
+   */
+  preview(facts: PageFacts, root: string): Promise<PreviewResult>;
   /** Whether every page of this state was made, as far as the manifest knows. */
   knows(state: StateMark): Promise<boolean>;
   /** The next pages with a record whose file is not as the record says. */
@@ -106,6 +115,15 @@ export class PageWriter implements PageMaker {
       if (prepared === null) return null;
       if (this.#isMade(facts.name, this.#inputsOf(prepared))) return 'current';
       return { text: this.#renderer.render(prepared) };
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
+  async preview(facts: PageFacts, root: string): Promise<PreviewResult> {
+    try {
+      const prepared = this.#renderer.prepare(facts, root);
+      return prepared && { text: this.#renderer.render(prepared) };
     } catch (error) {
       return failureOf(error);
     }

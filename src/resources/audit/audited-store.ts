@@ -1,8 +1,9 @@
 /** The store as the use cases write to it: what they write and its audit trail are one commit. */
 import { atOnce } from '../../slices.ts';
 import type { LongTransaction, Transaction } from '../../store/draft.ts';
+import type { FrozenView } from '../../store/memory/frozen-view.ts';
 import type { Store } from '../../store/store.ts';
-import { audit, DEFAULT_AUDIT_BYTES } from '../audit.ts';
+import { type Act, audit, auditAct, DEFAULT_AUDIT_BYTES } from '../audit.ts';
 
 export interface AuditedStoreOptions {
   /** Milliseconds since the epoch; the machine's clock by default. */
@@ -25,6 +26,22 @@ export class AuditedStore {
     this.requireRoom = options.requireRoom ?? (() => {});
     this.#now = options.now ?? Date.now;
     this.#auditBytes = options.auditBytes ?? DEFAULT_AUDIT_BYTES;
+  }
+
+  /** All rows as of the time of the call, until the view is closed. */
+  freeze(): FrozenView {
+    return this.store.freeze();
+  }
+
+  /**
+   * Tells the trail of a change of something that is not a row of the store.
+   *
+   * @throws CatalogError `write_refused`.
+   */
+  record(subject: string | null, act: Act): Promise<void> {
+    return this.store.transact((transaction) =>
+      auditAct(transaction, act, { subject, time: this.#now() }, this.#auditBytes),
+    );
   }
 
   /**

@@ -14,6 +14,7 @@ import { KINDS } from '../../model/kinds.ts';
 import { ownersOf, referrersOf } from '../../model/relations.ts';
 import type { RowOf } from '../../model/rows.ts';
 import type { Transaction } from '../../store/draft.ts';
+import { USERS } from '../audit.ts';
 import { storedRow } from '../rows.ts';
 
 type AuditEntry = RowOf<'audits'>;
@@ -93,6 +94,7 @@ function* companionsOf(transaction: Transaction, entry: AuditEntry): Generator<A
   for (let id = entry.id + 1; ; id += 1) {
     const next = transaction.get('audits', id);
     if (next?.time !== entry.time || next.subject !== entry.subject) return;
+    if (!isReversible(next)) return;
     const kind = kindOf(next);
     if (ownersOf(kind.name).length === 0) return;
     const owner = ownerOf(kind, valuesIn(next.before) ?? valuesIn(next.after) ?? {});
@@ -177,10 +179,21 @@ function changedAttributes(kind: Kind, one: Row, other: Row): string[] {
   );
 }
 
+/** Whether an entry tells of a row, and not of an account. */
+export function isReversible({ resource }: Pick<AuditEntry, 'resource'>): boolean {
+  return KIND_NAMES.some((name) => name === resource && KINDS[name].audited);
+}
+
 /** @throws CatalogError `not_found` if the program does not know such rows. */
-function kindOf({ id, resource }: AuditEntry): Kind {
+export function kindOf({ id, resource }: Pick<AuditEntry, 'id' | 'resource'>): Kind {
   const name = KIND_NAMES.find((known) => known === resource);
   if (name !== undefined && KINDS[name].audited) return KINDS[name];
+  if (resource === USERS) {
+    throw new CatalogError(
+      'not_found',
+      `audit entry ${id} is about an account; change it at /admin/users/`,
+    );
+  }
   throw new CatalogError('not_found', `audit entry ${id} is about ${resource}, which is not known`);
 }
 

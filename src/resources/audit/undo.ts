@@ -8,7 +8,7 @@ import type { State } from '../../store/state.ts';
 import { translated } from '../records.ts';
 import { type Representation, represent } from '../representation.ts';
 import type { AuditedStore } from './audited-store.ts';
-import { reverse, type Undone } from './reversal.ts';
+import { isReversible, reverse, type Undone } from './reversal.ts';
 
 /** The entries that a subject left in a period, both bounds included. */
 interface Period {
@@ -95,8 +95,9 @@ function reverseSelection(
 /** @throws CatalogError `not_found` if there are none. */
 function entriesOf(transaction: Transaction, { subject, since, until }: Period): number[] {
   const ids = [...transaction.matching('audits', 'subject', subject)].filter((id) => {
-    const { time } = existingRow(transaction, 'audits', id);
-    return time >= since && (until === null || time <= until);
+    const { time, resource } = existingRow(transaction, 'audits', id);
+    // Accounts are not undone.
+    return time >= since && (until === null || time <= until) && isReversible({ resource });
   });
   if (ids.length > 0) return ids;
   const end = until === null ? '' : ` until ${until}`;

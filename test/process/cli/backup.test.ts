@@ -38,7 +38,7 @@ import {
   startServer,
   type TestServer,
 } from '../../support/server.ts';
-import { ENTRY, fixture } from '../../support/paths.ts';
+import { fixture, PROGRAM } from '../../support/paths.ts';
 
 const FIXTURE = fixture(1);
 
@@ -98,7 +98,7 @@ interface How {
 
 /** Runs a command to its end, with streams of the test's own. */
 function run(args: readonly string[], { cwd, input, output, as = [] }: How = {}): Ended {
-  const words = [...as, process.execPath, ENTRY, ...args];
+  const words = [...as, PROGRAM, ...args];
   const { status, signal, stdout, stderr } = spawnSync(words[0] ?? '', words.slice(1), {
     cwd: cwd ?? temporaryDirectory(),
     env: { PATH: process.env['PATH'] ?? '' },
@@ -136,6 +136,12 @@ function assertInOrder(data: string): void {
   assert.is(status, 0, stdout + stderr);
 }
 
+/** Every path below a data directory, with what it holds, but when the last backup was made. */
+function storeIn(data: string): Readonly<Record<string, string>> {
+  const { 'backup.json': _, ...store } = contentOf(data);
+  return store;
+}
+
 /** Every path below a directory, with what it holds. */
 function contentOf(directory: string): Readonly<Record<string, string>> {
   const paths = readdirSync(directory, { recursive: true }).map(String).sort();
@@ -171,7 +177,7 @@ function sealed(value: object): Buffer {
 
 test('backup to a named file: what it says, what it writes, and for whom', async () => {
   const data = copyOfStore();
-  const before = contentOf(data);
+  const before = storeIn(data);
   const folder = temporaryDirectory();
   const file = join(folder, 'catalog backup.json');
   const finished = backup(data, file);
@@ -185,7 +191,10 @@ test('backup to a named file: what it says, what it writes, and for whom', async
   assert.equal([sequence, previous], [head.sequence, head.digest]);
   assert.is(statSync(file).mode & 0o177, 0, 'for its owner alone');
   assert.equal(readdirSync(folder), ['catalog backup.json']);
-  assert.equal(contentOf(data), before, 'not even a lock file is made');
+  assert.equal(storeIn(data), before, 'not even a lock file is made');
+  const kept = JSON.parse(readFileSync(join(data, 'backup.json'), 'utf8'));
+  assert.is(kept.sequence, sequence);
+  assert.ok(Date.parse(kept.time) > Date.parse(time ?? ''));
 });
 
 test('a backup holds every row, and neither keys nor anything else of the directory', async () => {
@@ -258,9 +267,9 @@ test('backup to a pipe gives byte for byte what a file gets, also to a slow read
   assertDone(piped);
   assert.ok(piped.bytes.equals(expected));
   assert.equal(readdirSync(cwd), []);
-  const script = '"$0" "$1" backup --data "$2" - | dd bs=256 of="$3" status=none';
+  const script = '"$0" backup --data "$1" - | dd bs=256 of="$2" status=none';
   const slow = join(folder, 'slow.json');
-  const { stderr } = spawnSync('sh', ['-c', script, process.execPath, ENTRY, data, slow]);
+  const { stderr } = spawnSync('sh', ['-c', script, PROGRAM, data, slow]);
   assert.is(stderr.toString(), '');
   assert.ok(readFileSync(slow).equals(expected));
   const redirected = openSync(join(folder, 'redirected.json'), 'w');
@@ -273,9 +282,8 @@ test('a reader that closes the pipe ends backup with 1 or by SIGPIPE, and withou
   const data = largeStore();
   const folder = temporaryDirectory();
   const [said, status] = [join(folder, 'said'), join(folder, 'status')];
-  const script =
-    '{ "$0" "$1" backup --data "$2" - 2>"$3"; echo $? >"$4"; } | head -c 10 >/dev/null';
-  spawnSync('sh', ['-c', script, process.execPath, ENTRY, data, said, status]);
+  const script = '{ "$0" backup --data "$1" - 2>"$2"; echo $? >"$3"; } | head -c 10 >/dev/null';
+  spawnSync('sh', ['-c', script, PROGRAM, data, said, status]);
   assert.match(readFileSync(status, 'utf8'), /^(1|141)\n$/);
   assert.match(readFileSync(said, 'utf8'), /^(catalog-server: [^\n]+\n)?$/);
 });
@@ -399,7 +407,7 @@ test('a directory beside the data directory that begins with its name is another
 
 test('a symbolic link as the file is followed, but not into the data directory', () => {
   const data = copyOfStore();
-  const before = contentOf(data);
+  const before = storeIn(data);
   const folder = temporaryDirectory();
   const file = join(folder, 'backup.json');
   const link = join(folder, 'link');
@@ -411,7 +419,7 @@ test('a symbolic link as the file is followed, but not into the data directory',
   assert.ok(lstatSync(link).isSymbolicLink());
   unsealed(readFileSync(file));
   assertFailed(backup(data, inside), inside, 'data directory');
-  assert.equal(contentOf(data), before);
+  assert.equal(storeIn(data), before);
   assert.equal(readdirSync(folder).sort(), ['backup.json', 'inside', 'link']);
 });
 
@@ -499,8 +507,10 @@ testUnprivileged(
       backup(data, '-', { as, cwd: '/' }),
     ];
     for (const path of [data, join(data, 'changes'), closed]) chmodSync(path, 0o755);
-    assertDone(done);
-    assertDone(piped);
+    for (const { status, stderr } of [done, piped]) {
+      assert.is(status, 0, stderr);
+      assert.is(stderr, '');
+    }
     assert.ok(readFileSync(join(into, 'backup.json')).equals(piped.bytes));
     assertFailed(refused, join(closed, 'backup.json'));
     assert.equal(readdirSync(closed), []);

@@ -31,7 +31,7 @@ import {
   SECRET,
   startServer,
 } from '../../support/server.ts';
-import { ENTRY, fixture } from '../../support/paths.ts';
+import { fixture, PROGRAM } from '../../support/paths.ts';
 
 const FIXTURE = fixture(1);
 
@@ -577,7 +577,7 @@ for (const { name, inflict, file, says } of OLD_DAMAGES) {
 function unprivileged(): readonly string[] | null {
   if (process.getuid?.() !== 0) return [];
   const as = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--'];
-  const { status } = spawnSync('setpriv', [...as.slice(1), process.execPath, ENTRY, '-V']);
+  const { status } = spawnSync('setpriv', [...as.slice(1), PROGRAM, '-V']);
   return status === 0 ? as : null;
 }
 
@@ -616,7 +616,7 @@ for (const [name, mode, named = name] of FORBIDDEN) {
     for (const path of [data, ...paths]) if (as?.length) chownSync(path, 65_534, 65_534);
     const before = contentOf(data);
     for (const command of TWO) {
-      const words = [...(as ?? []), process.execPath, ENTRY, ...command, '--data', data];
+      const words = [...(as ?? []), PROGRAM, ...command, '--data', data];
       withMode(data, name, mode, () => {
         const { status, signal, stdout, stderr } = spawnSync(words[0] ?? '', words.slice(1), {
           env: { PATH: process.env['PATH'] ?? '', CATALOG_JWT_SECRET: SECRET },

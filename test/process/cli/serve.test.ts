@@ -18,7 +18,7 @@ import {
   type TestServer,
 } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
-import { ROOT } from '../../support/paths.ts';
+import { PROGRAM } from '../../support/paths.ts';
 
 test.after(killServers);
 
@@ -260,9 +260,8 @@ test('queued pages are written before the exit', async () => {
 });
 
 test('a signal before the server listens ends it in order', async () => {
-  const entry = join(ROOT, 'bin', 'catalog-server.ts');
   const data = temporaryDirectory();
-  const early = spawn(process.execPath, [entry, 'serve', '--data', data, '--port', '0'], {
+  const early = spawn(PROGRAM, ['serve', '--data', data, '--port', '0'], {
     env: { PATH: process.env['PATH'] ?? '' },
     stdio: 'ignore',
   });

@@ -8,7 +8,7 @@ import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { type Finished, killServers, SECRET, startServer } from '../../support/server.ts';
 import { callProgram } from '../../support/program.ts';
-import { ENTRY } from '../../support/paths.ts';
+import { PROGRAM } from '../../support/paths.ts';
 
 const PASSWORD = 'correct horse battery';
 
@@ -231,7 +231,7 @@ async function onTerminal(
   args: readonly string[],
   answers: readonly (readonly [prompt: string, typed: string])[],
 ): Promise<{ readonly shown: string; readonly status: number | null }> {
-  const command = [process.execPath, ENTRY, ...args].map((each) => `'${each}'`).join(' ');
+  const command = [PROGRAM, ...args].map((each) => `'${each}'`).join(' ');
   const child = spawn('script', ['-qec', command, '/dev/null'], {
     env: { PATH: process.env['PATH'] ?? '', SHELL: '/bin/sh', TERM: 'xterm' },
     stdio: ['pipe', 'pipe', 'inherit'],

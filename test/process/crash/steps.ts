@@ -15,7 +15,9 @@ export const fixture = (version: number) => join(ROOT, 'test', 'fixtures', `sche
 /** A directory of schema version 1. */
 export const FIXTURE = fixture(1);
 
-const VICTIM = fileURLToPath(import.meta.resolve('./victim.ts'));
+/** victim.ts, as the executable that test/run.ts has built or from source. */
+const VICTIM =
+  process.env['CATALOG_TEST_VICTIM'] ?? fileURLToPath(import.meta.resolve('./victim.ts'));
 
 /** The steps of making the directories of a store, of writing its head, of writing its base. */
 export const DIRECTORIES = ['make changes', 'sync changes', 'sync data directory', 'sync parent'];
@@ -53,7 +55,7 @@ export function startVictim(
   [command = '', ...args]: readonly string[],
   orders: Orders,
 ): ChildProcess {
-  return spawn(process.execPath, [VICTIM, command, '--data', orders.data, ...args], {
+  return spawn(VICTIM, [command, '--data', orders.data, ...args], {
     cwd: ROOT,
     env: {
       PATH: process.env['PATH'] ?? '',

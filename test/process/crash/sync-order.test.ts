@@ -2,7 +2,7 @@
  * The system calls of a real server for real writes: everything that a response or a removal relies
  * on was synced, given its name, and its directory synced before.
  */
-import { cpSync, existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { cpSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -12,35 +12,7 @@ import { killServers } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 import { prepareFull, sequenceOfBase } from './serving.ts';
 import { type Call, canTrace, killTraced, serveTraced, stringsOf, type Traced } from './strace.ts';
-import { ROOT } from '../../support/paths.ts';
-
-const BINARY = join(ROOT, 'dist', 'catalog-server');
-
-/** What the executable is made of. */
-const SOURCES = ['src', 'bin', 'templates', 'data/demo.json', 'package.json'];
-
-function newest(path: string): number {
-  const { mtimeMs } = statSync(path);
-  if (!statSync(path).isDirectory()) return mtimeMs;
-  return Math.max(...readdirSync(path).map((name) => newest(join(path, name))));
-}
-
-const isBuilt =
-  existsSync(BINARY) &&
-  SOURCES.every((name) => newest(join(ROOT, name)) < statSync(BINARY).mtimeMs);
-
-const PROGRAMS = [
-  {
-    name: 'the source',
-    command: [process.execPath, join(ROOT, 'bin', 'catalog-server.ts')],
-    lacks: canTrace ? null : 'strace that may trace',
-  },
-  {
-    name: 'the executable',
-    command: [BINARY],
-    lacks: !canTrace ? 'strace that may trace' : isBuilt ? null : 'a dist/catalog-server of now',
-  },
-];
+import { PROGRAM } from '../../support/paths.ts';
 
 /** The header that distinguishes requests in a trace. */
 const HEADER = 'x-order';
@@ -192,68 +164,62 @@ test.after(async () => {
   await killServers();
 });
 
-for (const { name, command, lacks } of PROGRAMS) {
-  const run = lacks === null ? test : test.skip;
-  const unless = lacks === null ? '' : ` (skipped: there is no ${lacks})`;
+const run = canTrace ? test : test.skip;
+const unless = canTrace ? '' : ' (skipped: there is no strace that may trace)';
 
-  run(
-    `${name} answers a write when it is synced, has its name and its directory is synced${unless}`,
-    async () => {
-      const data = newData();
-      const server = await serveTraced(command, data);
-      const writer = new Writer(server);
-      const id = await writer.write('POST', null, book('created'));
-      await writer.write('PUT', id, book('replaced'));
-      await writer.write('PATCH', id, { name: 'changed' });
-      await writer.write('DELETE', id);
-      // Concurrent ones share change sets, and arrive while one is on its way.
-      const several = await Promise.all(
-        Array.from({ length: 12 }, (_, nth) => writer.write('POST', null, book(`of ${nth}`))),
-      );
-      await Promise.all(
-        several.map((other, nth) =>
-          nth % 2 === 0
-            ? writer.write('DELETE', other)
-            : writer.write('PUT', other, book(`${nth}`)),
-        ),
-      );
-      const calls = await server.calls();
-      assert.is(writer.writes.length, 28);
-      for (const write of writer.writes) assertDurableBeforeAnswer(calls, data, write);
-      assertCreated(calls, data);
-    },
-  );
-
-  run(`${name} removes change sets when the new base is durable${unless}`, async () => {
-    const prepared = await prepareFull();
+run(
+  `a write is answered when it is synced, has its name and its directory is synced${unless}`,
+  async () => {
     const data = newData();
-    cpSync(prepared.data, data, { recursive: true });
-    const before = sequenceOfBase(data);
-    const server = await serveTraced(command, data);
+    const server = await serveTraced([PROGRAM], data);
     const writer = new Writer(server);
-    const id = await writer.write('POST', null, book('first'));
-    await until('a checkpoint is over', async () => {
-      await writer.write('PUT', id, book('again'));
-      return !readdirSync(data).some((entry) => entry.startsWith('migrated-from-'));
-    });
+    const id = await writer.write('POST', null, book('created'));
+    await writer.write('PUT', id, book('replaced'));
+    await writer.write('PATCH', id, { name: 'changed' });
+    await writer.write('DELETE', id);
+    // Concurrent ones share change sets, and arrive while one is on its way.
+    const several = await Promise.all(
+      Array.from({ length: 12 }, (_, nth) => writer.write('POST', null, book(`of ${nth}`))),
+    );
+    await Promise.all(
+      several.map((other, nth) =>
+        nth % 2 === 0 ? writer.write('DELETE', other) : writer.write('PUT', other, book(`${nth}`)),
+      ),
+    );
     const calls = await server.calls();
-    assert.ok(sequenceOfBase(data) > before);
-    // Not the temporary names of change sets that have their final ones.
-    const removals = calls.filter(
-      ({ name: call, arguments: given }) =>
-        /^(?:unlink|rm)/.test(call) && given.includes(data) && !given.includes('.tmp"'),
-    );
-    const covered = removals.filter(({ arguments: given }) =>
-      given.includes(join(data, 'changes/')),
-    );
-    assert.is(covered.length, sequenceOfBase(data) - before);
-    const base = durableWrite(calls, join(data, 'catalog.json'), data);
-    for (const removal of removals) {
-      assertInOrder('a checkpoint', [...stepsOf(base), ['remove a file', removal]]);
-    }
+    assert.is(writer.writes.length, 28);
     for (const write of writer.writes) assertDurableBeforeAnswer(calls, data, write);
+    assertCreated(calls, data);
+  },
+);
+
+run(`change sets are removed when the new base is durable${unless}`, async () => {
+  const prepared = await prepareFull();
+  const data = newData();
+  cpSync(prepared.data, data, { recursive: true });
+  const before = sequenceOfBase(data);
+  const server = await serveTraced([PROGRAM], data);
+  const writer = new Writer(server);
+  const id = await writer.write('POST', null, book('first'));
+  await until('a checkpoint is over', async () => {
+    await writer.write('PUT', id, book('again'));
+    return !readdirSync(data).some((entry) => entry.startsWith('migrated-from-'));
   });
-}
+  const calls = await server.calls();
+  assert.ok(sequenceOfBase(data) > before);
+  // Not the temporary names of change sets that have their final ones.
+  const removals = calls.filter(
+    ({ name: call, arguments: given }) =>
+      /^(?:unlink|rm)/.test(call) && given.includes(data) && !given.includes('.tmp"'),
+  );
+  const covered = removals.filter(({ arguments: given }) => given.includes(join(data, 'changes/')));
+  assert.is(covered.length, sequenceOfBase(data) - before);
+  const base = durableWrite(calls, join(data, 'catalog.json'), data);
+  for (const removal of removals) {
+    assertInOrder('a checkpoint', [...stepsOf(base), ['remove a file', removal]]);
+  }
+  for (const write of writer.writes) assertDurableBeforeAnswer(calls, data, write);
+});
 
 /** A store is durable, with the directories that lead to it, before anybody hears of the server. */
 function assertCreated(calls: readonly Call[], data: string): void {

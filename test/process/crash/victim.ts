@@ -1,3 +1,4 @@
+#!/usr/bin/env bun
 /**
  * The real program, on a disk that kills the process with SIGKILL right before, amid or right
  * after a named step, or writes down which steps it makes. steps.ts says which, in `VICTIM`.

@@ -18,7 +18,7 @@ import {
   startServer,
 } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
-import { ENTRY, ROOT, fixture } from '../../support/paths.ts';
+import { fixture, PROGRAM, ROOT } from '../../support/paths.ts';
 
 const FIXTURE = fixture(1);
 
@@ -234,7 +234,7 @@ function contain(host: string, data: string, args: readonly string[]): ChildProc
     'exec "$@"',
   ].join(' && ');
   const [command = '', ...more] = args;
-  const program = [process.execPath, ENTRY, command, '--data', volume, ...more];
+  const program = [PROGRAM, command, '--data', volume, ...more];
   return spawn('unshare', [...ISOLATED, 'sh', '-c', script, host, data, volume, ...program], {
     env: { PATH: process.env['PATH'] ?? '', CATALOG_JWT_SECRET: SECRET },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -49,9 +49,7 @@ import {
   unmountAll,
 } from '../../support/small-disk.ts';
 import { until } from '../../support/until.ts';
-import { ROOT } from '../../support/paths.ts';
-
-const ENTRY = join(ROOT, 'bin', 'catalog-server.ts');
+import { PROGRAM, ROOT } from '../../support/paths.ts';
 
 /** One line that says which disk is full. @param path the file or directory that it is about. */
 function assertSaysFull(said: string, path: string): void {
@@ -259,9 +257,8 @@ testWith(
     await assertRefused(server, shelf);
     assert.equal(await contentOf(server, shelf), before);
     assert.is((await server.stop()).status, 0);
-    disk.unmount();
 
-    disk.mount();
+    disk.repair();
     assert.equal(findingsOf(disk.directory), []);
     const again = await startServer({ data: disk.directory });
     assert.equal(await contentOf(again, shelf), before);
@@ -520,16 +517,7 @@ const descriptorsOf = ({ child }: Serving) => readdirSync(`/proc/${child.pid}/fd
 async function startLimited(
   data: string,
 ): Promise<TestServer & { exhaust(): Promise<() => Promise<void>> }> {
-  const args = [
-    `--nofile=${LIMIT}`,
-    process.execPath,
-    ENTRY,
-    'serve',
-    '--data',
-    data,
-    '--port',
-    '0',
-  ];
+  const args = [`--nofile=${LIMIT}`, PROGRAM, 'serve', '--data', data, '--port', '0'];
   const env = { PATH: process.env['PATH'] ?? '', ...SIGNED.env };
   const server = await serving(spawn('prlimit', args, { env, stdio: ['ignore', 'pipe', 'pipe'] }));
   return {

@@ -15,7 +15,8 @@ const BOOK = { name: 'Emma', pub_date: '1815-12-23' };
 const COUNT = 'catalog_http_request_duration_seconds_count';
 
 test('metrics count requests by method, route and status, and writes by outcome', async () => {
-  const { server, operator } = await measured();
+  const observed = await measured();
+  const { server, operator } = observed;
   for (let index = 1; index <= 3; index += 1) {
     assert.is((await send(server, 'POST', '/books/', { body: BOOK })).status, 201);
     await send(server, 'GET', `/books/${index}/`);
@@ -25,7 +26,7 @@ test('metrics count requests by method, route and status, and writes by outcome'
   await send(server, 'GET', '/admin/skus/5/specs/7/');
   await send(server, 'PUT', '/books/1/', { body: { name: '' } });
   await exchangeRaw(server, ['BREW /pot HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n']);
-  await pagesAtRest({ server, operator });
+  await pagesAtRest(observed);
   const values = await valuesOf(operator);
   const requests = (method: string, route: string, status: number) =>
     values.get(`${COUNT}{method="${method}",route="${route}",status="${status}"}`);
@@ -40,6 +41,7 @@ test('metrics count requests by method, route and status, and writes by outcome'
   assert.is(values.get('catalog_page_queue_length'), 0);
   assert.is(values.get('catalog_commit_queue_length'), 0);
   assert.is(values.get('catalog_ready'), 1);
+  assert.is(values.get('catalog_backup_age_seconds'), undefined, 'none was made');
   for (const name of [
     'catalog_store_bytes{file="base"}',
     'catalog_store_bytes{file="changes"}',

@@ -17,7 +17,7 @@ import {
   startServer,
   type TestServer,
 } from '../../support/server.ts';
-import { ROOT } from '../../support/paths.ts';
+import { PROGRAM, ROOT } from '../../support/paths.ts';
 
 test.after(killServers);
 
@@ -199,11 +199,10 @@ test('an error that prevents the start is a plain line in every format', async (
 async function unread(): Promise<{ readonly server: Awaited<ReturnType<typeof serving>> }> {
   const fifo = join(temporaryDirectory(), 'unread');
   assert.is(spawnSync('mkfifo', [fifo]).status, 0);
-  const entry = join(ROOT, 'bin', 'catalog-server.ts');
   const serve = ['serve', '--data', temporaryDirectory(), '--port', '0', '--log-level', 'info'];
   // Opening it for reading and writing never blocks, and nothing reads what is written.
   const script = 'exec 2<>"$0" && exec "$@"';
-  const child = spawn('sh', ['-c', script, fifo, process.execPath, entry, ...serve], {
+  const child = spawn('sh', ['-c', script, fifo, PROGRAM, ...serve], {
     env: { PATH: process.env['PATH'] ?? '' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

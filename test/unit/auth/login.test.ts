@@ -177,12 +177,13 @@ test('an account that changes while its password is hashed gets no token by the 
 
 const seconds = () => Math.floor(Date.now() / 1000);
 const ann = () => ({ subject: 'ann', role: 'admin' }) as const;
+const minute = (issued: number) => ({ expires: issued + 60 });
 
 test('a token that follows a revocation in the same second is valid', async () => {
   for (const ahead of [0, 1, 2]) {
     const revoked = seconds() + ahead;
     const source = new FixedCredentials(KEYS, { subjects: new Map([['ann', revoked]]) });
-    const { token } = await issueFor(source, 60, ann);
+    const { token } = await issueFor(source, ann, minute);
     assert.ok((decodeJwt(token).iat ?? 0) > revoked);
     await new TokenVerifier(source).verify(`Bearer ${token}`);
   }
@@ -190,7 +191,7 @@ test('a token that follows a revocation in the same second is valid', async () =
 
 test('a clock that is before the last revocation is reported to the operator', async () => {
   const source = new FixedCredentials(KEYS, { subjects: new Map([['ann', seconds() + 3600]]) });
-  const error = await refusal(issueFor(source, 60, ann));
+  const error = await refusal(issueFor(source, ann, minute));
   assert.is(error.code, 'access_file');
   assert.match(error.message, /clock/);
 });

@@ -1,8 +1,12 @@
 /** Collections: GET lists, POST creates one object (spec 1.2). */
 import { isWritable, type Kind } from '../../../model/kind.ts';
 import type { Address } from '../../../resources/address.ts';
-import { type CollectionQuery, parseQuery } from '../../../resources/query.ts';
+import { parseInput } from '../../../resources/input.ts';
+import { membersOf } from '../../../resources/members.ts';
+import { parseQuery } from '../../../resources/query.ts';
+import type { PagedQuery } from '../../../resources/query/paging.ts';
 import type { Creation, Listing } from '../../../resources/records.ts';
+import { inSlices } from '../../../slices.ts';
 import { type HttpResponse, whenReady } from '../../message.ts';
 import { noBody, uncheckedJson } from '../../operations/body.ts';
 import {
@@ -93,7 +97,7 @@ function list(context: RequestContext<Address>): HttpResponse | Promise<HttpResp
 /** The answer to GET of a list. @param up the Link value that names what the list belongs to. */
 export function pageOf(
   { request, mediaType }: Pick<RequestContext<unknown>, 'request' | 'mediaType'>,
-  query: CollectionQuery,
+  query: PagedQuery,
   { text, total }: Listing,
   up: string,
 ): HttpResponse {
@@ -123,7 +127,12 @@ function createOperation(place: Place): Operation<Address> {
     description: `Makes one ${kind.label}.`,
     role: roleFor(place, 'POST'),
     parameters: [IDEMPOTENCY_KEY],
-    body: uncheckedJson(inputOf(kind), () => sentAttributes(kind)),
+    body: uncheckedJson(
+      inputOf(kind),
+      () => sentAttributes(kind),
+      membersOf(kind),
+      (body) => inSlices(parseInput(kind, body, 'whole')),
+    ),
     responses: { 201: createdResponse(kind) },
     run: create,
   });
@@ -133,7 +142,7 @@ function createdResponse(kind: Kind): ResponseDeclaration {
   return {
     name: `${componentName(kind)}Created`,
     description: `The new ${kind.label}.`,
-    headers: ['Location', 'ETag', 'Idempotent-Replayed?'],
+    headers: ['Location', 'ETag', 'Idempotent-Replayed?', 'Preference-Applied?'],
     content: oneOf(kind),
   };
 }

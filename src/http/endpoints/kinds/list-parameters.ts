@@ -1,6 +1,7 @@
 /** The query parameters of collections, as the description has them. */
 import type { Kind } from '../../../model/kind.ts';
-import { DEFAULT_PAGE_SIZE, filterParameters, MAX_PAGE_SIZE } from '../../../resources/query.ts';
+import { filterParameters } from '../../../resources/query.ts';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../resources/query/paging.ts';
 import { type RangeParameter, rangeParameters } from '../../../resources/query/ranges.ts';
 import { scalarAttributes } from '../../../resources/representation.ts';
 import { MAX_SEARCH_LENGTH } from '../../../resources/query/search-words.ts';
@@ -12,7 +13,12 @@ const text = { type: 'string' };
 
 const integer = (minimum: number, more: object = {}) => ({ type: 'integer', minimum, ...more });
 
-function query(name: string, description: string, schema: JsonSchema, component = name): Parameter {
+export function query(
+  name: string,
+  description: string,
+  schema: JsonSchema,
+  component = name,
+): Parameter {
   return { component, name, in: 'query', description, schema };
 }
 
@@ -22,7 +28,7 @@ const size = integer(1, { maximum: MAX_PAGE_SIZE });
  * Their defaults are said in words: a client that sends the declared defaults of all of them, as
  * the viewer does, would page in both forms at once.
  */
-const PAGING: readonly Parameter[] = [
+export const PAGING: readonly Parameter[] = [
   query(
     'page',
     'Which page, with `per_page`; 1 if left out. Not with `limit` or `offset`.',
@@ -37,7 +43,7 @@ const PAGING: readonly Parameter[] = [
   query('offset', 'How many objects to pass over; 0 if left out.', integer(0)),
 ];
 
-const ORDER = query('order', 'Equal values keep the ascending id in either direction.', {
+export const ORDER = query('order', 'Equal values keep the ascending id in either direction.', {
   ...text,
   enum: ['asc', 'desc'],
   default: 'asc',

@@ -1,7 +1,7 @@
 /** `/admin/audits/<id>/reversal/`: undoes the write that an audit entry tells of (spec 1.14). */
 import * as v from 'valibot';
 import { CatalogError } from '../../../errors.ts';
-import type { Kind, Row } from '../../../model/kind.ts';
+import type { Row } from '../../../model/kind.ts';
 import { ALL_KINDS, KINDS } from '../../../model/kinds.ts';
 import { flag } from '../../../model/schemas.ts';
 import type { HttpResponse } from '../../message.ts';
@@ -13,6 +13,7 @@ import { definePath, type Path } from '../../operations/path.ts';
 import { JSON_OFFERS } from '../../rules/negotiation.ts';
 import { type Place, subjectOf, tagOf } from './place.ts';
 import { oneOf } from './shapes.ts';
+import { kindOf } from '../../../resources/audit/reversal.ts';
 
 const { audits } = KINDS;
 
@@ -53,10 +54,14 @@ export const REVERSAL_PATH: Path = definePath<Row>({
         200: {
           name: 'Reversed',
           description: 'The object as it is again.',
-          headers: ['ETag'],
+          headers: ['ETag', 'Preference-Applied?'],
           content: anyObject(),
         },
-        204: { name: 'Deleted', description: 'Deleted.' },
+        204: {
+          name: 'ReversedByDeleting',
+          description: 'The row was new, and is deleted.',
+          headers: ['Preference-Applied?'],
+        },
       },
       failures: [409],
       run: reverse,
@@ -81,7 +86,7 @@ async function reverse(
   { force }: v.InferOutput<typeof reversalRequest>,
 ): Promise<HttpResponse> {
   const { services, found, mediaType, caller } = context;
-  const kind = kindOf(found);
+  const kind = kindOf({ id: found.id, resource: String(found['resource']) });
   if (kind.adminOnly && caller?.role !== 'admin') {
     throw new CatalogError('forbidden', `only an admin may undo a write to ${kind.plural}`);
   }
@@ -90,11 +95,4 @@ async function reverse(
   if (again === null) return { status: 204, headers: {}, body: null };
   const { text, etag } = again;
   return { status: 200, headers: { 'Content-Type': mediaType, ETag: etag }, body: text };
-}
-
-/** The kind of the row that an entry is about. */
-function kindOf(entry: Row): Kind {
-  const kind = ALL_KINDS.find(({ name }) => name === entry['resource']);
-  if (kind === undefined) throw new Error(`audit entry ${entry.id} names no collection`);
-  return kind;
 }

@@ -15,6 +15,7 @@ import {
   refTo,
   type Shape,
 } from '../../operations/content.ts';
+import type { Attributes } from '../../operations/body.ts';
 import { attributeSchema, writableAttributes } from './attributes.ts';
 import { capitalised, componentName, withArticle } from './names.ts';
 
@@ -84,6 +85,42 @@ export function updatesOf(kind: Kind): Content {
       example(`Two ${kind.plural}`, demoExamples().changes(kind, 2)),
   };
   return arrayOf({ ...one, shapes: [...one.shapes, patchShape(kind)] }, examples, { minItems: 1 });
+}
+
+/** What a page is previewed with. */
+export function previewOf(kind: Kind): Content {
+  const name = `${componentName(kind)}PreviewInput`;
+  const properties = Object.fromEntries(
+    Object.entries(previewAttributes(kind)).map(([attribute, schema]) => [
+      attribute,
+      without(schema, 'required'),
+    ]),
+  );
+  const shape: Shape = {
+    name,
+    schema: () => ({
+      type: 'object',
+      description: `What the page of ${withArticle(kind.label)} is to show. Without \`id\`, what makes a new one is required.`,
+      properties,
+      examples: demoExamples().changes(kind, 1),
+    }),
+  };
+  return plainJson(shape, {
+    [name]: () => example('One attribute of an object', demoExamples().changes(kind, 1)[0]),
+  });
+}
+
+/** The attributes of a preview, for OPTIONS. */
+export function previewAttributes(kind: Kind): Attributes {
+  const id = {
+    type: 'integer',
+    minimum: 1,
+    description: 'The object whose values count for what is left out.',
+  };
+  const sent = sentSchemas(kind).map(
+    ([name, schema]) => [name, { ...without(schema, 'default'), required: false }] as const,
+  );
+  return { id: { ...id, required: false }, ...Object.fromEntries(sent) };
 }
 
 function example(summary: string, value: unknown): Example {

@@ -69,7 +69,7 @@ interface Running {
   changed: Set<number> | null;
 }
 
-const BOUNDS: SearchBounds = { smallTableRows: 2000, sliceMs: 2 };
+const BOUNDS: SearchBounds = { smallTableRows: 250, sliceMs: 2 };
 
 export class Searches {
   readonly #source: Source;

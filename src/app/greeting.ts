@@ -1,0 +1,30 @@
+/** What `serve` tells a person at a terminal beyond its one line (spec 8.3). */
+import { accessPath, readAccess } from '../auth/access.ts';
+import type { Context } from './context.ts';
+
+interface Started {
+  /** Where the server listens, without the base path. */
+  readonly url: string;
+  readonly basePath: string;
+  /** The data directory. */
+  readonly data: string;
+}
+
+/**
+ * Prints where the console is, and how to get an account if there is none. Scripts and services,
+ * whose standard error is no terminal, read nothing of it.
+ *
+ * @throws CatalogError `access_file`.
+ */
+export function greet(
+  { url, basePath, data }: Started,
+  { terminal, warn }: Pick<Context, 'terminal' | 'warn'>,
+): void {
+  if (terminal === null) return;
+  warn(`the console is at ${url}${basePath}/console/`);
+  const accounts = readAccess(accessPath(data))?.users.size ?? 0;
+  if (accounts > 0) return;
+  warn(
+    `there is no account to sign in with; add one: catalog-server users add NAME --role admin --data ${data}`,
+  );
+}

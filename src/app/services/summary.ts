@@ -1,0 +1,136 @@
+/** What a person should know of the catalog at a glance (spec 13.3): counts, and what is not well. */
+import type { Summary, SummaryService, Warning } from '../../http/services.ts';
+import { COLLECTIONS } from '../../model/kinds.ts';
+import { type RecentChange, recentChanges } from '../../resources/audit/recent.ts';
+import type { PageQueue } from '../../pages/refresh/queue.ts';
+import type { Store } from '../../store/store.ts';
+
+const RECENT_CHANGES = 20;
+
+/** Milliseconds after which a backup is too old. */
+const BACKUP_MS = 7 * 24 * 3_600_000;
+
+/** Bytes that are too few on any disk. */
+const LEAST_SPACE = 1024 ** 3;
+
+/** A checkpoint writes the store once more beside the old one, and there are pages. */
+const SPACE_FACTOR = 2;
+
+/** Milliseconds for which what was asked of the file system is used. */
+const CHECK_MS = 10_000;
+
+export interface SummaryOptions {
+  readonly store: Pick<Store, 'count' | 'size' | 'get' | 'lastId' | 'sequence'>;
+  readonly pages: Pick<PageQueue, 'length'> & { readonly retry: { readonly size: number } };
+  /** Bytes that the disk can still take. */
+  readonly freeSpace: () => Promise<number>;
+  /** When the last backup was made, in milliseconds since the epoch; null if none was. */
+  readonly lastBackup: () => number | null;
+  readonly isMemoryScarce: () => boolean;
+  /** Why writes are refused now; null if they are not. */
+  readonly reason: () => string | null;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Gets why the disk or the backup cannot be judged; the summary says only that. */
+  readonly onError: (error: unknown) => void;
+}
+
+export class Summaries implements SummaryService {
+  readonly #options: SummaryOptions;
+  /** What the file system said, and when, by the clock. */
+  #checked: { readonly at: number; readonly warnings: Promise<readonly Warning[]> } | null = null;
+
+  constructor(options: SummaryOptions) {
+    this.#options = options;
+  }
+
+  async read(): Promise<Summary> {
+    const { store, pages } = this.#options;
+    const counts = [...COLLECTIONS.values()].flatMap(({ name, readOnly }) =>
+      readOnly ? [] : [[name, store.count(name)] as const],
+    );
+    return {
+      counts: Object.fromEntries(counts),
+      pages: { waiting: pages.length, failed: pages.retry.size },
+      store: { bytes: this.#bytes() },
+      warnings: [...this.#current(), ...(await this.#fromDisk())],
+    };
+  }
+
+  changes(): readonly RecentChange[] {
+    return recentChanges(this.#options.store, RECENT_CHANGES);
+  }
+
+  #bytes(): number {
+    const { base, changes } = this.#options.store.size;
+    return base + changes;
+  }
+
+  /** What memory knows. */
+  #current(): Warning[] {
+    const { pages, isMemoryScarce, reason } = this.#options;
+    const scarce = isMemoryScarce();
+    const refusal = reason();
+    const warnings: Warning[] = [];
+    if (scarce) {
+      warnings.push(warning('memory_scarce', 'The memory is nearly used up: new data is refused.'));
+    }
+    if (refusal !== null && !scarce) {
+      warnings.push(warning('not_ready', `Writes are refused: ${refusal}.`));
+    }
+    const failing = pages.retry.size;
+    if (failing > 0) {
+      const what = failing === 1 ? '1 page of the shop' : `${failing} pages of the shop`;
+      warnings.push(warning('pages_failing', `${what} cannot be written; the log says why.`));
+    }
+    return warnings;
+  }
+
+  /** What only the file system knows; it is asked now and then. */
+  #fromDisk(): Promise<readonly Warning[]> {
+    const at = this.#options.now();
+    if (this.#checked === null || Math.abs(at - this.#checked.at) >= CHECK_MS) {
+      this.#checked = { at, warnings: this.#check(at) };
+    }
+    return this.#checked.warnings;
+  }
+
+  async #check(now: number): Promise<readonly Warning[]> {
+    return [...(await this.#space()), ...this.#backup(now)];
+  }
+
+  async #space(): Promise<Warning[]> {
+    const { freeSpace, onError } = this.#options;
+    try {
+      const free = await freeSpace();
+      if (free >= Math.max(LEAST_SPACE, SPACE_FACTOR * this.#bytes())) return [];
+      const rest = `${Math.floor(free / 1024 ** 2)} MiB`;
+      return [warning('disk_nearly_full', `The disk is nearly full: ${rest} are left.`)];
+    } catch (error) {
+      onError(error);
+      return [warning('disk_unknown', 'How much space the disk has left cannot be read.')];
+    }
+  }
+
+  #backup(now: number): Warning[] {
+    const { lastBackup, store, onError } = this.#options;
+    try {
+      const time = lastBackup();
+      if (time === null) {
+        // An empty store has nothing to lose.
+        if (store.sequence === 0) return [];
+        return [warning('no_backup', 'No backup has been made yet.')];
+      }
+      const days = Math.floor((now - time) / (BACKUP_MS / 7));
+      if (now - time <= BACKUP_MS) return [];
+      return [warning('no_backup', `The last backup was made ${days} days ago.`)];
+    } catch (error) {
+      onError(error);
+      return [warning('backup_unknown', 'When the last backup was made cannot be read.')];
+    }
+  }
+}
+
+function warning(code: string, message: string): Warning {
+  return { code, message };
+}

@@ -1,0 +1,63 @@
+/** `/admin/skus/preview/` and `/admin/goods/preview/`: pages with values that are not stored. */
+import type { Kind } from '../../model/kind.ts';
+import { KINDS } from '../../model/kinds.ts';
+import { parseDraft } from '../../resources/drafting.ts';
+import { membersOf } from '../../resources/members.ts';
+import type { HttpResponse } from '../message.ts';
+import { uncheckedJson } from '../operations/body.ts';
+import { HTML_CONTENT } from '../operations/document.ts';
+import { operation, type RequestContext } from '../operations/operation.ts';
+import { definePath, type Path } from '../operations/path.ts';
+import { componentName } from './kinds/names.ts';
+import { tagOf } from './kinds/place.ts';
+import { previewAttributes, previewOf } from './kinds/shapes.ts';
+import { POLICY } from './pages.ts';
+
+export const PREVIEW_PATHS: readonly Path[] = [KINDS.skus, KINDS.goods].map(previewPath);
+
+function previewPath(kind: Kind): Path {
+  const name = componentName(kind);
+  return definePath<Kind>({
+    template: `${kind.path}preview/`,
+    tag: tagOf({ kind, nesting: null, protectsOpen: false }),
+    name: `${name}Preview`,
+    about: `previews of ${kind.plural}`,
+    label: kind.label,
+    resolve: () => kind,
+    operations: {
+      POST: operation({
+        id: `preview${name}`,
+        summary: `Preview the page of a ${kind.label}`,
+        description:
+          'The page as the shop would show it with these values, checked like a write. Nothing is stored. With `id` what is left out is taken from that object; without it the values are those of a new one.',
+        role: 'editor',
+        body: uncheckedJson(
+          previewOf(kind),
+          () => previewAttributes(kind),
+          membersOf(kind),
+          (body) => parseDraft(kind, body),
+        ),
+        responses: {
+          200: {
+            name: 'Preview',
+            description: 'The page. Addresses in it begin with the path of the pages.',
+            headers: ['Content-Security-Policy', 'Preference-Applied?'],
+            content: HTML_CONTENT,
+          },
+        },
+        run: preview,
+      }),
+    },
+  });
+}
+
+async function preview(
+  { services, found: kind }: RequestContext<Kind>,
+  body: unknown,
+): Promise<HttpResponse> {
+  return {
+    status: 200,
+    headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': POLICY },
+    body: await services.previews.page(kind, body),
+  };
+}

@@ -1,0 +1,81 @@
+/** Accounts as requests send them and responses show them (spec 6.9). */
+import * as v from 'valibot';
+import { accountName } from '../../auth/accounts.ts';
+import { MIN_CODE_POINTS, passwordFault } from '../../auth/passwords.ts';
+import { ROLES } from '../../auth/roles.ts';
+import { flag, longText } from '../../model/schemas.ts';
+import { arrayOf, negotiatedJson, type Shape } from '../operations/content.ts';
+import type { UserObject } from '../services.ts';
+
+const name = v.pipe(
+  longText,
+  v.check(
+    (text) => accountName(text) !== null,
+    'must be 1 to 64 letters, digits, or any of . _ @ + -, and not begin with -',
+  ),
+  v.transform((text) => text.normalize('NFC')),
+  v.metadata({ maxLength: 64, minLength: 1 }),
+  v.description('Kept in Unicode form NFC.'),
+);
+
+const role = v.pipe(
+  v.picklist(ROLES, `must be one of ${ROLES.join(', ')}`),
+  v.description('What the account may do.'),
+);
+
+const disabled = v.pipe(flag, v.description('Whether the account cannot log in.'));
+
+const password = v.pipe(
+  longText,
+  v.rawCheck(({ dataset, addIssue }) => {
+    const fault = dataset.typed ? passwordFault(dataset.value) : null;
+    if (fault !== null) addIssue({ message: fault });
+  }),
+  v.metadata({ minLength: MIN_CODE_POINTS, writeOnly: true }),
+  v.description('At least 8 characters, and at most 1024 bytes in UTF-8.'),
+);
+
+export const newUser = v.pipe(
+  v.object({ name, role, password, disabled: v.optional(disabled, false) }, 'is required'),
+  v.description('A new account.'),
+);
+
+export const userPatch = v.pipe(
+  v.object({
+    role: v.exactOptional(role),
+    disabled: v.exactOptional(disabled),
+    password: v.exactOptional(password),
+  }),
+  v.description('What is changed of an account.'),
+);
+
+const EXAMPLE: UserObject = {
+  name: 'ann',
+  role: 'editor',
+  disabled: false,
+  created: '2026-11-21T12:00:00Z',
+};
+
+export const PROPERTIES = {
+  name: { type: 'string' },
+  role: { type: 'string', enum: ROLES },
+  disabled: { type: 'boolean', description: 'Whether it cannot log in, and has no valid token.' },
+  created: { type: 'string', format: 'date-time', description: 'UTC.' },
+};
+
+const USER: Shape = {
+  name: 'User',
+  schema: () => ({
+    type: 'object',
+    description: 'An account.',
+    properties: PROPERTIES,
+    required: Object.keys(PROPERTIES),
+    examples: [EXAMPLE],
+  }),
+};
+
+export const ONE = negotiatedJson(USER, {
+  User: () => ({ summary: 'An account', value: EXAMPLE }),
+});
+
+export const MANY = arrayOf(ONE, { UserList: () => ({ summary: 'Accounts', value: [EXAMPLE] }) });

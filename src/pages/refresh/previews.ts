@@ -1,0 +1,40 @@
+/** Pages as they would be with changes that are not made (spec 7.7). */
+import { CatalogError } from '../../errors.ts';
+import type { Change } from '../../model/change.ts';
+import type { Catalog } from '../shop/catalog.ts';
+import { Gatherer } from '../shop/gather.ts';
+import type { PageName } from '../shop/names.ts';
+import { OverlaidCatalog } from '../shop/overlay.ts';
+import type { PageMaker } from '../writer/page-writer.ts';
+import { PageBatches } from './batches.ts';
+
+interface PreviewOptions {
+  readonly catalog: Catalog;
+  readonly maker: PageMaker;
+  /** Lets other work of the thread run. */
+  readonly turn: () => Promise<void>;
+  /** What the addresses of other pages begin with, such as `/pages/`. */
+  readonly root: string;
+}
+
+export class PagePreviews {
+  readonly #options: PreviewOptions;
+
+  constructor(options: PreviewOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param changes that the page is to show, over what the store has.
+   * @returns the page's text.
+   * @throws CatalogError `page_failed` if it cannot be rendered.
+   */
+  async render(name: PageName, changes: readonly Change[]): Promise<string> {
+    const { catalog, maker, turn, root } = this.#options;
+    const gatherer = new Gatherer(new OverlaidCatalog(catalog, changes), false);
+    const facts = await new PageBatches(gatherer, maker, turn).facts(name);
+    const result = await maker.preview(facts, root);
+    if (result !== null && 'text' in result) return result.text;
+    throw new CatalogError('page_failed', result?.message ?? `there is no page ${name}`);
+  }
+}

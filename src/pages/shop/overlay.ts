@@ -1,0 +1,85 @@
+/** A catalog as it would be after a few changes that are not made. */
+import type { Change } from '../../model/change.ts';
+import type { KindName, Row, Scalar } from '../../model/kind.ts';
+import type { RowOf } from '../../model/rows.ts';
+import type { Catalog } from './catalog.ts';
+
+type Selection = Parameters<Catalog['select']>[1];
+
+/**
+ * Rows with changes over them: `get`, and `select` by ascending or descending id, which is how
+ * pages read lists. All else is that of the catalog. A selection costs as much more as there are
+ * changes.
+ */
+export class OverlaidCatalog implements Catalog {
+  readonly #catalog: Catalog;
+  readonly #changed = new Map<KindName, Map<number, Row | null>>();
+
+  constructor(catalog: Catalog, changes: readonly Change[]) {
+    this.#catalog = catalog;
+    for (const { kind, id, after } of changes) {
+      const rows = this.#changed.get(kind) ?? new Map<number, Row | null>();
+      this.#changed.set(kind, rows.set(id, after));
+    }
+  }
+
+  get sequence(): number {
+    return this.#catalog.sequence;
+  }
+
+  get digest(): string {
+    return this.#catalog.digest;
+  }
+
+  get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
+    const changed = typeof id === 'number' ? this.#changed.get(kind)?.get(id) : undefined;
+    if (changed === undefined) return this.#catalog.get(kind, id);
+    // What was changed of a kind is a row of it.
+    return (changed ?? undefined) as RowOf<K> | undefined;
+  }
+
+  /** @throws Error if the selection is not sorted by id. */
+  select<K extends KindName>(
+    kind: K,
+    selection: Selection,
+  ): { readonly rows: readonly RowOf<K>[]; readonly total: number } {
+    const changed = this.#changed.get(kind);
+    if (changed === undefined) return this.#catalog.select(kind, selection);
+    const { filters, sortby, order, offset, limit } = selection;
+    if (sortby !== 'id') throw new Error('changes are laid over lists by id alone');
+    const reach = { ...selection, offset: 0, limit: offset + limit + changed.size };
+    const page = this.#catalog.select(kind, reach);
+    const stayed = page.rows.filter(({ id }) => !changed.has(id));
+    const isSelected = (row: Row) => filters.every(([name, value]) => row[name] === value);
+    const added = [...changed.values()].filter((row) => row !== null && isSelected(row));
+    const sign = order === 'asc' ? 1 : -1;
+    const rows = [...stayed, ...(added as RowOf<K>[])].sort((a, b) => sign * (a.id - b.id));
+    // Counted by their rows: some may be beyond the page.
+    const replaced = [...changed.keys()].filter((id) => {
+      const row = this.#catalog.get(kind, id);
+      return row !== undefined && isSelected(row);
+    });
+    const total = page.total - replaced.length + added.length;
+    return { rows: rows.slice(offset, offset + limit), total };
+  }
+
+  matching(kind: KindName, attribute: string, value: Scalar): Iterable<number> {
+    return this.#catalog.matching(kind, attribute, value);
+  }
+
+  rank(kind: KindName, attribute: string, value: Scalar, id: number): number {
+    return this.#catalog.rank(kind, attribute, value, id);
+  }
+
+  ids(kind: KindName): Iterable<number> {
+    return this.#catalog.ids(kind);
+  }
+
+  count(kind: KindName): number {
+    return this.#catalog.count(kind);
+  }
+
+  lastId(kind: KindName): number {
+    return this.#catalog.lastId(kind);
+  }
+}

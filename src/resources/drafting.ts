@@ -1,0 +1,54 @@
+/** What a write would do, with every check of a write, without doing it. */
+import type { Change } from '../model/change.ts';
+import type { Kind } from '../model/kind.ts';
+import { inSlices } from '../slices.ts';
+import { Draft } from '../store/draft.ts';
+import type { Store } from '../store/store.ts';
+import { requireTargets } from './bulk.ts';
+import { parseInput, parseOneUpdate } from './input.ts';
+import { change, insert } from './rows.ts';
+
+/** A row that would be written, and all that the write would change. */
+export interface DraftedWrite {
+  readonly id: number;
+  readonly changes: readonly Change[];
+}
+
+/** Parses an object as a creation does; with an `id` as a change does. @throws CatalogError `invalid`. */
+export async function parseDraft(kind: Kind, body: unknown) {
+  const update = await inSlices(parseOneUpdate(kind, body));
+  const input = update?.input ?? (await inSlices(parseInput(kind, body, 'whole')));
+  return { update, input };
+}
+
+/**
+ * Checks an object as a creation does; with an `id` as a change of that row does.
+ *
+ * @param body parsed JSON.
+ * @throws CatalogError `invalid`, `integrity`.
+ */
+export async function draftWrite(
+  store: Pick<Store, 'freeze'>,
+  kind: Kind,
+  body: unknown,
+): Promise<DraftedWrite> {
+  const { update, input } = await parseDraft(kind, body);
+  const view = store.freeze();
+  try {
+    return await inSlices(
+      new Draft(view).runInParts(function* (transaction) {
+        let id: number;
+        if (update === null) {
+          ({ id } = yield* insert(transaction, { kind, parent: null }, input));
+        } else {
+          id = update.id;
+          const [target] = requireTargets(kind, [update], transaction, () => '');
+          if (target !== undefined) yield* change(transaction, kind, target.row, input);
+        }
+        return { id, changes: transaction.written() };
+      }),
+    );
+  } finally {
+    view.close();
+  }
+}

@@ -1,0 +1,57 @@
+/** When the last backup was made: `backup.json` of the data directory, for those who watch over it. */
+import { join } from 'node:path';
+import * as v from 'valibot';
+import type { Disk } from '../../disk/disk.ts';
+import { withOpen, writeDurably } from '../../disk/durable-file.ts';
+import { CatalogError } from '../../errors.ts';
+
+/** Its name in the data directory. */
+export const LAST_BACKUP = 'backup.json';
+
+const lastBackup = v.object({
+  time: v.pipe(v.string(), v.isoTimestamp()),
+  sequence: v.pipe(v.number(), v.safeInteger()),
+});
+
+/**
+ * Keeps that a backup is complete, durably. The newest one counts, wherever it was stored.
+ *
+ * @param sequence the last change set in the backup.
+ * @throws what the disk throws.
+ */
+export async function recordBackup(
+  disk: Disk,
+  directory: string,
+  time: Date,
+  sequence: number,
+): Promise<void> {
+  const text = JSON.stringify({ time: time.toISOString(), sequence });
+  const path = join(directory, LAST_BACKUP);
+  await withOpen(disk, directory, (fd) => writeDurably(disk, path, Buffer.from(`${text}\n`), fd));
+}
+
+/**
+ * @returns when the last backup was made, in milliseconds since the epoch; null if none was.
+ * @throws CatalogError `store_unreadable` if the file is not as it was written; what the disk
+ *   throws.
+ */
+export function lastBackupTime(disk: Disk, directory: string): number | null {
+  const path = join(directory, LAST_BACKUP);
+  const bytes = disk.read(path);
+  if (bytes === null) return null;
+  const parsed = v.safeParse(lastBackup, jsonIn(bytes));
+  if (parsed.success) return Date.parse(parsed.output.time);
+  throw new CatalogError(
+    'store_unreadable',
+    `${path} does not say when the last backup was made; remove it, or make a backup`,
+  );
+}
+
+/** Undefined if it is not JSON, which the schema refuses. */
+function jsonIn(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString()) as unknown;
+  } catch {
+    return undefined;
+  }
+}

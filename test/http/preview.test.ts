@@ -1,0 +1,166 @@
+/** spec 7.7: the page as it would be with values that are not stored. */
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Received, send, tokenFor } from '../support/client.ts';
+import { temporaryDirectory } from '../support/directory.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+let server: Service;
+
+test.before(async () => {
+  server = await openService({ demo: true, pages: { publicUrl: 'https://shop.example' } });
+});
+
+test.after(closeServices);
+
+const preview = (path: string, body: unknown, to = server): Promise<Received> =>
+  send(to, 'POST', path, { body });
+
+const previewSku = (body: object) => preview('/admin/skus/preview/', body);
+const previewSpu = (body: object) => preview('/admin/goods/preview/', body);
+
+const read = async (path: string) => (await send(server, 'GET', path)).json;
+
+/** The page as it is served, with the addresses that a preview has. */
+async function served(path: string): Promise<string> {
+  await until(`there is ${path}`, async () => (await send(server, 'GET', path)).status === 200);
+  return (await send(server, 'GET', path)).text.replaceAll(/(href|src)="\.\.\//g, '$1="/pages/');
+}
+
+test('without a change a preview is the page', async () => {
+  const sku = await previewSku({ id: 1 });
+  assert.is(sku.status, 200, sku.text);
+  assert.is(sku.headers.get('content-type'), 'text/html; charset=utf-8');
+  assert.is(sku.headers.get('cache-control'), 'no-store');
+  assert.match(sku.headers.get('content-security-policy') ?? '', "default-src 'none'");
+  assert.is(sku.text, await served('/pages/skus/1.html'));
+  assert.is((await previewSpu({ id: 1 })).text, await served('/pages/goods/1.html'));
+});
+
+test('the page shows what is sent, and the rest of the SKU', async () => {
+  const before = await read('/admin/skus/1/');
+  const { text } = await previewSku({ id: 1, name: 'A <new> name', stock: 0, is_launched: true });
+  assert.match(text, 'A &lt;new&gt; name');
+  assert.match(text, 'Out of stock');
+  assert.match(text, before.caption);
+  assert.not.match((await previewSku({ id: 1, is_launched: false })).text, 'class="price"');
+  const other = await read('/admin/skus/20/');
+  assert.match((await previewSku({ id: 1, spu_id: 1 })).text, before.goods);
+  assert.not.match((await previewSku({ id: 1 })).text, other.name);
+});
+
+test('nothing is stored, and no page is written', async () => {
+  const before = await read('/admin/skus/1/');
+  const audits = await read('/admin/audits/');
+  await served('/pages/skus/1.html');
+  const files = readdirSync(join(server.data, 'pages', 'skus'));
+  const changes = readdirSync(join(server.data, 'changes'));
+  await previewSku({ id: 1, name: 'Not stored' });
+  await previewSku({ ...before, id: undefined, specs: [], code: 'NEW-1', name: 'New' });
+  assert.equal(await read('/admin/skus/1/'), before);
+  assert.equal(await read('/admin/audits/'), audits);
+  assert.equal(readdirSync(join(server.data, 'pages', 'skus')), files);
+  assert.equal(readdirSync(join(server.data, 'changes')), changes);
+  assert.not.match(await served('/pages/skus/1.html'), 'Not stored');
+  const { json } = await send(server, 'POST', '/admin/skus/', {
+    body: { ...before, specs: [], code: null, name: 'Really new' },
+  });
+  const { headers } = await send(server, 'GET', '/admin/skus/?per_page=1');
+  assert.is(String(json.id), headers.get('x-total-count'), 'no id was used up');
+});
+
+test('a new SKU is shown among the others of its SPU, with its specification', async () => {
+  const sku = await read('/admin/skus/1/');
+  const { text, status } = await previewSku({
+    ...sku,
+    id: undefined,
+    name: 'Brand new',
+    code: null,
+  });
+  assert.is(status, 200, text);
+  assert.match(text, 'Brand new');
+  const [{ option_id }] = sku.specs;
+  assert.match(text, (await read(`/admin/options/${option_id}/`)).value);
+});
+
+test('an SPU is shown with the SKUs that it has; a new one has none', async () => {
+  const spu = await read('/admin/goods/1/');
+  const { text } = await previewSpu({ id: 1, name: 'Another name', desc_detail: '<p>Fine</p>' });
+  assert.match(text, 'Another name');
+  assert.match(text, '<p>Fine</p>');
+  assert.match(text, '/pages/skus/1.html');
+  const fresh = await previewSpu({ ...spu, id: undefined, name: 'New SPU' });
+  assert.is(fresh.status, 200, fresh.text);
+  assert.match(fresh.text, 'New SPU');
+  assert.not.match(fresh.text, '/pages/skus/1.html');
+});
+
+test('a preview is refused as the write would be', async () => {
+  for (const [body, pattern] of [
+    [{}, /name: is required/],
+    [{ id: 1, price: 1.5 }, /price: must be an integer/],
+    [{ id: 'one' }, /id: must be an integer/],
+    [{ id: null }, /id: must be an integer/],
+    [{ id: 999 }, /id: there is no SKU 999/],
+    [{ id: 1, spu_id: 999 }, /database error: spu_id: 999 does not exist/],
+    [{ id: 1, category_id: 1 }, /database error: category_id/],
+    [{ id: 1, name: '' }, /name/],
+    [[], /must be a JSON object/],
+  ] as const) {
+    const { status, json } = await preview('/admin/skus/preview/', body);
+    assert.is(status, 422, JSON.stringify(body));
+    assert.match(json.error, pattern);
+  }
+  const { code } = await read('/admin/skus/2/');
+  if (code !== null) assert.is((await previewSku({ id: 1, code })).status, 422);
+  assert.is((await preview('/admin/skus/preview/', 'no JSON')).status, 400);
+});
+
+test('only who may write may preview', async () => {
+  const path = '/admin/skus/preview/';
+  assert.is((await send(server, 'POST', path, { token: null, body: { id: 1 } })).status, 401);
+  const viewer = await tokenFor('viewer');
+  assert.is((await send(server, 'POST', path, { token: viewer, body: { id: 1 } })).status, 403);
+  const editor = await tokenFor('editor');
+  assert.is((await send(server, 'POST', path, { token: editor, body: { id: 1 } })).status, 200);
+  assert.is((await send(server, 'GET', path)).status, 405);
+});
+
+test('addresses begin with the base path', async () => {
+  const based = await openService({ demo: true, basePath: '/api' });
+  const { text } = await preview('/api/admin/skus/preview/', { id: 1 }, based);
+  assert.match(text, 'href="/api/pages/style.css?v=');
+  await based.stop();
+});
+
+test('the templates are those of the shop; one that fails is a fault', async () => {
+  const templates = temporaryDirectory();
+  writeFileSync(join(templates, 'sku.njk'), '<p>Mine: {{ sku.name }}{{ sku.nothing.here }}</p>');
+  const own = await openService({ demo: true, pages: { templates } });
+  assert.ok(existsSync(templates));
+  const { status, json } = await preview('/admin/skus/preview/', { id: 1 }, own);
+  assert.is(status, 500);
+  assert.equal(Object.keys(json), ['error', 'request_id']);
+  assert.match(own.log.join('\n'), 'sku.njk');
+  writeFileSync(join(templates, 'sku.njk'), '<p>Mine: {{ sku.name }}</p>');
+  await own.stop();
+  const again = await openService({ demo: true, pages: { templates } });
+  assert.match((await preview('/admin/skus/preview/', { id: 1 }, again)).text, '<p>Mine: ');
+  await again.stop();
+});
+
+test('many previews at once wait for each other, and too many are refused', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, () => preview('/admin/skus/preview/', { id: 1 })),
+  );
+  const statuses = answers.map(({ status }) => status);
+  assert.ok(statuses.filter((status) => status === 200).length >= 20);
+  assert.equal(new Set(statuses), new Set([200, 503]));
+  const refused = answers.find(({ status }) => status === 503);
+  assert.is(refused?.headers.get('retry-after'), '1');
+});
+
+test.run();

@@ -1,0 +1,143 @@
+/** spec 6.8: a token of an account is renewed without the password. */
+import { decodeJwt } from 'jose';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type AccessDraft, changeAccess } from '../../src/auth/access.ts';
+import { addAccount, endToken, removeAccount, setDisabled } from '../../src/auth/accounts.ts';
+import { type Received, send, tokenFor } from '../support/client.ts';
+import { accountOf } from '../support/credentials.ts';
+import { quickDisk } from '../support/disk.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
+
+const TOKENS = '/admin/tokens/';
+const RENEWAL = '/admin/tokens/renewal/';
+const DAY = 24 * 3600;
+
+let server: Service;
+
+test.before(async () => {
+  server = await openService({ verifyPassword: () => Promise.resolve(true) });
+});
+
+test.after(closeServices);
+
+const changing = (change: (draft: AccessDraft, now: number) => unknown) =>
+  changeAccess(quickDisk, server.data, change);
+
+/** Adds an account and logs in. @returns the token. */
+async function loggedIn(username: string, more: object = {}): Promise<string> {
+  await changing((draft) => addAccount(draft, accountOf(username)));
+  const body = { username, password: 'any', ...more };
+  return (await send(server, 'POST', TOKENS, { body, token: null })).json.token;
+}
+
+const renew = (token: string | null, body?: unknown): Promise<Received> =>
+  send(server, 'POST', RENEWAL, { token, body });
+
+const reads = async (token: string) =>
+  (await send(server, 'GET', '/admin/skus/', { token })).status;
+
+/** A token of the account that is as if a login of `age` seconds ago had been renewed to it. */
+function tokenOfLogin(sub: string, age: number): Promise<string> {
+  const now = Math.floor(Date.now() / 1000);
+  return tokenFor('editor', { sub, jti: `old-${age}`, auth_time: now - age });
+}
+
+test('a renewed token is another token of the same account', async () => {
+  const token = await loggedIn('ann', { expires: '2h' });
+  for (const body of [undefined, {}]) {
+    const { status, headers, json } = await renew(token, body);
+    assert.is(status, 201);
+    assert.equal(Object.keys(json), ['token', 'expires_at']);
+    const before = decodeJwt(token);
+    const { jti, exp = 0, iat = 0, ...rest } = decodeJwt(json.token);
+    assert.is.not(jti, before.jti);
+    assert.is(exp - iat, 7200, 'as long as the login asked for');
+    assert.equal(rest, {
+      sub: 'ann',
+      role: 'editor',
+      auth_time: before.iat,
+      iss: 'catalog-server',
+      aud: 'catalog-admin',
+    });
+    assert.is(json.expires_at, new Date(exp * 1000).toISOString().replace('.000Z', 'Z'));
+    assert.is(headers.get('location'), `${TOKENS}${jti}/`);
+    assert.is(headers.get('cache-control'), 'no-store');
+    assert.is(await reads(json.token), 200);
+  }
+  assert.is(await reads(token), 200, 'the first one stays valid');
+});
+
+test('a renewed token is renewed in turn, and the time of the login stays', async () => {
+  const token = await loggedIn('chain');
+  const { json: second } = await renew(token);
+  const { status, json: third } = await renew(second.token);
+  assert.is(status, 201);
+  assert.is(decodeJwt(third.token)['auth_time'], decodeJwt(token)['auth_time']);
+});
+
+test('the role is that of the account', async () => {
+  await changing((draft) => addAccount(draft, accountOf('demoted', { role: 'viewer' })));
+  const { json } = await renew(await tokenOfLogin('demoted', 0));
+  assert.is(decodeJwt(json.token)['role'], 'viewer');
+});
+
+test('renewals end 30 days after the login, and so does the last renewed token', async () => {
+  await changing((draft) => addAccount(draft, accountOf('old')));
+  const { status, json } = await renew(await tokenOfLogin('old', 30 * DAY - 60));
+  assert.is(status, 201);
+  const { exp = 0, auth_time: login = 0 } = decodeJwt(json.token) as Record<string, number>;
+  assert.is(exp - login, 30 * DAY);
+  const token = await tokenOfLogin('old', 30 * DAY);
+  const refused = await renew(token);
+  assert.is(refused.status, 401);
+  assert.match(refused.json.error, 'log in again');
+  assert.match(
+    refused.headers.get('www-authenticate') ?? '',
+    'error="insufficient_user_authentication", max_age="2592000"',
+  );
+  assert.is(await reads(token), 200, 'it lives until it expires');
+});
+
+test('a token that was issued without a login is not renewed', async () => {
+  await changing((draft) => addAccount(draft, accountOf('robot')));
+  const refused = await renew(await tokenFor('editor', { sub: 'robot' }));
+  assert.is(refused.status, 403);
+  assert.match(refused.json.error, 'POST /admin/tokens/');
+});
+
+test('without a valid token nothing is renewed', async () => {
+  assert.is((await renew(null)).status, 401);
+  assert.is((await renew('x.y.z')).status, 401);
+  assert.is((await renew(await tokenFor('editor', { auth_time: 'yesterday' }))).status, 401);
+  assert.is((await renew(await tokenFor('editor', { auth_time: -1 }))).status, 401);
+});
+
+test('a disabled and a removed account, and a token that was ended, are not renewed', async () => {
+  for (const [name, end] of [
+    ['disabled', (draft, now) => setDisabled(draft, 'disabled', true, now)],
+    ['removed', (draft, now) => removeAccount(draft, 'removed', now)],
+  ] as const satisfies (readonly [string, (draft: AccessDraft, now: number) => unknown])[]) {
+    const token = await loggedIn(name);
+    await changing(end);
+    assert.is((await renew(token)).status, 401, name);
+  }
+  const token = await loggedIn('ended');
+  const { json } = await renew(token);
+  await changing((draft) => endToken(draft, decodeJwt(token).jti ?? '', null));
+  assert.is((await renew(token)).status, 401);
+  assert.is((await renew(json.token)).status, 201, 'the other one was not ended');
+});
+
+test('a token for a name that has no account is not renewed', async () => {
+  assert.is((await renew(await tokenOfLogin('stranger', 0))).status, 401);
+});
+
+test('the body is empty or an object', async () => {
+  const token = await loggedIn('body');
+  assert.is((await renew(token, 'no JSON')).status, 400);
+  assert.is((await renew(token, [])).status, 422);
+  assert.is((await renew(token, { expires: '9d' })).status, 201);
+});
+
+test.run();
