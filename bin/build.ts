@@ -1,14 +1,21 @@
 /**
  * Builds `dist/catalog-server`: bundles the console, and compiles everything into one executable
  * that holds its files, compressed.
+ *
+ *     bun bin/build.ts                  dist/catalog-server
+ *     bun bin/build.ts --outfile FILE   this file
  */
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import type { BunPlugin } from 'bun';
 import type { ConsoleAssets } from '../src/console/assets.ts';
 import { bundleConsole } from '../src/console/bundle.ts';
 
 const ROOT = join(import.meta.dir, '..');
+
+const { values } = parseArgs({ options: { outfile: { type: 'string' } } });
+const outfile = resolve(values.outfile ?? join(ROOT, 'dist', 'catalog-server'));
 
 /** The slowest and smallest that Brotli has. */
 const BEST = 11;
@@ -48,13 +55,13 @@ const embedConsole: BunPlugin = {
   },
 };
 
-mkdirSync(join(ROOT, 'dist'), { recursive: true });
+mkdirSync(dirname(outfile), { recursive: true });
 const built = await Bun.build({
   entrypoints: ['bin/catalog-server.ts', 'src/pages/writer/thread.ts'].map((path) =>
     join(ROOT, path),
   ),
   compile: {
-    outfile: join(ROOT, 'dist', 'catalog-server'),
+    outfile,
     autoloadDotenv: false,
     autoloadBunfig: false,
   },

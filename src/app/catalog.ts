@@ -18,21 +18,19 @@ import { TemplateSources } from '../pages/render/template-sources.ts';
 import { AuditedStore } from '../resources/audit/audited-store.ts';
 import { Records } from '../resources/records.ts';
 import { Exports } from '../resources/transfer/exports.ts';
-import { Imports } from '../resources/transfer/imports.ts';
 import { Money } from '../model/money.ts';
 import { Undo } from '../resources/audit/undo.ts';
-import type { StoreObserver } from '../store/observer.ts';
 import { lastBackupTime } from '../store/files/last-backup.ts';
 import { Store } from '../store/store.ts';
-import type { Log } from '../telemetry/log.ts';
+import type { Monitor } from './catalog-monitor.ts';
 import type { Context } from './context.ts';
-import { openImportFiles } from './import-files.ts';
-import type { Readiness } from './readiness.ts';
+import { openImports } from './imports/open.ts';
 import type { ServeOptions } from './server-options.ts';
 import { Summaries } from './services/summary.ts';
 import { Previews } from './services/previews.ts';
 import { Users } from './services/users.ts';
 import { createTokenService } from './services/token-service.ts';
+import { type Changes, type ChangeSeams, openChanges } from './webhooks/open.ts';
 
 export type CatalogOptions = Pick<
   ServeOptions,
@@ -49,19 +47,8 @@ export type CatalogOptions = Pick<
   | 'pageDelay'
 >;
 
-/** Where a catalog reports its work and its failures. */
-export interface Monitor {
-  readonly log: Pick<Log, 'failure'>;
-  readonly readiness: Pick<Readiness, 'reason'>;
-  readonly observer: StoreObserver;
-  /** @returns a callback for failures of this kind that the catalog survives. */
-  readonly failed: (what: string) => (error: unknown) => void;
-  /** Called if memory or disk can no longer be known; the process has to end. */
-  readonly fatal: (error: unknown) => void;
-}
-
 /** What the composition or a test provides: the time, the work of hashing, the memory. */
-export interface Seams {
+export interface Seams extends ChangeSeams {
   /** Milliseconds since the epoch; stored times, tokens and failed logins go by it. */
   readonly clock?: { readonly now: () => number };
   readonly verifyPassword?: PasswordCheck;
@@ -80,6 +67,7 @@ export interface Catalog {
   readonly application: Application;
   readonly store: Store;
   readonly pages: PageQueue;
+  readonly changes: Pick<Changes, 'endWaits' | 'figures'>;
   /** Writes the pages that wait, for at most `grace` milliseconds, and closes the store. */
   readonly close: (grace: number) => Promise<void>;
 }
@@ -98,22 +86,23 @@ export async function openCatalog(
 ): Promise<Catalog> {
   // A mistake in the settings is better reported before anything is opened.
   void new TemplateSources(disk, options.pages.templates);
-  const store = await Store.open({
-    directory: options.data,
-    command: 'serve',
-    create: true,
-    disk,
-    history: options.history,
-    onError: monitor.failed('the store goes on, but'),
-    onFatal: monitor.fatal,
-    observer: monitor.observer,
-  });
+  const store = await openStore(options, disk, monitor);
   try {
     return await compose(store, options, { disk, env, version }, monitor, seams);
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+function openStore(
+  { data: directory, history }: CatalogOptions,
+  disk: Context['disk'],
+  { failed, fatal: onFatal, observer }: Monitor,
+): Promise<Store> {
+  const onError = failed('the store goes on, but');
+  const serving = { directory, command: 'serve', create: true };
+  return Store.open({ ...serving, disk, history, onError, onFatal, observer });
 }
 
 /** Everything that answers requests from an open store. */
@@ -140,10 +129,13 @@ async function compose(
   const login = await Login.create(credentials, verifyPassword, attempts);
   const renewals = new Renewals(credentials, clock?.now);
   const audited = new AuditedStore(store, { now: clock?.now, auditBytes, requireRoom });
-  const imports = await openImports(options, audited, disk, monitor);
+  const { imports, close: endImports } = await openImports(options, audited, disk, monitor);
+  const changes = await openChanges(data, audited, { disk, version }, monitor, seams);
   const application = createApplication({
     records: new Records(audited),
     undo: new Undo(audited),
+    changes: changes.feed,
+    webhooks: changes.webhooks,
     exports: new Exports(store, new Money(options.pages.currency), clock?.now),
     imports,
     ...(options.maxImport !== undefined && { maxImport: options.maxImport }),
@@ -168,8 +160,10 @@ async function compose(
     application,
     store,
     pages: pages.queue,
+    changes,
     async close(grace) {
-      await imports.close();
+      await endImports();
+      await changes.close();
       await pages.queue.drain(grace);
       pages.close();
       await store.close();
@@ -226,19 +220,5 @@ function openSummaries(
     reason: monitor.readiness.reason,
     now: clock?.now ?? Date.now,
     onError: monitor.failed('the summary is incomplete'),
-  });
-}
-
-async function openImports(
-  { data, pages }: CatalogOptions,
-  audited: AuditedStore,
-  disk: Context['disk'],
-  monitor: Monitor,
-): Promise<Imports> {
-  return Imports.open({
-    audited,
-    money: new Money(pages.currency),
-    storage: await openImportFiles(disk, data),
-    onError: monitor.failed('an import could not be kept'),
   });
 }

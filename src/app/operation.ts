@@ -8,6 +8,7 @@ import { COLLECTIONS } from '../model/kinds.ts';
 import type { PageQueue } from '../pages/refresh/queue.ts';
 import type { StoreObserver } from '../store/observer.ts';
 import type { Store } from '../store/store.ts';
+import type { Changes } from './webhooks/open.ts';
 import { Log } from '../telemetry/log.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { levelOf, logAnswer } from '../telemetry/requests.ts';
@@ -28,6 +29,7 @@ interface Options extends OperationOptions {
 interface Watched {
   readonly store: Store;
   readonly pages: Pick<PageQueue, 'length' | 'oldest'>;
+  readonly changes: Pick<Changes, 'figures'>;
   readonly server: HttpServer;
   /** Milliseconds since the epoch; null if none was made. */
   readonly lastBackup: () => number | null;
@@ -104,7 +106,7 @@ export class Operation {
   }
 
   /** Serves the metrics if they have a port. @throws CatalogError `listen`. */
-  async open({ store, pages, server, lastBackup }: Watched): Promise<void> {
+  async open({ store, pages, changes, server, lastBackup }: Watched): Promise<void> {
     const { metricsPort: port, metricsHost, host } = this.#options;
     if (port === undefined) return;
     const { log, readiness, memory } = this;
@@ -114,6 +116,7 @@ export class Operation {
       waiting: () => store.waiting,
       pages: () => pages.length,
       oldestPage: () => pages.oldest,
+      changes: changes.figures,
       connections: () => server.connections,
       ready: () => readiness.reason() === null,
       memoryLimit: memory.limit,

@@ -22,10 +22,15 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
   const operation = new Operation(options, context.version);
   process.on('uncaughtException', operation.onFault);
   process.on('unhandledRejection', operation.onFault);
-  const { application, store, pages, close } = await openCatalog(options, context, operation, {
-    requireRoom: operation.memory.requireRoom,
-    isMemoryScarce: operation.memory.isScarce,
-  });
+  const { application, store, pages, changes, close } = await openCatalog(
+    options,
+    context,
+    operation,
+    {
+      requireRoom: operation.memory.requireRoom,
+      isMemoryScarce: operation.memory.isScarce,
+    },
+  );
   takePrecautions(options.data, operation.log);
   const server = await startServer({
     application,
@@ -38,7 +43,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     isMemoryScarce: operation.memory.isScarce,
   });
   const lastBackup = () => lastBackupTime(context.disk, options.data);
-  await operation.open({ store, pages, server, lastBackup });
+  await operation.open({ store, pages, changes, server, lastBackup });
   pages.compare();
   // Only now: a start that fails has one line, its error.
   if (store.created) {
@@ -50,6 +55,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
   greet({ url: server.url, basePath: options.basePath, data: options.data }, context);
   await stop;
   operation.readiness.raise('closing');
+  changes.endWaits();
   await server.close(REQUESTS_GRACE_MS);
   await close(PAGES_GRACE_MS);
   await operation.close();

@@ -12,6 +12,8 @@ interface Words {
   readonly name: string;
   readonly description: string;
   readonly flags: readonly { readonly flag: string; readonly description: string }[];
+  /** What its arguments may be, such as the names of collections. */
+  readonly choices: readonly string[];
   /** The commands of a group, such as `users add`. */
   readonly commands: readonly Words[];
 }
@@ -31,6 +33,7 @@ function wordsOf(command: Command): Words {
     name: command.name(),
     description: command.description(),
     flags,
+    choices: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
     commands: command.commands.map(wordsOf),
   };
 }
@@ -39,8 +42,9 @@ function namesOf(commands: readonly Words[]): string {
   return commands.map(({ name }) => name).join(' ');
 }
 
-function flagsOf({ flags }: Words): string {
-  return flags.map(({ flag }) => flag).join(' ');
+/** Everything that may follow a command. */
+function followersOf({ flags, choices }: Words): string {
+  return [...choices, ...flags.map(({ flag }) => flag)].join(' ');
 }
 
 function bash(program: string, commands: readonly Words[]): string {
@@ -49,11 +53,11 @@ function bash(program: string, commands: readonly Words[]): string {
   const cases = commands.flatMap((command) => [
     // In a group its commands are offered, and after one of them the flags of that command.
     ...command.commands.map(
-      (each) => `    "${command.name} ${each.name}") words="${flagsOf(each)}" ;;`,
+      (each) => `    "${command.name} ${each.name}") words="${followersOf(each)}" ;;`,
     ),
     command.commands.length > 0
-      ? `    "${command.name} "*) words="${namesOf(command.commands)} ${flagsOf(command)}" ;;`
-      : `    "${command.name} "*) words="${flagsOf(command)}" ;;`,
+      ? `    "${command.name} "*) words="${namesOf(command.commands)} ${followersOf(command)}" ;;`
+      : `    "${command.name} "*) words="${followersOf(command)}" ;;`,
   ]);
   return [
     `${fn}() {`,
@@ -95,7 +99,7 @@ function zshCase(command: Words): string[] {
   const { name, commands } = command;
   if (commands.length === 0) return [`    ${name}) ${zshArguments(command)} ;;`];
   return [
-    `    ${name}) (( CURRENT == 3 )) && compadd -- ${flagsOf(command)}`,
+    `    ${name}) (( CURRENT == 3 )) && compadd -- ${followersOf(command)}`,
     '      if (( CURRENT == 3 )); then',
     `        commands=(${zshList(commands)})`,
     "        _describe 'command' commands",
@@ -107,9 +111,10 @@ function zshCase(command: Words): string[] {
   ];
 }
 
-function zshArguments({ flags }: Words): string {
+function zshArguments({ flags, choices }: Words): string {
   const lines = flags.map(({ flag, description }) => `'${flag}[${zshQuoted(description)}]'`);
-  return `_arguments ${lines.join(' ')} '*:file:_files'`;
+  const first = choices.length === 0 ? '' : ` '1:name:(${choices.join(' ')})'`;
+  return `_arguments ${lines.join(' ')}${first} '*:file:_files'`;
 }
 
 function zshList(commands: readonly Words[]): string {
@@ -125,7 +130,7 @@ function fish(program: string, commands: readonly Words[]): string {
 function fishLines(program: string, commands: readonly Words[], seen: string): string[] {
   const others = `not __fish_seen_subcommand_from ${namesOf(commands)}`;
   return commands.flatMap((command) => {
-    const { name, description, flags } = command;
+    const { name, description, flags, choices } = command;
     const here = `${seen}__fish_seen_subcommand_from ${name}`;
     return [
       `complete -c ${program} -n '${seen}${others}' -f -a ${name} -d '${fishQuoted(description)}'`,
@@ -133,6 +138,7 @@ function fishLines(program: string, commands: readonly Words[], seen: string): s
         (each) =>
           `complete -c ${program} -n '${here}' -l ${each.flag.slice(2)} -d '${fishQuoted(each.description)}'`,
       ),
+      ...choices.map((choice) => `complete -c ${program} -n '${here}' -a ${choice}`),
       ...fishLines(program, command.commands, `${here}; and `),
     ];
   });

@@ -7,6 +7,7 @@ import { declareAccessCommands } from './declarations/access.ts';
 import { declareRebuildPages } from './declarations/pages.ts';
 import { declareServe } from './declarations/serve.ts';
 import { declareStoreCommands } from './declarations/store.ts';
+import { declareTransferCommands } from './declarations/transfer.ts';
 import { applyVariables } from './flags/flag.ts';
 import { HELP } from './help.ts';
 
@@ -38,6 +39,7 @@ export function createProgram(context: Context, output: HelpOutput): Command {
   declareRebuildPages(program, context);
   program.commandsGroup('Store:');
   declareStoreCommands(program, context);
+  declareTransferCommands(program, context);
   program.commandsGroup('Access:');
   declareAccessCommands(program, context);
   program.commandsGroup('Shell:').helpCommand('help [command]', 'display help for a command');

@@ -1,4 +1,4 @@
-/** A progress bar on standard error: pages done, pages per second, and the time left. */
+/** A progress bar on standard error: how much is done, how much a second, and the time left. */
 import type { Writable } from 'node:stream';
 import { SingleBar } from 'cli-progress';
 
@@ -6,10 +6,16 @@ export class ProgressBar {
   readonly #bar: SingleBar;
   #startedAt: number | null = null;
 
-  /** @param terminal that shows the bar. */
-  constructor(terminal: Writable) {
+  /**
+   * @param terminal that shows the bar.
+   * @param unit of what is done, such as `pages`.
+   */
+  constructor(terminal: Writable, unit: string) {
     this.#bar = new SingleBar({
-      format: '{bar} {percentage}% {value}/{total} pages, {rate}/s, {left}',
+      format: '{bar} {percentage}% {value}/{total} {unit}, {rate}/s, {left}'.replace(
+        '{unit}',
+        unit,
+      ),
       stream: terminal,
       hideCursor: true,
     });

@@ -86,7 +86,8 @@ export class FileLock {
   }
 }
 
-interface Holder {
+/** Who holds a lock. */
+export interface Holder {
   readonly pid: number;
   readonly host: string;
   /** The command that holds the lock, such as "serve". */
@@ -116,11 +117,31 @@ export function acquireOwnership(path: string, command: string): FileLock {
 }
 
 function describeHolder(path: string): string {
+  const holder = holderOf(path);
+  if (holder === null) return 'another process';
+  const { pid, host, command, since } = holder;
+  return `catalog-server ${command}, process ${pid} on ${host} since ${since}`;
+}
+
+/** What the last holder of a lock noted; null if it is noting it just now. */
+export function holderOf(path: string): Holder | null {
   try {
-    const { pid, host, command, since } = JSON.parse(fs.readFileSync(path, 'utf8')) as Holder;
-    return `catalog-server ${command}, process ${pid} on ${host} since ${since}`;
+    return JSON.parse(fs.readFileSync(path, 'utf8')) as Holder;
   } catch {
     // Read between the holder's truncate and write.
-    return 'another process';
+    return null;
+  }
+}
+
+/**
+ * Whether a process holds a lock. The lock is taken for a moment to find out, in which another
+ * process would find it held: do not ask often.
+ */
+export function isHeld(path: string): boolean {
+  const lock = new FileLock(path);
+  try {
+    return !lock.tryLock();
+  } finally {
+    lock.close();
   }
 }

@@ -7,6 +7,7 @@ import type { Path } from './operations/path.ts';
 import type { Settings } from './operations/settings.ts';
 import { type Route, Routes } from './routes.ts';
 import { crossOrigin } from './rules/cors.ts';
+import { CATALOG_SEQUENCE, sequenceShown, textOf } from './rules/catalog-sequence.ts';
 import { JSON_TYPE, VERSION } from './rules/negotiation.ts';
 import { type FaultReporter, problem } from './rules/problems.ts';
 import type { Services } from './services.ts';
@@ -42,12 +43,12 @@ export function createApplication(
     const target = splitPrefix(request.path, basePath);
     return whenReady(find(target), (route) => {
       if (route !== undefined) request.trace.found = target.path;
+      const begun = services.changes.sequence;
       const finish = (answer: HttpResponse) => {
-        const completed = complete(
-          answer,
-          route?.path.guards(request.method) ?? false,
-          target.prefix,
-        );
+        const guarded = route?.path.guards(request.method) ?? false;
+        const completed = complete(answer, guarded, target.prefix);
+        const shown = sequenceShown(request, answer, begun, services.changes.sequence);
+        answer.headers[CATALOG_SEQUENCE] ??= textOf(shown);
         return cors === null ? completed : cors(request, completed);
       };
       const refuse = (error: unknown) =>

@@ -6,14 +6,18 @@ import type { OpenConsole } from '../console/assets.ts';
 import type { Kind } from '../model/kind.ts';
 import type { Records } from '../resources/records.ts';
 import type { Undo } from '../resources/audit/undo.ts';
+import type { ChangeFeed } from '../resources/changes/change-feed.ts';
 import type { Exports } from '../resources/transfer/exports.ts';
 import type { Imports } from '../resources/transfer/imports.ts';
+import type { Webhooks } from '../resources/webhooks/webhooks.ts';
 import type { ServedDocument } from './operations/document.ts';
 import type { JsonLimits } from './rules/json-limits.ts';
 
 export interface Services {
   readonly records: Records;
   readonly undo: Undo;
+  readonly changes: Pick<ChangeFeed, 'sequence' | 'reach' | 'page' | 'events'>;
+  readonly webhooks: Pick<Webhooks, 'create' | 'deliveriesOf'>;
   readonly exports: Exports;
   readonly imports: Pick<Imports, 'accept' | 'find' | 'all'>;
   readonly tokens: TokenVerifier;

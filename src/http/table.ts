@@ -2,8 +2,9 @@
  * The table of operations: every path, its methods, and what they do. The router, OPTIONS, `Allow`,
  * the description of the service and its contract test are made from it.
  */
-import { isWritable } from '../model/kind.ts';
+import { isWritable, type KindName } from '../model/kind.ts';
 import { ALL_KINDS, COLLECTIONS } from '../model/kinds.ts';
+import { CHANGES_PATH } from './endpoints/changes.ts';
 import { bulkPath } from './endpoints/kinds/bulk.ts';
 import { collectionPath } from './endpoints/kinds/collections.ts';
 import { exportPath } from './endpoints/kinds/exports.ts';
@@ -20,6 +21,7 @@ import { PREVIEW_PATHS } from './endpoints/previews.ts';
 import { SUMMARY_PATH } from './endpoints/summary.ts';
 import { TOKEN_PATHS } from './endpoints/tokens.ts';
 import { USER_PATHS } from './endpoints/users.ts';
+import { createWebhook, DELIVERIES_PATH } from './endpoints/webhooks.ts';
 import { VIEWER_PATHS } from './endpoints/viewer.ts';
 import type { Path } from './operations/path.ts';
 import type { Settings } from './operations/settings.ts';
@@ -32,8 +34,10 @@ export function operationTable(settings: Settings): readonly Path[] {
     ...TOKEN_PATHS,
     ...USER_PATHS,
     ...kindPaths(settings),
+    DELIVERIES_PATH,
     ...PREVIEW_PATHS,
     REVERSAL_PATH,
+    CHANGES_PATH,
     ...IMPORT_PATHS,
     ...PAGE_BUILD_PATHS,
     ...PAGE_PATHS,
@@ -41,6 +45,9 @@ export function operationTable(settings: Settings): readonly Path[] {
     ...consolePaths(settings),
   ];
 }
+
+/** What creates objects of kinds whose creation answers with more than the object. */
+const CREATIONS: Partial<Record<KindName, typeof createWebhook>> = { webhooks: createWebhook };
 
 /** Collections, several objects at once, items with their audit entries, and nested paths. */
 function kindPaths({ protectBooks: protectsOpen, maxImport }: Settings): Path[] {
@@ -51,7 +58,8 @@ function kindPaths({ protectBooks: protectsOpen, maxImport }: Settings): Path[] 
         ? [bulkPath(place), exportPath(place), importPath(place, maxImport)]
         : [];
     const history = kind.audited ? [itemAuditsPath(place)] : [];
-    return [collectionPath(place), ...bulk, itemPath(place), ...history];
+    const creation = CREATIONS[kind.name]?.(place);
+    return [collectionPath(place, creation), ...bulk, itemPath(place), ...history];
   });
   const nested = ALL_KINDS.flatMap((kind) =>
     kind.nestings.flatMap((nesting) => {

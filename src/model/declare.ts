@@ -48,6 +48,8 @@ export const DEFAULTS = {
   adminOnly: false,
   readOnly: false,
   audited: true,
+  listed: true,
+  published: true,
   bulk: true,
   constrains: [],
   nestings: [],

@@ -14,7 +14,8 @@ export interface Row {
 
 /**
  * Tables of the store. `sku_specs` holds the specification records of SKUs, `idempotency_keys` the
- * answers to requests that may be sent again, `audits` who wrote what under `/admin/`.
+ * answers to requests that may be sent again, `audits` who wrote what under `/admin/`, `webhooks`
+ * where changes are delivered.
  */
 export const KIND_NAMES = [
   'books',
@@ -27,6 +28,7 @@ export const KIND_NAMES = [
   'sku_specs',
   'idempotency_keys',
   'audits',
+  'webhooks',
 ] as const;
 
 export type KindName = (typeof KIND_NAMES)[number];
@@ -49,6 +51,10 @@ export interface InputAttribute {
   readonly unique?: true;
   /** A collection can be filtered by it, by a parameter of the same name. */
   readonly filter?: 'text' | 'id';
+  /** Clients send and see a list; rows keep its JSON text, which the schema makes. */
+  readonly isList?: true;
+  /** A sentence for the documents. */
+  readonly meaning?: string;
   /** Where the path gives the value: neither read from the body nor shown in the object. */
   readonly fromPath?: boolean;
   /** A text that a search reads (spec 4.7). */
@@ -151,6 +157,10 @@ export interface Kind<K extends KindName = KindName> {
   readonly readOnly: boolean;
   /** Writes of its rows are told in the audit trail. */
   readonly audited: boolean;
+  /** The index names its collection (spec 5.7). */
+  readonly listed: boolean;
+  /** Its changes are in the change feed (spec 14.1). */
+  readonly published: boolean;
   /** What its rows weigh where the oldest make room for the newest. */
   readonly weight?: Weight;
   /** The attribute that divides a bounded table into shelves, each with its own bound. */

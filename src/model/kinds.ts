@@ -3,7 +3,7 @@
  * which objects show them. What one collection needs stands here and nowhere else.
  */
 import { serverSet, DEFAULTS, id, lookup, reference, input } from './declare.ts';
-import { audits, idempotency_keys } from './system-kinds.ts';
+import { audits, idempotency_keys, webhooks } from './system-kinds.ts';
 import type { Kind, KindName } from './kind.ts';
 import { KIND_NAMES } from './kind.ts';
 import {
@@ -185,6 +185,7 @@ const DECLARATIONS = {
 
   idempotency_keys,
   audits,
+  webhooks,
 } as const satisfies { readonly [K in KindName]: Kind<K> };
 
 /** What the declarations say, exactly: the types of rows follow from it (rows.ts). */
@@ -194,6 +195,11 @@ export const KINDS: { readonly [K in KindName]: Kind<K> } = DECLARATIONS;
 
 /** Every kind, those referred to before those that refer to them. */
 export const ALL_KINDS: readonly Kind[] = KIND_NAMES.map((name) => KINDS[name]);
+
+/** The kinds whose collections are exported and imported as files (spec 12.1). */
+export const TRANSFERABLE: readonly Kind[] = ALL_KINDS.filter(
+  ({ path, bulk }) => bulk && path !== null,
+);
 
 /** The kinds that have a collection of their own, by the last segment of its path. */
 export const COLLECTIONS: ReadonlyMap<string, Kind> = new Map(

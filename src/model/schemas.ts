@@ -65,7 +65,7 @@ export const optionalCode = v.nullable(
     v.check((text) => text !== '', 'must not be empty; send null for none'),
     v.check((text) => !hasSpaceAtEnds(text), 'must not begin or end with white space'),
     withinCodePoints(MAX_CODE),
-    keywords({ minLength: 1, maxLength: MAX_CODE, pattern: '^\\S(?:.*\\S)?$' }),
+    keywords({ minLength: 1, maxLength: MAX_CODE, pattern: '^\\S(?:[\\s\\S]*\\S)?$' }),
   ),
 );
 
@@ -121,6 +121,8 @@ export const instant = v.pipe(
   v.check(isInstant, 'must be a moment, written YYYY-MM-DDThh:mm:ss.sssZ'),
   keywords({ format: 'date-time' }),
 );
+
+export const optionalInstant = v.nullable(instant);
 
 /** The JSON text of an object, or null. */
 export const documentText = v.nullable(

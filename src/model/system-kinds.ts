@@ -1,6 +1,7 @@
 /**
- * The kinds whose rows the service itself writes, in the commit of the write that they belong to.
- * Both tables are bounded: the oldest rows make room for the newest.
+ * The kinds that are no part of the catalog: those whose rows the service itself writes, in the
+ * commit of the write that they belong to, and the webhooks. The tables of the first are bounded:
+ * the oldest rows make room for the newest.
  */
 import { serverSet, DEFAULTS, document, id, internal, input } from './declare.ts';
 import type { Kind } from './kind.ts';
@@ -8,12 +9,15 @@ import {
   action,
   amount,
   documentText,
+  flag,
   identifier,
   instant,
   longText,
   optionalIdentifier,
+  optionalInstant,
   optionalText,
 } from './schemas.ts';
+import { resourceNames, webhookUrl } from './webhook-schemas.ts';
 
 /** The attributes that a bounded table needs for its bound (src/store/bounded.ts). */
 const BOOKKEEPING = {
@@ -31,6 +35,7 @@ export const idempotency_keys = {
   plural: 'idempotency keys',
   path: null,
   audited: false,
+  published: false,
   bulk: false,
   keyword: 'key',
   weight: { texts: ['body'], rest: 0 },
@@ -65,6 +70,7 @@ export const audits = {
   adminOnly: true,
   readOnly: true,
   audited: false,
+  published: false,
   bulk: false,
   // What is not counted by its text: id, time, action, names and punctuation.
   weight: { texts: ['subject', 'before', 'after'], rest: 256 },
@@ -97,5 +103,46 @@ export const audits = {
     before: document(documentText, 'The attributes as they were stored; null of a new row.'),
     after: document(documentText, 'The attributes as they are stored now; null of a deleted row.'),
     ...BOOKKEEPING,
+  },
+} as const satisfies Kind;
+
+/** Where changes are delivered (spec 14.5). Their secrets are not here: src/auth/webhook-key.ts. */
+export const webhooks = {
+  ...DEFAULTS,
+  name: 'webhooks',
+  label: 'webhook',
+  plural: 'webhooks',
+  path: '/admin/webhooks/',
+  adminOnly: true,
+  listed: false,
+  published: false,
+  bulk: false,
+  attributes: {
+    id,
+    url: input(webhookUrl, { searched: true, meaning: 'Where changes are sent by POST.' }),
+    resources: input(resourceNames, {
+      default: '[]',
+      stored: longText,
+      isList: true,
+      meaning: 'The resources whose changes are sent, as changes name them; none means all.',
+    }),
+    active: input(flag, {
+      default: true,
+      range: 'flag',
+      meaning: 'Whether changes are sent. The server sets it to false when it gives up.',
+    }),
+    created: serverSet('', {
+      schema: instant,
+      searched: true,
+      meaning: 'When it was created, UTC.',
+    }),
+    failing_since: serverSet(null, {
+      schema: optionalInstant,
+      meaning: 'When the first of the deliveries failed that have failed since, UTC; or null.',
+    }),
+    /** The change set that created it: changes after that one are delivered. */
+    origin: internal(amount),
+    /** Names the key from which its secret is made. */
+    key: internal(longText),
   },
 } as const satisfies Kind;

@@ -14,6 +14,13 @@ export interface DraftedWrite {
   readonly changes: readonly Change[];
 }
 
+/** Parses an object as a creation does; with an `id` as a change does. @throws CatalogError `invalid`. */
+export async function parseDraft(kind: Kind, body: unknown) {
+  const update = await inSlices(parseOneUpdate(kind, body));
+  const input = update?.input ?? (await inSlices(parseInput(kind, body, 'whole')));
+  return { update, input };
+}
+
 /**
  * Checks an object as a creation does; with an `id` as a change of that row does.
  *
@@ -25,8 +32,7 @@ export async function draftWrite(
   kind: Kind,
   body: unknown,
 ): Promise<DraftedWrite> {
-  const update = await inSlices(parseOneUpdate(kind, body));
-  const input = update?.input ?? (await inSlices(parseInput(kind, body, 'whole')));
+  const { update, input } = await parseDraft(kind, body);
   const view = store.freeze();
   try {
     return await inSlices(

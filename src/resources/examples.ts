@@ -19,8 +19,19 @@ type JsonObject = Readonly<Record<string, unknown>>;
 
 const DEMO: { readonly [K in KindName]?: readonly RowOf<K>[] } = demo;
 
+const WEBHOOK: RowOf<'webhooks'> = {
+  id: 1,
+  url: 'https://shop.example/hooks/catalog',
+  resources: '["skus"]',
+  active: true,
+  created: '2026-11-02T08:15:00.000Z',
+  failing_since: null,
+  origin: 0,
+  key: '',
+};
+
 export class Examples {
-  readonly #rows = { ...DEMO, audits: auditEntries() };
+  readonly #rows = { ...DEMO, audits: auditEntries(), webhooks: [WEBHOOK] };
   readonly #view: View = new Tables(perKind(({ name }) => new RowTable(this.#rows[name] ?? [])));
 
   /** The first objects of a kind. */

@@ -1,6 +1,6 @@
 /** A request's object, checked as a whole (spec 2.1): every problem is reported at once. */
 import * as v from 'valibot';
-import { CatalogError } from '../errors.ts';
+import { CatalogError, type FieldErrors } from '../errors.ts';
 import type { Kind, KindName, Scalar, InputAttribute } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import type { InputOf } from '../model/rows.ts';
@@ -28,8 +28,13 @@ const MAX_REPORTED_PROBLEMS = 100;
 
 /** What is wrong with a body, by path, gathered to be told at once. */
 export class Problems {
-  readonly #fields: Record<string, string[]> = {};
+  /** Without a prototype: a client chooses some of the names. */
+  readonly #fields: Record<string, string[]> = Object.create(null) as Record<string, string[]>;
   #count = 0;
+
+  get empty(): boolean {
+    return this.#count === 0;
+  }
 
   get full(): boolean {
     return this.#count >= MAX_REPORTED_PROBLEMS;
@@ -41,13 +46,23 @@ export class Problems {
     (this.#fields[path] ??= []).push(message);
   }
 
-  /** @throws CatalogError `invalid` where there is a problem. */
-  settle(): void {
-    if (this.#count === 0) return;
+  /** Adds those of another check. */
+  addAll(fields: FieldErrors): void {
+    for (const [path, messages] of Object.entries(fields)) {
+      for (const message of messages) this.add(path, message);
+    }
+  }
+
+  /**
+   * @param headers that belong to the failure.
+   * @throws CatalogError `invalid` where there is a problem.
+   */
+  settle(headers: Readonly<Record<string, string>> = {}): void {
+    if (this.empty) return;
     const lines = Object.entries(this.#fields).map(
       ([path, texts]) => `${path}: ${texts.join(', ')}`,
     );
-    throw new CatalogError('invalid', lines.join('; '), { fields: this.#fields });
+    throw new CatalogError('invalid', lines.join('; '), { fields: this.#fields, headers });
   }
 }
 
@@ -246,6 +261,7 @@ export function requireObject(body: unknown): Readonly<Record<string, unknown>> 
   throw new CatalogError('invalid', 'the body must be a JSON object', { fields: {} });
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Whether a JSON value is an object. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

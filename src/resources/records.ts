@@ -13,7 +13,7 @@ import type { AuditedStore } from './audit/audited-store.ts';
 import { requireArray, requireTargets, writeEach } from './bulk.ts';
 import { type Created, recall, remember, retryOf } from './idempotency.ts';
 import { type Input, type Mode, parseInput, parseInputs, parseUpdates } from './input.ts';
-import { type ListText, listText } from './listing.ts';
+import { type ListText, listText } from './text/listing.ts';
 import { type Representation, representAll, representInParts } from './representation.ts';
 import { RepresentationCache } from './representation-cache.ts';
 import { change, insert } from './rows.ts';

@@ -27,7 +27,7 @@ interface Plan {
     /** What an element shows. */
     readonly attributes: readonly string[];
   }[];
-  /** Attributes whose text is an object. */
+  /** Attributes whose text is an object or a list. */
   readonly documents: readonly string[];
 }
 
@@ -61,6 +61,11 @@ function* textOf(kind: Kind, row: Row, view: View): Generator<undefined, string>
   for (const each of owned) object[each.name] = yield* elementsOf(each, row, view);
   for (const name of documents) object[name] = objectIn(row[name] ?? null);
   return JSON.stringify(object);
+}
+
+/** Whether rows keep the JSON text of what objects show. */
+function isText(declared: Attribute): boolean {
+  return declared.role === 'document' || (declared.role === 'input' && declared.isList === true);
 }
 
 function objectIn(text: Scalar): object | null {
@@ -149,8 +154,8 @@ const VISIBLE = perKind((kind) =>
 
 /** Attributes with one value, by which a collection can be sorted. */
 export function scalarAttributes(kind: Kind): string[] {
-  return visibleAttributes(kind).flatMap(([name, { role }]) =>
-    role === 'children' || role === 'document' ? [] : [name],
+  return visibleAttributes(kind).flatMap(([name, declared]) =>
+    declared.role === 'children' || isText(declared) ? [] : [name],
   );
 }
 
@@ -175,7 +180,7 @@ function planOf(kind: Kind): Plan {
             ]
           : [],
       ),
-      documents: shown.flatMap(([name, { role }]) => (role === 'document' ? [name] : [])),
+      documents: shown.flatMap(([name, declared]) => (isText(declared) ? [name] : [])),
     };
     plans.set(kind.name, plan);
   }

@@ -3,6 +3,7 @@ import { type Attribute, isStored, type Kind, type Row, type Scalar } from '../m
 import { KINDS } from '../model/kinds.ts';
 import { perKind } from '../model/per-kind.ts';
 import type { Transaction } from '../store/draft.ts';
+import { atOnce } from '../slices.ts';
 import type { Address } from './address.ts';
 import type { Input } from './input.ts';
 import { type Representation, representInParts } from './representation.ts';
@@ -19,10 +20,20 @@ export function* insert(
   { kind, parent }: Address,
   input: Input,
 ): Generator<undefined, Inserted> {
-  const id = transaction.nextId(kind.name);
+  const row = newRowAt({ kind, parent }, transaction, input);
+  return { id: row.id, representation: yield* put(transaction, kind, row, input) };
+}
+
+/** The same for a writer that does not show the row. @returns the row. */
+export function insertUnseen(transaction: Transaction, kind: Kind, input: Input): Row {
+  const row = newRowAt({ kind, parent: null }, transaction, input);
+  atOnce(putRows(transaction, kind, row, input));
+  return row;
+}
+
+function newRowAt({ kind, parent }: Address, transaction: Transaction, input: Input): Row {
   const place = parent === null ? {} : { [parent.nesting.foreignKey]: parent.id };
-  const row = newRow(kind, id, { ...input.values, ...place });
-  return { id, representation: yield* put(transaction, kind, row, input) };
+  return newRow(kind, transaction.nextId(kind.name), { ...input.values, ...place });
 }
 
 /**
@@ -44,13 +55,22 @@ function* put(
   row: Row,
   input: Input,
 ): Generator<undefined, Representation> {
+  yield* putRows(transaction, kind, row, input);
+  return yield* representInParts(kind, row, transaction);
+}
+
+function* putRows(
+  transaction: Transaction,
+  kind: Kind,
+  row: Row,
+  input: Input,
+): Generator<undefined, void> {
   transaction.put(kind.name, row);
   for (const { kind: owned, through, values } of input.owned) {
     const id = transaction.nextId(owned);
     transaction.put(owned, newRow(KINDS[owned], id, { ...values, [through]: row.id }));
     yield;
   }
-  return yield* representInParts(kind, row, transaction);
 }
 
 /** A row with its attributes in the order of the declaration, which the files keep. */

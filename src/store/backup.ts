@@ -21,6 +21,7 @@ const NO_STORE = new Set([
   LOCK,
   'pages.lock',
   'keys.json',
+  'webhook-key.json',
   'access.json',
   'pages.json',
   'pages.manifest',

@@ -29,8 +29,14 @@ interface Kept {
 }
 
 /**
- * Adds a row, and deletes the oldest ones of its shelf for as long as `isOver` says so. The new row
- * stays in any case.
+ * Rows that are deleted with a new one, unless more have to make room for it: what a lower bound, or
+ * a writer without one, has left over is deleted by and by, so that no write waits for all of it.
+ */
+const MAX_DELETED = 256;
+
+/**
+ * Adds a row, and deletes the oldest ones of its shelf for as long as `isOver` says so, but not many
+ * more than need to make room. The new row stays in any case.
  *
  * @param isOver whether the oldest row is to be deleted, given what is kept with it.
  * @throws Error if the kind is not bounded.
@@ -46,13 +52,19 @@ export function append<K extends KindName>(
   const { newest, ids } = shelfOf(transaction, kind, values);
   const id = transaction.nextId(name);
   const nth = positionOf(kind, newest ?? { id: id - 1 }) + 1;
-  const bytes = numberIn(newest, 'bytes', 0) + weigh(weight, values);
+  const own = weigh(weight, values);
+  const bytes = numberIn(newest, 'bytes', 0) + own;
   let oldest = id;
+  let [deleted, freed] = [0, 0];
   for (const each of ids) {
     const row = existingRow(transaction, name, each);
     const rows = nth - positionOf(kind, row) + 1;
-    if (isOver(row, { rows, bytes: bytes - numberIn(row, 'bytes', 0) + weigh(weight, row) })) {
+    const weighs = weigh(weight, row);
+    const isPlenty = deleted >= MAX_DELETED && freed >= own;
+    if (!isPlenty && isOver(row, { rows, bytes: bytes - numberIn(row, 'bytes', 0) + weighs })) {
       transaction.delete(name, each);
+      deleted += 1;
+      freed += weighs;
     } else {
       oldest = each;
       break;

@@ -14,7 +14,8 @@ const NONE: readonly number[] = [];
  * deleted the row: a reader compares the row itself.
  */
 export class Candidates {
-  readonly #ids = new Map<KindName, Map<string, Map<Scalar, Ids>>>();
+  /** A single id is stored as a number: most values of a name or a code have one. */
+  readonly #ids = new Map<KindName, Map<string, Map<Scalar, number | Ids>>>();
 
   /** @param attributes the indexed ones. */
   add(kind: KindName, row: Row, attributes: readonly string[]): void {
@@ -26,8 +27,9 @@ export class Candidates {
     for (const [attribute, byValue] of byAttribute) {
       const value = row[attribute] ?? null;
       const ids = byValue.get(value);
-      if (ids === undefined) byValue.set(value, { list: [row.id], ordered: true });
-      else append(ids, row.id);
+      if (ids === undefined) byValue.set(value, row.id);
+      else if (typeof ids !== 'number') append(ids, row.id);
+      else if (ids !== row.id) byValue.set(value, { list: [ids, row.id], ordered: ids < row.id });
     }
   }
 
@@ -35,6 +37,7 @@ export class Candidates {
   matching(kind: KindName, attribute: string, value: Scalar): readonly number[] {
     const ids = this.#ids.get(kind)?.get(attribute)?.get(value);
     if (ids === undefined) return NONE;
+    if (typeof ids === 'number') return [ids];
     if (!ids.ordered) {
       ids.list = [...new Set(ids.list)].sort((a, b) => a - b);
       ids.ordered = true;

@@ -17,6 +17,12 @@ export interface ChangeSetContent {
   readonly put: Readonly<Partial<Record<KindName, readonly Row[]>>>;
   /** Ids of deleted rows, ascending. */
   readonly delete: Readonly<Partial<Record<KindName, readonly number[]>>>;
+  /**
+   * Changed and deleted rows of published kinds as they were, by ascending id, as far as no audit
+   * entry in `put` tells it: for readers of changes, who cannot know the state before. Earlier
+   * versions did not write it.
+   */
+  readonly before?: Readonly<Partial<Record<KindName, readonly Row[]>>>;
 }
 
 /** A change set with its identity. */
@@ -29,4 +35,14 @@ export interface ChangeSet extends ChangeSetContent {
 export interface EncodedChangeSet {
   readonly changeSet: ChangeSet;
   readonly bytes: Uint8Array;
+}
+
+/** @returns about how many characters a row has as JSON. */
+export function charactersOf(row: Row): number {
+  let sum = 0;
+  for (const name in row) {
+    const value = row[name];
+    sum += name.length + (typeof value === 'string' ? value.length : 0) + 8;
+  }
+  return sum;
 }

@@ -3,6 +3,7 @@
  * check judges it again, from what is on the disk.
  */
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import type { Disk } from '../disk/disk.ts';
 import { messageOf } from '../errors.ts';
@@ -156,6 +157,11 @@ function changeSetFaults(state: State, changeSet: ChangeSet): string[] {
       // A row whose deletion is undone comes back under its id (spec 1.14).
       if (!audited && id <= before && state.get(name, id) === undefined) {
         faults.push(`it uses the id of ${label} ${id} a second time`);
+      }
+    }
+    for (const row of changeSet.before?.[name] ?? []) {
+      if (!isDeepStrictEqual(state.get(name, row.id), row)) {
+        faults.push(`it states ${label} ${row.id} otherwise than it was before`);
       }
     }
     for (const id of changeSet.delete[name] ?? []) {

@@ -36,6 +36,8 @@ export interface Commit {
   readonly changeSet: ChangeSet;
   /** The rows of the change set, before and after. */
   readonly changes: readonly Change[];
+  /** The bytes of the change set as it is kept. */
+  readonly bytes: number;
 }
 
 export type CommitListener = (commit: Commit) => void;
@@ -194,6 +196,7 @@ export class Committer {
     const plan = isLarge ? await inSlices(this.#low.data.plan(content)) : undefined;
     await this.#log.append(encoded);
     const { changeSet } = encoded;
+    const bytes = encoded.bytes.length;
     let changes: readonly Change[];
     try {
       changes = this.#low.data.apply(changeSet, plan);
@@ -203,7 +206,7 @@ export class Committer {
     }
     for (const listener of this.#listeners) {
       // Answers are microtasks of this turn, so that they come first.
-      setImmediate(() => listener({ changeSet, changes }));
+      setImmediate(() => listener({ changeSet, changes, bytes }));
     }
   }
 

@@ -9,8 +9,9 @@ import { referrersOf } from '../model/relations.ts';
 import type { RowOf } from '../model/rows.ts';
 import { Candidates } from './candidates.ts';
 import { type Change, changeOf } from '../model/change.ts';
-import type { ChangeSetContent, LastIds } from './change-set.ts';
+import { type ChangeSetContent, charactersOf, type LastIds } from './change-set.ts';
 import { indexedAttributes } from './memory/tables.ts';
+import { toldByTrail } from './memory/told-rows.ts';
 import { atOnce } from '../slices.ts';
 import type { View } from './view.ts';
 import { verify, type Write } from './verify.ts';
@@ -34,6 +35,8 @@ export interface Transaction extends View {
   deleteInParts(kind: KindName, id: number): Generator<undefined, void>;
   /** What it has written so far: each row once, in the order of the first writes. */
   written(): Change[];
+  /** The sequence of the change set that it becomes part of. */
+  readonly sequence: number;
 }
 
 /** The state that a draft is over: that of a store, or a frozen view of it. */
@@ -78,6 +81,10 @@ export class Draft implements Transaction {
   /** About how long the change set is: the characters of every row that was put, each time. */
   get characters(): number {
     return this.#characters;
+  }
+
+  get sequence(): number {
+    return this.#state.sequence + 1;
   }
 
   /** Whether a transaction that ran here has written something. */
@@ -241,22 +248,32 @@ export class Draft implements Transaction {
   *changeSetInParts(time: string): Generator<undefined, ChangeSetContent | null> {
     const put: Partial<Record<KindName, Row[]>> = {};
     const deleted: Partial<Record<KindName, number[]>> = {};
+    const before: Partial<Record<KindName, Row[]>> = {};
+    const told = yield* toldByTrail(
+      this.#rows.get('audits'),
+      this.#state.lastId('audits'),
+      this.lastId('audits'),
+    );
     let empty = this.#lastIds.size === 0;
     for (const [kind, rows] of this.#rows) {
       // By ascending id: new rows then enter their table in the order that every table keeps.
       for (const id of [...rows.keys()].sort((a, b) => a - b)) {
         const after = rows.get(id) ?? null;
         yield;
-        if ((this.#state.get(kind, id) ?? null) === after) continue;
+        const committed = this.#state.get<KindName>(kind, id) ?? null;
+        if (committed === after) continue;
         empty = false;
         if (after === null) (deleted[kind] ??= []).push(id);
         else (put[kind] ??= []).push(after);
+        if (committed === null || !KINDS[kind].published || told.has(`${kind} ${id}`)) continue;
+        (before[kind] ??= []).push(committed);
       }
     }
     if (empty) return null;
     const { sequence, digest } = this.#state;
     const last_ids: LastIds = Object.fromEntries(this.#lastIds);
-    return { sequence: sequence + 1, previous: digest, time, last_ids, put, delete: deleted };
+    const head = { sequence: sequence + 1, previous: digest, time, last_ids };
+    return { ...head, put, delete: deleted, before };
   }
 
   #set(kind: KindName, id: number, entry: Row | null): void {
@@ -276,14 +293,4 @@ export class Draft implements Transaction {
     else rows.set(id, entry);
     if (rows.size === 0) this.#rows.delete(kind);
   }
-}
-
-/** About the length of a row as JSON. */
-function charactersOf(row: Row): number {
-  let sum = 0;
-  for (const name in row) {
-    const value = row[name];
-    sum += name.length + (typeof value === 'string' ? value.length : 0) + 8;
-  }
-  return sum;
 }

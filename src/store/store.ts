@@ -133,6 +133,11 @@ export class Store implements ReadableStore {
     return this.#log.since(sequence);
   }
 
+  /** See {@link FileLog.oldest}. */
+  get oldest(): number {
+    return this.#log.oldest;
+  }
+
   /** Waits for the transactions under way, then releases the directory. */
   async close(): Promise<void> {
     try {

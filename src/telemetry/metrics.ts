@@ -21,6 +21,19 @@ const METHODS: ReadonlySet<string> = new Set([
   'OPTIONS',
 ]);
 
+/** Readers of changes, and deliveries to webhooks. */
+interface ChangeFigures {
+  /** Answers that wait for changes, and streams. */
+  readonly open: number;
+  /** Attempts since the start. */
+  readonly delivered: number;
+  readonly failed: number;
+  /** Webhooks whose last delivery failed. */
+  readonly failing: number;
+  /** Change sets by which the last webhook is behind. */
+  readonly lag: number;
+}
+
 /** Values that are read when Prometheus requests the metrics. */
 export interface Sources {
   /** Rows by the plural of their kind. */
@@ -33,6 +46,7 @@ export interface Sources {
   readonly pages: () => number;
   /** Milliseconds that the oldest of them has waited. */
   readonly oldestPage: () => number;
+  readonly changes: () => ChangeFigures;
   readonly connections: () => number;
   readonly ready: () => boolean;
   /** Bytes. */
@@ -102,6 +116,7 @@ export class Metrics {
       'How long the oldest of them waits.',
       () => oldestPage() / 1000,
     );
+    this.#measureChanges(sources.changes);
     this.#value('catalog_http_connections', 'Connections that are open.', connections);
     this.#value('catalog_ready', '1 while /readyz answers 200.', () => Number(ready()));
     this.#total('catalog_log_lines_lost_total', 'Lines of the log that were lost.', logLinesLost);
@@ -130,6 +145,36 @@ export class Metrics {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1e6;
     });
+  }
+
+  #measureChanges(read: () => ChangeFigures): void {
+    this.#value(
+      'catalog_change_readers',
+      'Requests that wait for changes, and streams of changes.',
+      () => read().open,
+    );
+    const deliveries: Counter<'outcome'> = new Counter({
+      name: 'catalog_webhook_deliveries_total',
+      help: 'Attempts to deliver changes to webhooks, by outcome.',
+      labelNames: ['outcome'],
+      registers: [this.#registry],
+      collect() {
+        const { delivered, failed } = read();
+        deliveries.reset();
+        deliveries.inc({ outcome: 'delivered' }, delivered);
+        deliveries.inc({ outcome: 'failed' }, failed);
+      },
+    });
+    this.#value(
+      'catalog_webhooks_failing',
+      'Active webhooks whose last delivery failed.',
+      () => read().failing,
+    );
+    this.#value(
+      'catalog_webhook_lag',
+      'Change sets by which the last of the active webhooks is behind.',
+      () => read().lag,
+    );
   }
 
   readonly answered = ({ method, route, status, milliseconds, bytes }: AccessRecord): void => {

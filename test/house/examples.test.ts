@@ -73,7 +73,7 @@ async function assertTrue(document: string): Promise<void> {
   shells.push(shell);
 
   for (const { commands, output } of examples) {
-    if (!/^(?:curl|API|AUTH|TOKEN|JSON|ETAG|echo)\b/.test(commands[0] ?? '')) continue;
+    if (!/^(?:curl|API|AUTH|TOKEN|JSON|ETAG|echo|dist)\b/.test(commands[0] ?? '')) continue;
     for (const command of commands.slice(0, -1)) {
       await shell.run(command.replace('http://127.0.0.1:8000', server.url));
     }

@@ -50,8 +50,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 
 /** The files outside src/disk that import the file system, and why each may: they only read. */
 const READERS: Readonly<Record<string, { reason: string; names: RegExp }>> = {
-  'cli/commands/backup.ts': {
-    reason: 'asks where a backup really goes, and what is there',
+  'cli/commands/output-path.ts': {
+    reason: 'asks where a named file really is, and what is there',
     names: /^import \{ existsSync, realpathSync, statSync \} from 'node:fs';$/m,
   },
   'pages/writer/files.ts': {

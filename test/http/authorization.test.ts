@@ -223,11 +223,11 @@ for (const [kind, make] of Object.entries(BAD)) {
   });
 }
 
-/** What is for admins alone: tokens of others, the audit trail, accounts, having pages made. */
+/** What is for admins alone: tokens of others, audits, accounts, webhooks, having pages made. */
 function isManagement(template: string, reads: boolean): boolean {
   if (template.startsWith('/admin/page-builds/')) return !reads;
   if (template.endsWith('/reversal/') || template === RENEWAL) return false;
-  return /^\/admin\/(?:tokens|audits|users)\//.test(template);
+  return /^\/admin\/(?:tokens|audits|users|webhooks)\//.test(template);
 }
 
 /** Every account may renew its own token (spec 6.8). */

@@ -47,7 +47,7 @@ const varyOf = ({ headers }: Received) => headers.get('vary');
 
 const EXPOSED = {
   'access-control-expose-headers':
-    'Allow, Content-Disposition, ETag, Idempotent-Replayed, Link, Location, Retry-After, WWW-Authenticate, X-Total-Count',
+    'Allow, Catalog-Sequence, Content-Disposition, ETag, Idempotent-Replayed, Link, Location, Preference-Applied, Retry-After, WWW-Authenticate, X-Total-Count',
 };
 
 const preflight = (where: Where, path: string, origin: string, method: string) =>
@@ -64,7 +64,7 @@ const preflightAnswer = (origin: string, allow: string) => ({
   'access-control-allow-origin': origin,
   'access-control-allow-methods': allow,
   'access-control-allow-headers':
-    'Accept, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match',
+    'Accept, Authorization, Catalog-Min-Sequence, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer',
   'access-control-max-age': '7200',
 });
 
@@ -269,6 +269,7 @@ test('every header of an answer may be read by a page, but those that it has no 
   await pageWith(servers.named, catalog.sku, '</html>');
   const replay = { body: { name: 'Kept' }, headers: { 'idempotency-key': 'exposed' } };
   await send(servers.named, 'POST', '/admin/brands/', replay);
+  const strict = { body: { name: 'Strict' }, headers: { prefer: 'handling=strict' } };
   const wrong = { body: { username: 'nobody', password: 'of nobody' } };
   await until('logins are slowed down', async () => {
     const { status } = await send(servers.named, 'POST', '/admin/tokens/', wrong);
@@ -278,6 +279,7 @@ test('every header of an answer may be read by a page, but those that it has no 
   for (const [, method, path, sent] of [
     ...(await answers()),
     [201, 'POST', '/admin/brands/', replay],
+    [201, 'POST', '/admin/brands/', strict],
     [429, 'POST', '/admin/tokens/', wrong],
     [200, 'GET', `/pages/skus/${catalog.sku}.html`],
     [200, 'GET', '/admin/skus/export/'],

@@ -1,13 +1,18 @@
 /** Files that are brought into collections (spec 12.6 to 12.10). */
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Catalog, createCatalog, make, read, skuFields } from '../support/catalog.ts';
 import { type Received, send, tokenFor } from '../support/client.ts';
+import {
+  exportOf,
+  type Format,
+  type ImportOptions,
+  importInto,
+  postImport,
+} from '../support/imports.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
-import { until } from '../support/until.ts';
 
 let server: Service;
 let catalog: Catalog;
@@ -19,52 +24,23 @@ test.before.each(async () => {
 
 test.after.each(closeServices);
 
-const TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson', json: 'application/json' };
-
-type Format = keyof typeof TYPES;
-
-interface Options {
-  readonly query?: string;
-  readonly format?: Format;
-  readonly token?: string | null;
-}
-
 const post = (
   collection: string,
   body: string | Uint8Array<ArrayBuffer>,
-  { query = '', format = 'csv', token }: Options = {},
+  options: ImportOptions = {},
   to = server,
-) =>
-  send(to, 'POST', `/admin/${collection}/imports/${query && `?${query}`}`, {
-    body,
-    headers: { 'content-type': TYPES[format] },
-    ...(token !== undefined && { token }),
-  });
+) => postImport(to, collection, body, options);
 
-/** Imports a file. @returns what has come of it. */
-async function importOf(
+const importOf = (
   collection: string,
   body: string | Uint8Array<ArrayBuffer>,
-  options: Options = {},
+  options: ImportOptions = {},
   to = server,
-): Promise<Received['json']> {
-  const accepted = await post(collection, body, options, to);
-  assert.is(accepted.status, 202, accepted.text);
-  const location = accepted.headers.get('location') ?? '';
-  assert.match(location, /^\/admin\/imports\/\d+\/$/);
-  let found: Received['json'];
-  await until('the import has ended', async () => {
-    found = await read(to, location);
-    return !['checking', 'writing'].includes(found.state);
-  });
-  return found;
-}
+) => importInto(to, collection, body, options);
 
 const csv = (...lines: readonly string[]) => `${lines.join('\r\n')}\r\n`;
 
-/** The rows of SKUs as they are in the file of an export. */
-const exported = async (collection: string, query = '', from = server) =>
-  (await send(from, 'GET', `/admin/${collection}/export/${query}`)).text;
+const exported = (collection: string, query = '') => exportOf(server, collection, query);
 
 test('a row with an id changes that row, one without creates, and columns left out stay', async () => {
   const before = await read(server, `/admin/brands/${catalog.brand}/`);
@@ -398,52 +374,6 @@ test('an import that was unfinished when the server ended is failed, and its fil
   assert.match(failed.errors[0].message, /import the file again/);
   assert.equal(readdirSync(folder).sort(), [`${done.id}.json`, '9.json']);
   assert.is((await importOf('brands', csv('name', 'Two'), {}, again)).id, 10);
-});
-
-/** Strings that a file or a spreadsheet may take for something else. */
-const awkward = fc
-  .array(
-    fc.oneof(
-      fc.constantFrom(',', '"', '\n', '\r\n', ';', '\t', '=', "'", '\\', '>', ' ', '@', '-', '1'),
-      fc.constantFrom('価', '🙂', 'e\u0301', 'x', '\ufeff', 'Ω'),
-    ),
-    { minLength: 1, maxLength: 8 },
-  )
-  .map((parts) => parts.join(''));
-
-const nameText = awkward.filter((text) => /\S/u.test(text));
-
-test('what was exported and is imported again changes nothing', async () => {
-  const rows = fc.array(fc.tuple(nameText, awkward), { minLength: 1, maxLength: 6 });
-  await fc.assert(
-    fc.asyncProperty(rows, nameText, async (names, value) => {
-      const shop = await openService();
-      const { chain, ...made } = await createCatalog(shop, 'Phone');
-      const parent_id = (await make(shop, '/admin/categories/', { name: value })).id;
-      for (const [name, text] of names) {
-        await make(shop, '/admin/brands/', { name, logo: text, first_letter: '' });
-        await make(shop, '/admin/categories/', { name, parent_id });
-        const spec_id = (await make(shop, '/admin/specs/', { name, spu_id: made.spu })).id;
-        const option_id = (await make(shop, '/admin/options/', { value, spec_id })).id;
-        const specs = [{ spec_id, option_id }, made.silver];
-        await make(
-          shop,
-          '/admin/skus/',
-          skuFields({ chain, spu: made.spu }, { name, caption: text, specs }),
-        );
-      }
-      for (const collection of ['brands', 'categories', 'goods', 'specs', 'options', 'skus']) {
-        for (const format of ['csv', 'json', 'ndjson'] as const) {
-          const file = await exported(collection, `?format=${format}`, shop);
-          const report = await importOf(collection, file, { format }, shop);
-          assert.is(report.state, 'done', `${collection}: ${JSON.stringify(report.errors)}`);
-          assert.is(report.change_count, 0, JSON.stringify(report.changes));
-        }
-      }
-      await shop.stop();
-    }),
-    { numRuns: 12 },
-  );
 });
 
 test.run();

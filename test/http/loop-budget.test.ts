@@ -255,6 +255,8 @@ function searchesOf(parameters: readonly Parameter[]): string[] {
     if (name === 'sortby') for (const by of values) searches.push(`${full}&sortby=${String(by)}`);
   }
   if (has('q')) searches.push(`${full}&q=o`, `${full}&q=${'hone+'.repeat(9)}1`);
+  // The change feed, from its beginning.
+  if (has('wait')) searches.push(`${full}&since=0`);
   if (has('keyword')) searches.push(`${full}&keyword=${'x'.repeat(7000)}`);
   if (has('category_id')) searches.push(`${full}&category_id=3&sortby=name&order=desc`);
   return [...new Set(searches)];

@@ -25,6 +25,7 @@ const ALWAYS = {
   link: '</api/openapi.json>; rel="service-desc"',
   vary: 'Accept',
   'cache-control': 'no-cache',
+  'catalog-sequence': '7',
   'x-content-type-options': 'nosniff',
 };
 
@@ -72,7 +73,7 @@ const RIGHT: readonly (readonly [method: string, target: string, answer: Answer]
 const WRONG: readonly (readonly [string, string, Answer, says: RegExp])[] = [
   ['GET', '/api/books/1/', answer(202, BOOK), /^GET of \/books\/\{pk\}\/ has no 202$/],
   ['GET', '/api/books/1/', answer(403, { error: 'no' }), /has no 403/],
-  ['GET', '/api/books/1/', answer(400, { error: 'no' }), /has no 400/],
+  ['GET', '/api/books/1/', answer(409, { error: 'no' }), /has no 409/],
   ['GET', '/api/books/1/', read({ ...BOOK, extra: 1 }), /the body must NOT have additional/],
   ['GET', '/api/books/1/', read({ id: 1 }), /the body must have required property 'name'/],
   ['GET', '/api/books/1/', read({ ...BOOK, id: '1' }), /the body\/id must be integer/],

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { CatalogError, messageOf } from '../../src/errors.ts';
 import { KIND_NAMES, type KindName, type Row } from '../../src/model/kind.ts';
 import { KINDS } from '../../src/model/kinds.ts';
+import { RESOURCES } from '../../src/model/webhook-schemas.ts';
 import { entryOf } from '../../src/resources/audit.ts';
 import { append } from '../../src/store/bounded.ts';
 import { checkStore } from '../../src/store/check.ts';
@@ -477,6 +478,7 @@ function perform(
 /** The same transaction, which also records what it writes. */
 function recording(transaction: Transaction, writes: Write[]): Transaction {
   return {
+    sequence: transaction.sequence,
     get: (kind, id) => transaction.get(kind, id),
     matching: (kind, attribute, value) => transaction.matching(kind, attribute, value),
     element: (index, run) => transaction.element(index, run),
@@ -578,5 +580,15 @@ function fieldsOf(
       const change = changeOf<KindName>('brands', first + 1, { id: 1, text }, null);
       return entryOf(change, { subject: text, time: second });
     }
+    case 'webhooks':
+      return {
+        url: `http://receiver.example/${first}`,
+        resources: JSON.stringify(RESOURCES.slice(second)),
+        active: third > 4,
+        created: new Date(second).toISOString(),
+        failing_since: third > 4 ? null : new Date(third).toISOString(),
+        origin: transaction.sequence,
+        key: text,
+      };
   }
 }

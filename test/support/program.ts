@@ -11,6 +11,8 @@ export interface CallOptions {
   /** What is on standard input. */
   readonly input?: string | Uint8Array;
   readonly disk?: Disk;
+  /** Standard error is a terminal. */
+  readonly terminal?: true;
 }
 
 class Captured extends Writable {
@@ -29,9 +31,10 @@ class Captured extends Writable {
 /** What a shell would see of a command, without the time that a process takes. */
 export async function callProgram(
   args: readonly string[],
-  { env = {}, input = '', disk = quickDisk }: CallOptions = {},
+  { env = {}, input = '', disk = quickDisk, terminal }: CallOptions = {},
 ): Promise<Finished> {
   const [stdout, stderr] = [new Captured(), new Captured()];
+  if (terminal) Object.assign(stderr, { isTTY: true, columns: 80 });
   const stdin = () => Readable.from([Buffer.from(input)]);
   const status = await run(args, version, { env, stdin, stdout, stderr, disk });
   return { status, signal: null, stdout: stdout.text, stderr: stderr.text };

@@ -118,7 +118,7 @@ export function monitor(log: string[]): Parameters<typeof openCatalog>[2] {
   const add = (message: string) => void log.push(message);
   const failed = (what: string) => (error: unknown) => add(`${what}: ${messageOf(error)}`);
   return {
-    log: { failure: add },
+    log: { failure: add, warn: add },
     readiness,
     observer: { committed: readiness.committed, checkpointed() {} },
     failed,

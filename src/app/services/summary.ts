@@ -46,8 +46,8 @@ export class Summaries implements SummaryService {
 
   async read(): Promise<Summary> {
     const { store, pages } = this.#options;
-    const counts = [...COLLECTIONS.values()].flatMap(({ name, readOnly }) =>
-      readOnly ? [] : [[name, store.count(name)] as const],
+    const counts = [...COLLECTIONS.values()].flatMap(({ name, published }) =>
+      published ? [[name, store.count(name)] as const] : [],
     );
     return {
       counts: Object.fromEntries(counts),

@@ -1,6 +1,4 @@
 /** `backup` and `restore`: the whole catalog as one file, beside a running server too. */
-import { existsSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve, sep } from 'node:path';
 import { CatalogError, messageOf } from '../../errors.ts';
 import {
   encodeBackup,
@@ -16,6 +14,7 @@ import { recordBackup } from '../../store/files/last-backup.ts';
 import { missing } from '../../store/store.ts';
 import type { Context } from '../../app/context.ts';
 import { describeState } from './describe.ts';
+import { outputPath } from './output-path.ts';
 
 /** Standard input or output instead of a file. */
 const STREAM = '-';
@@ -39,7 +38,7 @@ export async function backup({ data, file }: BackupOptions, context: Context): P
     return;
   }
   const path = file ?? `catalog-${timestamp(new Date())}.json`;
-  const target = targetOf(path, data);
+  const target = outputPath(path, data, 'backup_failed');
   await refusing(path, () => writeBackup(context.disk, state, target));
   await remember(data, state, context);
   context.print(`backed up ${data} to ${path}: ${describeState(state)}`);
@@ -102,26 +101,4 @@ async function readBackup(file: string, context: Context): Promise<State> {
 /** `20261121T142737Z`: it sorts by time, and is a valid name in every file system. */
 function timestamp(time: Date): string {
   return time.toISOString().replace(/[-:]|\.\d+/g, '');
-}
-
-/** @returns the path to write, without symbolic links. @throws CatalogError `backup_failed`. */
-function targetOf(file: string, data: string): string {
-  const refuse = (why: string, cause?: unknown) =>
-    new CatalogError('backup_failed', `${file} ${why}`, { cause });
-  let path: string;
-  try {
-    path = existsSync(file)
-      ? realpathSync(file)
-      : join(realpathSync(dirname(resolve(file))), basename(file));
-  } catch (cause) {
-    throw refuse(`is in no directory that can be used: ${messageOf(cause)}`, cause);
-  }
-  if (existsSync(path) && !statSync(path).isFile()) {
-    throw refuse('is no ordinary file; name another, or "-" for standard output');
-  }
-  const owned = realpathSync(data);
-  if (path.startsWith(owned + sep)) {
-    throw refuse(`is in the data directory; name a file outside of ${data}`);
-  }
-  return path;
 }

@@ -34,7 +34,7 @@ export async function rebuildPagesCommand(
   // A mistake in the settings is better reported before the wait for the lock.
   void new TemplateSources(context.disk, settings.templates);
   const lock = new FileLock(pagesLockPath(data));
-  const bar = context.terminal === null ? null : new ProgressBar(context.terminal);
+  const bar = context.terminal === null ? null : new ProgressBar(context.terminal, 'pages');
   const started = performance.now();
   let build: Build;
   try {

@@ -1,11 +1,11 @@
 /** `undo`: puts rows back to what they were before entries of the audit trail (spec 8.12). */
-import { userInfo } from 'node:os';
 import type { Context } from '../../app/context.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { AuditedStore } from '../../resources/audit/audited-store.ts';
 import { ChangedSinceError, type Undone } from '../../resources/audit/reversal.ts';
 import { type EntrySelection, planUndo, Undo } from '../../resources/audit/undo.ts';
 import { readSnapshot, Store } from '../../store/store.ts';
+import { commandSubject } from './subject.ts';
 
 export interface UndoOptions {
   readonly data: string;
@@ -47,7 +47,7 @@ async function undoInStore(
   try {
     // A server that runs later applies its own bound to the trail.
     const service = new Undo(new AuditedStore(store, { auditBytes: Number.POSITIVE_INFINITY }));
-    return await service.entries(selection, force, `cli:${systemUser()}`);
+    return await service.entries(selection, force, commandSubject());
   } finally {
     await store.close();
   }
@@ -73,15 +73,6 @@ async function openStore(
     if (!(error instanceof CatalogError) || error.code !== 'store_locked') throw error;
     const way = 'a running server undoes writes with POST /admin/audits/<id>/reversal/';
     throw new CatalogError('store_locked', `${error.message}; ${way}`, { cause: error });
-  }
-}
-
-/** The user of the system; a container may run as one without a name. */
-function systemUser(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return String(process.getuid?.() ?? 'unknown');
   }
 }
 

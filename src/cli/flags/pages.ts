@@ -93,7 +93,7 @@ function withoutSlashes(url: string): string {
   return url.slice(0, end);
 }
 
-function parseCurrency(text: string): string {
+export function parseCurrency(text: string): string {
   if (Intl.supportedValuesOf('currency').includes(text)) return text;
   throw new InvalidArgumentError('Give a code of ISO 4217 in capitals, such as EUR.');
 }

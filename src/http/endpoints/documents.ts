@@ -124,9 +124,12 @@ function readDocument({ found, mediaType }: RequestContext<ServedDocument>) {
   return documentResponse(found, mediaType);
 }
 
+/** The collections of the catalog, and what has become of them. */
+const LISTED = [...COLLECTIONS].filter(([, { listed }]) => listed);
+
 function indexObject(basePath: string, version: string) {
   const collections = Object.fromEntries(
-    [...COLLECTIONS].map(([path, kind]) => [kind.name, `${basePath}${path}`]),
+    LISTED.map(([path, kind]) => [kind.name, `${basePath}${path}`]),
   );
   return {
     name: 'catalog-server',
@@ -138,7 +141,7 @@ function indexObject(basePath: string, version: string) {
 
 /** RFC 6573: the collections are the items of the index. */
 function indexLinks(basePath: string): string {
-  return [...COLLECTIONS.keys()].map((path) => `<${basePath}${path}>; rel="item"`).join(', ');
+  return LISTED.map(([path]) => `<${basePath}${path}>; rel="item"`).join(', ');
 }
 
 function indexShape(object: ReturnType<typeof indexObject>): Shape {

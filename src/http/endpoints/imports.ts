@@ -4,7 +4,7 @@ import type { Kind } from '../../model/kind.ts';
 import { malformed, parseParameters, type Parameters } from '../../resources/query/parameters.ts';
 import { type Format, FORMAT_TYPES, FORMATS } from '../../resources/transfer/formats.ts';
 import { CREATABLE } from '../../resources/transfer/rows/references.ts';
-import type { Match } from '../../resources/transfer/rows/row-writer.ts';
+import { type Match, MATCHES, matchesOf } from '../../resources/transfer/rows/row-writer.ts';
 import { header, type HttpResponse } from '../message.ts';
 import { noBody, stream } from '../operations/body.ts';
 import { arrayOf, negotiatedJson, type Shape } from '../operations/content.ts';
@@ -123,8 +123,6 @@ const FILE_EXAMPLES = {
 const DRY_RUN = 'dry_run';
 const MATCH = 'match';
 const CREATE_MISSING = 'create_missing';
-
-const MATCHES: readonly Match[] = ['id', 'code', 'name'];
 
 const PARAMETERS: readonly Parameter[] = [
   parameter(DRY_RUN, 'Writes nothing, and says what would be written.', {
@@ -284,7 +282,7 @@ function parseDryRun(sent = 'false'): boolean {
 }
 
 function parseMatch(kind: Kind, sent = 'id'): Match {
-  const possible = MATCHES.filter((match) => match !== 'code' || 'code' in kind.attributes);
+  const possible = matchesOf(kind);
   const match = possible.find((each) => each === sent);
   if (match !== undefined) return match;
   throw malformed(MATCH, `must be one of ${possible.join(', ')}`);

@@ -141,7 +141,7 @@ export const PAGE_BUILD_PATHS: readonly Path[] = [
           202: {
             name: 'PageBuildAccepted',
             description: 'The pages are made in the background. `Location` tells how far it is.',
-            headers: ['Location'],
+            headers: ['Location', 'Preference-Applied?'],
             content: ONE,
           },
         },

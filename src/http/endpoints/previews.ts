@@ -1,6 +1,8 @@
 /** `/admin/skus/preview/` and `/admin/goods/preview/`: pages with values that are not stored. */
 import type { Kind } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
+import { parseDraft } from '../../resources/drafting.ts';
+import { membersOf } from '../../resources/members.ts';
 import type { HttpResponse } from '../message.ts';
 import { uncheckedJson } from '../operations/body.ts';
 import { HTML_CONTENT } from '../operations/document.ts';
@@ -29,12 +31,17 @@ function previewPath(kind: Kind): Path {
         description:
           'The page as the shop would show it with these values, checked like a write. Nothing is stored. With `id` what is left out is taken from that object; without it the values are those of a new one.',
         role: 'editor',
-        body: uncheckedJson(previewOf(kind), () => previewAttributes(kind)),
+        body: uncheckedJson(
+          previewOf(kind),
+          () => previewAttributes(kind),
+          membersOf(kind),
+          (body) => parseDraft(kind, body),
+        ),
         responses: {
           200: {
             name: 'Preview',
             description: 'The page. Addresses in it begin with the path of the pages.',
-            headers: ['Content-Security-Policy'],
+            headers: ['Content-Security-Policy', 'Preference-Applied?'],
             content: HTML_CONTENT,
           },
         },

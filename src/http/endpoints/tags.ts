@@ -27,3 +27,8 @@ export const IMPORTS_TAG: Tag = {
   name: 'imports',
   description: 'Files that are brought into collections.',
 };
+
+export const CHANGES_TAG: Tag = {
+  name: 'changes',
+  description: 'What has changed in the catalog since a change set, and what changes from now on.',
+};

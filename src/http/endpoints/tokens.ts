@@ -77,7 +77,7 @@ const TOKEN_EXAMPLE = {
 const TOKEN_CREATED: ResponseDeclaration = {
   name: 'TokenCreated',
   description: 'The token. `Location` names the path at which it can be ended.',
-  headers: ['Location'],
+  headers: ['Location', 'Preference-Applied?'],
   content: negotiatedJson(TOKEN, {
     Token: () => ({ summary: 'A token', value: TOKEN_EXAMPLE }),
   }),

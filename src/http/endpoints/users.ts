@@ -87,7 +87,7 @@ export const USER_PATHS: readonly Path[] = [
           201: {
             name: 'UserCreated',
             description: 'The new account.',
-            headers: ['Location', 'ETag'],
+            headers: ['Location', 'ETag', 'Preference-Applied?'],
             content: ONE,
           },
         },
@@ -128,7 +128,12 @@ export const USER_PATHS: readonly Path[] = [
           value: { role: 'viewer' },
         }),
         responses: {
-          200: { name: 'User', description: 'The account.', headers: ['ETag'], content: ONE },
+          200: {
+            name: 'UserChanged',
+            description: 'The account.',
+            headers: ['ETag', 'Preference-Applied?'],
+            content: ONE,
+          },
         },
         failures: [409, 429],
         run: change,

@@ -93,8 +93,9 @@ const FAILURES = {
   422: {
     name: 'Invalid',
     description:
-      'The body fails validation or does not fit the catalog, or the `Idempotency-Key` was sent with another request before. For SKUs and their specification records also: the disk refused the write. Nothing was changed.',
+      'The body fails validation or does not fit the catalog, or the `Idempotency-Key` was sent with another request before. For SKUs and their specification records also: the disk refused the write. With `Prefer: handling=strict` also: the body has an unknown member. Nothing was changed.',
     schema: 'Invalid',
+    header: 'Preference-Applied?',
     examples: {
       reference: 'database error: spu_id: 77 does not exist',
       key: 'the Idempotency-Key was used with another request; choose a new one',

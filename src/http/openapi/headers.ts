@@ -6,7 +6,14 @@ import { type Named, ref } from './refs.ts';
 import { FAULT_EXAMPLE } from './schemas.ts';
 
 /** Headers that every answer of a path has. */
-const ALWAYS = ['Link', 'Vary', 'Cache-Control', 'X-Content-Type-Options', 'X-Request-Id?'];
+const ALWAYS = [
+  'Link',
+  'Vary',
+  'Cache-Control',
+  'Catalog-Sequence',
+  'X-Content-Type-Options',
+  'X-Request-Id?',
+];
 
 const text = { type: 'string' };
 const required = true;
@@ -46,6 +53,13 @@ const EVERY: Named = {
     required,
     schema: { ...text, enum: ['no-store', 'no-cache', 'public, max-age=31536000, immutable'] },
   },
+  'Catalog-Sequence': {
+    description:
+      'The number of the change set that the answer shows at least; after a write, that of the write at least. Of `/admin/changes/`: the last one there is.',
+    required,
+    schema: { type: 'integer', minimum: 0 },
+    example: 1042,
+  },
   'X-Content-Type-Options': {
     description: 'The type is the one named, and not to be guessed.',
     required,
@@ -82,6 +96,10 @@ const OWN: Named = {
     description:
       'This is the answer that the first request with the same `Idempotency-Key` got; nothing was done again.',
     schema: { ...text, const: 'true' },
+  },
+  'Preference-AppliedPerhaps': {
+    description: 'With `Prefer: handling=strict`: unknown members were looked for (RFC 7240).',
+    schema: { ...text, const: 'handling=strict' },
   },
   Allow: {
     description: 'Every method of the path.',

@@ -3,10 +3,12 @@ import type { BodyDescription } from '../operations/body.ts';
 import type { Content, JsonObject } from '../operations/content.ts';
 import type { OperationDescription, ResponseDeclaration } from '../operations/operation.ts';
 import {
+  CATALOG_MIN_SEQUENCE,
   IF_MATCH,
   IF_MODIFIED_SINCE,
   IF_NONE_MATCH,
   type Parameter,
+  PREFER,
 } from '../operations/parameters.ts';
 import type { Path } from '../operations/path.ts';
 import { type FailureStatus, failures } from './failures.ts';
@@ -32,8 +34,10 @@ export function pathItem(path: Path, basePath: string): JsonObject {
 
 /** The parameters of an operation beyond those of its path: its own, and those of conditions. */
 export function parametersOf(path: Path, method: string, operation: Described): Parameter[] {
-  const own = operation.parameters ?? [];
-  if (!path.tagged) return reads(method) ? [...own] : [...own, IF_MATCH];
+  const waits = reads(method) ? [CATALOG_MIN_SEQUENCE] : [];
+  const prefers = operation.body.validated ? [PREFER] : [];
+  const own = [...(operation.parameters ?? []), ...waits, ...prefers];
+  if (!path.tagged) return reads(method) ? own : [...own, IF_MATCH];
   const dated = Object.values(operation.responses).some(({ headers = [] }) =>
     headers.includes('Last-Modified'),
   );
@@ -73,7 +77,8 @@ function failuresOf(path: Path, method: string, operation: Described): FailureSt
   const { role, body, parameters = [], failures: own = [] } = operation;
   const queried = parameters.some((parameter) => parameter.in === 'query');
   const statuses = new Set<FailureStatus>([500, ...own]);
-  if (queried || body.content !== null) statuses.add(400);
+  if (queried || body.content !== null || reads(method)) statuses.add(400);
+  if (reads(method)) statuses.add(503);
   if (role !== null) statuses.add(401);
   if (role === 'editor' || role === 'admin') statuses.add(403);
   if (path.parameters.length > 0) statuses.add(404);

@@ -3,7 +3,9 @@ import * as v from 'valibot';
 import { CatalogError } from '../../errors.ts';
 import { Problems, requireObject } from '../../resources/input.ts';
 import { header, type HttpRequest } from '../message.ts';
+import type { Members } from '../../resources/members.ts';
 import { readJson, requirePlain } from '../rules/json-body.ts';
+import { prefersStrict, requireKnown } from '../rules/preferences.ts';
 import type { JsonLimits } from '../rules/json-limits.ts';
 import { type Content, type Example, type JsonSchema, plainJson } from './content.ts';
 import { jsonSchemaOf } from './json-schema.ts';
@@ -17,7 +19,7 @@ export interface BodyDescription {
   readonly content: Content | null;
   /** Whether a request may have no body; the description then says so. */
   readonly optional?: boolean;
-  /** Whether the body is validated, so that it can be 422. */
+  /** Whether the body is JSON that is validated, so that it can be 422, and `Prefer` is read. */
   readonly validated: boolean;
   /** The attributes that a client may send, for OPTIONS. */
   readonly attributes: () => Attributes;
@@ -37,16 +39,28 @@ export const noBody: BodyDeclaration<undefined> = {
   read: () => undefined,
 };
 
-/** JSON that the operation itself validates. */
+/**
+ * JSON that the operation itself validates.
+ *
+ * @param members that objects may have.
+ * @param validate is called if there are others, to report all problems at once; it throws
+ *   CatalogError `invalid` as the operation does.
+ */
 export function uncheckedJson(
   content: Content,
   attributes: () => Attributes,
+  members: Members,
+  validate: (body: unknown) => unknown,
 ): BodyDeclaration<unknown> {
   return {
     content,
     validated: true,
     attributes,
-    read: (request, limits) => readJson(request, limits),
+    async read(request, limits) {
+      const body = await readJson(request, limits);
+      if (prefersStrict(request)) await requireKnown(members, body, validate);
+      return body;
+    },
   };
 }
 
@@ -69,7 +83,7 @@ export function json<T>(
     validated: true,
     attributes: () => attributesOf(jsonSchemaOf(schema)),
     async read(request, limits) {
-      return parse(schema, await readJson(request, limits));
+      return parseFor(request, schema, await readJson(request, limits));
     },
   };
 }
@@ -84,7 +98,7 @@ export function optionalJson<T>(
     ...json(name, schema, example),
     optional: true,
     async read(request, limits) {
-      return parse(schema, await readJson(request, limits, {}));
+      return parseFor(request, schema, await readJson(request, limits, {}));
     },
   };
 }
@@ -130,6 +144,19 @@ function attributesOf({ properties = {}, required = [] }: JsonSchema): Attribute
   return Object.fromEntries(
     entries.map(([name, schema]) => [name, { ...schema, required: wanted.has(name) }]),
   );
+}
+
+/** @throws CatalogError `invalid`, with every problem; unknown members are one if asked for. */
+async function parseFor<T>(
+  request: HttpRequest,
+  schema: v.GenericSchema<unknown, T>,
+  body: unknown,
+): Promise<T> {
+  if (prefersStrict(request)) {
+    const names = new Set(Object.keys(attributesOf(jsonSchemaOf(schema))));
+    await requireKnown({ names, elements: new Map() }, body, () => parse(schema, body));
+  }
+  return parse(schema, body);
 }
 
 /** @throws CatalogError `invalid`, with every problem. */

@@ -1,12 +1,13 @@
 /**
- * The order of the checks (spec 3.11): path, method, authentication, permission, item, `Accept`,
- * preconditions, body. Path and method are checked before; what a check throws becomes the answer.
+ * The order of the checks (spec 3.11): path, method, authentication, permission, the change set that
+ * a read waits for, item, `Accept`, preconditions, body. Path and method are checked before; what a check throws becomes the answer.
  *
  * Nothing waits that need not wait: a turn of the microtask queue costs as much as a check.
  */
 import type { Verified } from '../../auth/tokens.ts';
 import { header, type HttpRequest, type HttpResponse, whenReady } from '../message.ts';
 import { authorize } from '../rules/authorization.ts';
+import { awaitSequence } from '../rules/catalog-sequence.ts';
 import { JSON_TYPE, negotiate, type Offer } from '../rules/negotiation.ts';
 import {
   type Conditions,
@@ -58,6 +59,22 @@ export function dispatch<Found>(
 }
 
 function proceed<Found>(
+  path: Checked<Found>,
+  operation: Operation<Found>,
+  request: HttpRequest,
+  params: Params,
+  services: Services,
+  caller: Verified | null,
+): HttpResponse | Promise<HttpResponse> {
+  const reads = request.method === 'GET' || request.method === 'HEAD';
+  const awaited = reads ? awaitSequence(request, services.changes) : undefined;
+  if (awaited !== undefined) {
+    return awaited.then(() => examine(path, operation, request, params, services, caller));
+  }
+  return examine(path, operation, request, params, services, caller);
+}
+
+function examine<Found>(
   path: Checked<Found>,
   operation: Operation<Found>,
   request: HttpRequest,

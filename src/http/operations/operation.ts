@@ -7,6 +7,7 @@ import type { Verified } from '../../auth/tokens.ts';
 import type { FailureStatus } from '../openapi/failures.ts';
 import { type HttpRequest, type HttpResponse, whenReady } from '../message.ts';
 import type { Conditions } from '../rules/preconditions.ts';
+import { prefersStrict, withStrictness } from '../rules/preferences.ts';
 import type { Services } from '../services.ts';
 import type { BodyDescription, BodyDeclaration } from './body.ts';
 import type { Content } from './content.ts';
@@ -91,8 +92,10 @@ export function operation<Found, Body>({
   return {
     ...declared,
     handle: (context) =>
-      whenReady(body.read(context.request, context.services.jsonLimits), (value) =>
-        run(context, value),
-      ),
+      whenReady(body.read(context.request, context.services.jsonLimits), (value) => {
+        const response = run(context, value);
+        if (!body.validated || !prefersStrict(context.request)) return response;
+        return whenReady(response, withStrictness);
+      }),
   };
 }

@@ -70,6 +70,16 @@ export const IF_MODIFIED_SINCE: Parameter = {
   example: 'Sat, 21 Nov 2026 12:00:00 GMT',
 };
 
+export const CATALOG_MIN_SEQUENCE: Parameter = {
+  component: 'catalogMinSequence',
+  name: 'Catalog-Min-Sequence',
+  in: 'header',
+  description:
+    'The change set that the answer must show at least: a `Catalog-Sequence` of an earlier answer. It is waited for up to a second; then the answer is 503.',
+  schema: { type: 'integer', minimum: 0 },
+  example: 1042,
+};
+
 export const IDEMPOTENCY_KEY: Parameter = {
   component: 'idempotencyKey',
   name: 'Idempotency-Key',
@@ -78,4 +88,14 @@ export const IDEMPOTENCY_KEY: Parameter = {
     'Chosen by the client, at best a UUID. A request that is sent again with the same key within 24 hours is not carried out again, but gets the first answer; another request with the key is 422.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
   example: '7c4a1f3e-2f0b-4d0e-9a38-6a8d3f2b5c11',
+};
+
+export const PREFER: Parameter = {
+  component: 'prefer',
+  name: 'Prefer',
+  in: 'header',
+  description:
+    'With `handling=strict` a member of the body that is not known is an error; otherwise it is ignored (RFC 7240).',
+  schema: { type: 'string' },
+  example: 'handling=strict',
 };

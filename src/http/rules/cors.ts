@@ -11,20 +11,25 @@ export const ANY_ORIGIN = '*';
 const REQUEST_HEADERS = [
   'Accept',
   'Authorization',
+  'Catalog-Min-Sequence',
   'Content-Type',
   'Idempotency-Key',
   'If-Match',
   'If-None-Match',
+  'Last-Event-ID',
+  'Prefer',
 ].join(', ');
 
 /** Response headers that a page may read, in addition to the safelisted ones. */
 const RESPONSE_HEADERS = [
   'Allow',
+  'Catalog-Sequence',
   'Content-Disposition',
   'ETag',
   'Idempotent-Replayed',
   'Link',
   'Location',
+  'Preference-Applied',
   'Retry-After',
   'WWW-Authenticate',
   'X-Total-Count',

@@ -10,6 +10,8 @@ export const REQUEST_ID = 'x-request-id';
 export class Trace {
   /** The path without base path and version; null if it has no route. */
   found: string | null = null;
+  /** The change set for which a read has waited. */
+  reached: number | null = null;
   /** The subject of the token. */
   subject: string | null = null;
   #id: string | null;

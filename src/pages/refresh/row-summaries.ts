@@ -7,7 +7,7 @@ import type { KindName, Row, Scalar } from '../../model/kind.ts';
 import type { Change } from '../../model/change.ts';
 
 /** The kinds whose rows pages show. */
-export type VisibleKind = Exclude<KindName, 'books' | 'audits' | 'idempotency_keys'>;
+export type VisibleKind = Exclude<KindName, 'books' | 'audits' | 'idempotency_keys' | 'webhooks'>;
 
 /** What pages show of the rows of a kind; rows of other kinds are on no page. */
 const VISIBLE: Readonly<Record<VisibleKind, readonly string[]>> = {

@@ -1,6 +1,7 @@
 /** The store as the use cases write to it: what they write and its audit trail are one commit. */
 import { atOnce } from '../../slices.ts';
 import type { LongTransaction, Transaction } from '../../store/draft.ts';
+import type { FrozenView } from '../../store/memory/frozen-view.ts';
 import type { Store } from '../../store/store.ts';
 import { type Act, audit, auditAct, DEFAULT_AUDIT_BYTES } from '../audit.ts';
 
@@ -25,6 +26,11 @@ export class AuditedStore {
     this.requireRoom = options.requireRoom ?? (() => {});
     this.#now = options.now ?? Date.now;
     this.#auditBytes = options.auditBytes ?? DEFAULT_AUDIT_BYTES;
+  }
+
+  /** All rows as of the time of the call, until the view is closed. */
+  freeze(): FrozenView {
+    return this.store.freeze();
   }
 
   /**

@@ -5,7 +5,7 @@ import type { Money } from '../../model/money.ts';
 import type { Selection } from '../../store/memory/selection.ts';
 import type { ReadableStore } from '../../store/state.ts';
 import type { View } from '../../store/view.ts';
-import { inPieces } from '../pieces.ts';
+import { inPieces } from '../text/pieces.ts';
 import { represent } from '../representation.ts';
 import { columnsOf } from './columns.ts';
 import type { Format } from './formats.ts';

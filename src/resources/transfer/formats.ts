@@ -11,6 +11,12 @@ export const FORMAT_TYPES: Readonly<Record<Format, string>> = {
   json: 'application/json',
 };
 
+/** The format that the ending of a file's name says; CSV if it says none. */
+export function formatOf(file: string): Format {
+  if (/\.json$/i.test(file)) return 'json';
+  return /\.(?:ndjson|jsonl)$/i.test(file) ? 'ndjson' : 'csv';
+}
+
 /** Whether a text names a format. */
 export function isFormat(text: string): text is Format {
   return FORMATS.some((format) => format === text);

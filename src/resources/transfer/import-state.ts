@@ -31,7 +31,24 @@ export interface ImportSummary {
   readonly change_count: number;
 }
 
+/** A row that changes, and where it is in the file. */
+interface ListedChange extends RowChange {
+  readonly row: number;
+}
+
+/** An import with its lists. */
+export interface ImportReport extends ImportSummary {
+  readonly errors: readonly ImportError[];
+  readonly changes: readonly ListedChange[];
+}
+
 type Counted = 'rows' | 'created' | 'changed' | 'unchanged' | 'refused';
+
+/** Bytes of the file that are read, of those that will be: it is read once or twice. */
+export interface ImportProgress {
+  readonly done: number;
+  readonly total: number;
+}
 
 export class ImportState {
   readonly id: number;
@@ -41,9 +58,11 @@ export class ImportState {
   #counts: Record<Counted, number> = NOTHING;
   #errors: ImportError[] = [];
   #errorCount = 0;
-  #changes: object[] = [];
+  #changes: ListedChange[] = [];
   #changeCount = 0;
   #changeUnits = 0;
+  #bytesRead = 0;
+  #bytesInAll = 0;
 
   constructor(id: number, collection: string, dryRun: boolean) {
     this.id = id;
@@ -63,13 +82,34 @@ export class ImportState {
     };
   }
 
+  get report(): ImportReport {
+    return { ...this.summary, errors: this.#errors, changes: this.#changes };
+  }
+
   /** JSON text of the whole object. */
   get text(): string {
-    return JSON.stringify({ ...this.summary, errors: this.#errors, changes: this.#changes });
+    return JSON.stringify(this.report);
   }
 
   get hasErrors(): boolean {
     return this.#errorCount > 0;
+  }
+
+  get progress(): ImportProgress {
+    return { done: this.#bytesRead, total: this.#bytesInAll };
+  }
+
+  /** @param bytes of the file, which is read once to check it and once to write it. */
+  expect(bytes: number): void {
+    this.#bytesInAll = this.#dryRun ? bytes : 2 * bytes;
+  }
+
+  /** Counts what is read of the file. */
+  async *reading(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const piece of file) {
+      this.#bytesRead += piece.length;
+      yield piece;
+    }
   }
 
   /** Rows of the file that were looked at. */

@@ -48,10 +48,13 @@ export interface ImportOrder extends ImportTask {
   readonly subject: string | null;
 }
 
+/** What rows are read from and written to; a dry run does not write. */
+type ImportTarget = Pick<AuditedStore, 'freeze' | 'requireRoom' | 'transact'>;
+
 export interface ImporterOptions {
-  readonly audited: AuditedStore;
+  readonly audited: ImportTarget;
   readonly money: Money;
-  /** Whether to stop, because the server ends. */
+  /** Whether to stop, because the process ends. */
   readonly isStopping: () => boolean;
 }
 
@@ -102,7 +105,7 @@ export class Importer {
   }
 
   async #check(): Promise<void> {
-    const view = this.#options.audited.store.freeze();
+    const view = this.#options.audited.freeze();
     try {
       const draft = new Draft(view);
       const writer = this.#writer(this.#names, new Seen());
@@ -178,7 +181,7 @@ export class Importer {
 
   #goOn(): void {
     if (this.#options.isStopping())
-      throw new Error('the server was stopped; import the file again');
+      throw new Error('the import was stopped; import the file again');
     this.#options.audited.requireRoom();
   }
 

@@ -3,7 +3,7 @@
  * and one that was not finished when the process ended is `failed`.
  */
 import { CatalogError, messageOf } from '../../errors.ts';
-import { ImportState, type ImportSummary } from './import-state.ts';
+import { type ImportProgress, ImportState, type ImportSummary } from './import-state.ts';
 import { Importer, type ImporterOptions, type ImportOrder } from './importer.ts';
 
 /** Imports that are kept. */
@@ -17,8 +17,13 @@ const RETRY_AFTER_S = '10';
 
 /** Where files and states of imports are kept. */
 export interface ImportStorage {
-  /** Keeps a file. @throws what the source or the disk throws; nothing is kept then. */
-  receive(id: number, source: AsyncIterable<Uint8Array>): Promise<void>;
+  /**
+   * Keeps a file.
+   *
+   * @returns its bytes.
+   * @throws what the source or the disk throws; nothing is kept then.
+   */
+  receive(id: number, source: AsyncIterable<Uint8Array>): Promise<number>;
   /** Reads a file that was kept, in pieces of at most 16 KiB. */
   read(id: number): AsyncIterable<Uint8Array>;
   /** Removes a file, if it is there. */
@@ -44,6 +49,8 @@ export class Imports {
   /** By ascending id. */
   readonly #finished = new Map<number, ImportSummary>();
   readonly #running = new Map<number, ImportState>();
+  /** By the ids of those that are not finished: resolves when they are. */
+  readonly #ends = new Map<number, Promise<void>>();
   #unfinished = 0;
   #lastId = 0;
   #queue: Promise<void> = Promise.resolve();
@@ -60,6 +67,11 @@ export class Imports {
     return imports;
   }
 
+  /** Whether no more can be accepted until one has ended. */
+  get isFull(): boolean {
+    return this.#unfinished >= MAX_UNFINISHED;
+  }
+
   /**
    * Receives a file, to import it when its turn comes.
    *
@@ -68,7 +80,7 @@ export class Imports {
    */
   async accept(order: ImportOrder, source: AsyncIterable<Uint8Array>): Promise<number> {
     this.#options.audited.requireRoom();
-    if (this.#unfinished >= MAX_UNFINISHED) {
+    if (this.isFull) {
       throw new CatalogError(
         'too_many_imports',
         `${MAX_UNFINISHED} imports are not finished yet; wait for one of them`,
@@ -79,16 +91,28 @@ export class Imports {
     const id = this.#lastId;
     this.#unfinished += 1;
     try {
-      await this.#options.storage.receive(id, source);
+      const bytes = await this.#options.storage.receive(id, source);
       const state = new ImportState(id, order.kind.name, order.dryRun);
+      state.expect(bytes);
       await this.#options.storage.save(id, state.text);
       this.#running.set(id, state);
       this.#queue = this.#queue.then(() => this.#run(order, state));
+      this.#ends.set(id, this.#queue);
       return id;
     } catch (error) {
       this.#unfinished -= 1;
       throw error;
     }
+  }
+
+  /** How far an import is; null if it has ended. */
+  progress(id: number): ImportProgress | null {
+    return this.#running.get(id)?.progress ?? null;
+  }
+
+  /** Waits until an import has ended. */
+  async ended(id: number): Promise<void> {
+    await this.#ends.get(id);
   }
 
   /** JSON text of an import; null if it is not kept. */
@@ -115,7 +139,7 @@ export class Imports {
     const options = { ...this.#options, isStopping: () => this.#stopping };
     const { id } = state;
     try {
-      await new Importer(options, order, () => storage.read(id), state).run(() =>
+      await new Importer(options, order, () => state.reading(storage.read(id)), state).run(() =>
         storage.save(id, state.text),
       );
       await storage.save(id, state.text);
@@ -124,6 +148,7 @@ export class Imports {
     }
     await storage.discard(id).catch(onError);
     this.#running.delete(id);
+    this.#ends.delete(id);
     this.#unfinished -= 1;
     this.#finished.set(id, state.summary);
     await this.#prune().catch(onError);

@@ -51,6 +51,7 @@ export function parsePairs(text: string): (readonly [string, string])[] {
 
 /** The parts between separators that no backslash stands before; escapes stay in them. */
 function split(text: string, separator: string): string[] {
+  if (!text.includes('\\')) return text.split(separator);
   const parts: string[] = [];
   let begin = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -66,6 +67,7 @@ function split(text: string, separator: string): string[] {
 
 /** The name that a part stands for: without spaces at its ends, and without escapes. */
 function nameIn(part: string): string {
+  if (!part.includes('\\')) return withoutSpaces(part);
   let name = '';
   /** The length up to the last character that is no unescaped space. */
   let length = 0;
@@ -80,4 +82,13 @@ function nameIn(part: string): string {
   }
   if (length === 0) throw new LabelError('has an empty name');
   return name.slice(0, length);
+}
+
+/** A name without escapes, without the spaces at its ends. @throws LabelError if it is empty. */
+function withoutSpaces(part: string): string {
+  let [begin, end] = [0, part.length];
+  while (part[begin] === ' ') begin += 1;
+  while (end > begin && part[end - 1] === ' ') end -= 1;
+  if (begin === end) throw new LabelError('has an empty name');
+  return part.slice(begin, end);
 }

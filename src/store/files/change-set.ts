@@ -31,13 +31,15 @@ export const shapes = {
   ids: byKind(v.array(id)),
 };
 
-const changeSetShape = v.object({
+/** The form of a change set without its digest. */
+export const changeSetShape = v.object({
   sequence: shapes.count,
   previous: shapes.digest,
   time: v.string(),
   last_ids: shapes.lastIds,
   put: shapes.rows,
   delete: shapes.ids,
+  before: v.optional(shapes.rows),
 });
 
 export function encodeChangeSet(content: ChangeSetContent): EncodedChangeSet {
@@ -64,11 +66,21 @@ export function* encodeInParts(content: ChangeSetContent): Generator<undefined, 
 }
 
 /** JSON text of a change set without the brace at its end, in pieces. */
-function* textsOf({ put, delete: deleted, ...head }: ChangeSetContent): Generator<string> {
+function* textsOf({ put, delete: deleted, before, ...head }: ChangeSetContent): Generator<string> {
   yield JSON.stringify(head).slice(0, -1);
-  yield ',"put":{';
+  yield ',"put":';
+  yield* tablesText(put);
+  yield `,"delete":${JSON.stringify(deleted)}`;
+  if (before === undefined) return;
+  yield ',"before":';
+  yield* tablesText(before);
+}
+
+/** JSON text of rows by kind, in pieces. */
+function* tablesText(tables: ChangeSetContent['put']): Generator<string> {
+  yield '{';
   let separator = '';
-  for (const [kind, rows] of Object.entries(put)) {
+  for (const [kind, rows] of Object.entries(tables)) {
     yield `${separator}"${kind}":[`;
     for (let start = 0; start < rows.length; start += STEP_ROWS) {
       const text = JSON.stringify(rows.slice(start, start + STEP_ROWS)).slice(1, -1);
@@ -77,7 +89,7 @@ function* textsOf({ put, delete: deleted, ...head }: ChangeSetContent): Generato
     yield ']';
     separator = ',';
   }
-  yield `},"delete":${JSON.stringify(deleted)}`;
+  yield '}';
 }
 
 /**
@@ -101,7 +113,16 @@ export function decodeNext(
   sequence: number,
   previous: string | null,
 ): ChangeSet {
-  const changeSet = decodeChangeSet(path, bytes);
+  return requireNext(path, decodeChangeSet(path, bytes), sequence, previous);
+}
+
+/** Judges the place of a change set in the chain. See {@link decodeNext}. */
+export function requireNext(
+  path: string,
+  changeSet: ChangeSet,
+  sequence: number,
+  previous: string | null,
+): ChangeSet {
   if (changeSet.sequence !== sequence) {
     throw damaged(path, `it holds change set ${changeSet.sequence}`);
   }

@@ -11,11 +11,13 @@ import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
 import { removeTemporaries, writeDurably } from '../../disk/durable-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
+import { inSlices } from '../../slices.ts';
 import type { ChangeSet, EncodedChangeSet } from '../change-set.ts';
 import type { Log } from '../log.ts';
 import type { StoreObserver, StoreSize } from '../observer.ts';
 import type { Snapshot, State } from '../state.ts';
 import { decodeNext } from './change-set.ts';
+import { decodeNextInParts } from './change-set-parts.ts';
 import { createStore, makeDirectories, writeHead } from './create.ts';
 import { BASE, CHANGES, changeSetName, damaged, HEAD, occupied, readFile } from './files.ts';
 import { Descriptors } from './descriptors.ts';
@@ -30,6 +32,9 @@ const MIN_CHECKPOINT_BYTES = 4 * 1024 * 1024;
 
 /** Bytes of change sets that are kept after a checkpoint. */
 export const DEFAULT_HISTORY_BYTES = 256 * 1024 * 1024;
+
+/** A longer change set is decoded in slices: a millisecond decodes about 100 KiB. */
+const MAX_BYTES_AT_ONCE = 256 * 1024;
 
 /** Milliseconds that {@link FileLog.since} reads before others have their turn. */
 const READ_SLICE_MS = 2;
@@ -123,6 +128,11 @@ export class FileLog implements Log {
     return this.#read(sequence, this.#last);
   }
 
+  /** The lowest sequence after which {@link FileLog.since} gives the changes. */
+  get oldest(): number {
+    return (this.#history.oldest ?? this.#files[0]?.sequence ?? this.#last + 1) - 1;
+  }
+
   get checkpointDue(): boolean {
     const due = Math.max(this.#baseBytes, this.#smallestCheckpoint, this.#retryAbove);
     return !this.#checkpointing && this.#changeBytes > due;
@@ -189,7 +199,10 @@ export class FileLog implements Log {
         this.#requireKept(sequence - 1);
         throw damaged(path, 'it is missing, and later change sets are there');
       }
-      const changeSet = decodeNext(path, bytes, sequence, previous);
+      const changeSet: ChangeSet =
+        bytes.length > MAX_BYTES_AT_ONCE
+          ? await inSlices(decodeNextInParts(path, bytes, sequence, previous))
+          : decodeNext(path, bytes, sequence, previous);
       previous = changeSet.digest;
       yield changeSet;
       if (performance.now() - begun < READ_SLICE_MS) continue;
@@ -200,7 +213,7 @@ export class FileLog implements Log {
 
   /** @throws CatalogError `history_gone`. */
   #requireKept(sequence: number): void {
-    const oldest = (this.#history.oldest ?? this.#files[0]?.sequence ?? this.#last + 1) - 1;
+    const { oldest } = this;
     if (sequence >= oldest && sequence <= this.#last) return;
     const what = sequence > this.#last ? `there is no change set ${sequence}` : 'they are too old';
     throw new CatalogError(

@@ -24,11 +24,13 @@ const version3 = v.object({ ...version2.entries, schema: v.literal(3) });
 
 const version4 = v.object({ ...version3.entries, schema: v.literal(4) });
 
+const version5 = v.object({ ...version4.entries, schema: v.literal(5) });
+
 /** The base document in the version that this program reads and writes. */
-export type BaseDocument = v.InferOutput<typeof version4>;
+export type BaseDocument = v.InferOutput<typeof version5>;
 
 /** The schema version that this program reads and writes. */
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 /** The first version in which SKUs have an article number. */
 const CODE_SINCE = 4;
@@ -70,14 +72,26 @@ const VERSIONS: Readonly<Record<number, Version>> = {
     shape: version3,
     next: {
       what: 'SKUs get an article number, which is null at first',
-      migrate: (base: v.InferOutput<typeof version3>): BaseDocument => ({
+      migrate: (base: v.InferOutput<typeof version3>): v.InferOutput<typeof version4> => ({
         ...base,
         schema: 4,
         tables: withCodes(base.tables),
       }),
     },
   },
-  4: { shape: version4 },
+  4: {
+    shape: version4,
+    next: {
+      what: 'catalog.json gets an empty table for webhooks, and change sets what their rows were before',
+      migrate: (base: v.InferOutput<typeof version4>): BaseDocument => ({
+        ...base,
+        schema: 5,
+        last_ids: { ...base.last_ids, webhooks: 0 },
+        tables: { ...base.tables, webhooks: [] },
+      }),
+    },
+  },
+  5: { shape: version5 },
 };
 
 type Rows = ChangeSet['put'];

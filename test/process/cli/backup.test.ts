@@ -186,7 +186,7 @@ test('backup to a named file: what it says, what it writes, and for whom', async
   const count = Object.values(tables).reduce((sum, rows) => sum + rows.length, 0);
   const state = `${count} rows as of change set ${sequence}, ${time}`;
   assert.is(finished.stdout, `backed up ${data} to ${file}: ${state}\n`);
-  assert.is(schema, 4);
+  assert.is(schema, 5);
   const head = JSON.parse(readFileSync(join(data, 'head.json'), 'utf8'));
   assert.equal([sequence, previous], [head.sequence, head.digest]);
   assert.is(statSync(file).mode & 0o177, 0, 'for its owner alone');
@@ -204,7 +204,13 @@ test('a backup holds every row, and neither keys nor anything else of the direct
   const { bytes } = backup(data, '-');
   const { schema: _, sequence, previous, time, last_ids, tables, ...more } = unsealed(bytes);
   const { sku_specs: records, ...others } = demo;
-  assert.equal(tables, { ...others, sku_specs: records, idempotency_keys: [], audits: [] });
+  assert.equal(tables, {
+    ...others,
+    sku_specs: records,
+    idempotency_keys: [],
+    audits: [],
+    webhooks: [],
+  });
   assert.equal(Object.keys(more), []);
   assert.is(sequence, 1);
   assert.match(previous, /^[0-9a-f]{64}$/);
@@ -242,7 +248,7 @@ function largeStore(): string {
     readcount: 0,
     image: '',
   }));
-  const state = { schema: 4, sequence: 7, previous: 'c'.repeat(64), time: null };
+  const state = { schema: 5, sequence: 7, previous: 'c'.repeat(64), time: null };
   const file = join(temporaryDirectory(), 'large.json');
   writeFileSync(file, sealed({ ...state, last_ids: { books: books.length }, tables: { books } }));
   assertDone(restore(data, file));
@@ -739,7 +745,7 @@ const BAD_BACKUPS: readonly [name: string, spoil: (bytes: Buffer) => Buffer, say
   ['sealed, and no object', () => sealed([1, 2, 3]), 'damaged'],
   [
     'of a newer schema version',
-    (bytes) => sealed({ ...unsealed(bytes), schema: 5 }),
+    (bytes) => sealed({ ...unsealed(bytes), schema: 6 }),
     'newer catalog-server',
   ],
   [
@@ -825,9 +831,9 @@ for (const [version, sequence, newBook] of BASES) {
     );
     // These tables did not exist then.
     const skus = (old?.tables['skus'] ?? []).map((sku) => ({ ...sku, code: null }));
-    const tables = { idempotency_keys: [], ...old?.tables, audits: [], skus };
-    const last_ids = { idempotency_keys: 0, ...old?.last_ids, audits: 0 };
-    assert.equal(now, { time: null, ...old, schema: 4, last_ids, tables });
+    const tables = { idempotency_keys: [], ...old?.tables, audits: [], webhooks: [], skus };
+    const last_ids = { idempotency_keys: 0, ...old?.last_ids, audits: 0, webhooks: 0 };
+    assert.equal(now, { time: null, ...old, schema: 5, last_ids, tables });
     assertInOrder(data);
     const server = await startServer({ data });
     const books: Rows = await read(server, '/books/');
@@ -865,7 +871,7 @@ test('any rows come back as they were', () => {
         image: name,
       }));
       const last_ids = { books: Number.MAX_SAFE_INTEGER - 1 };
-      const state = { schema: 4, sequence, previous: 'd'.repeat(64), time: null, last_ids };
+      const state = { schema: 5, sequence, previous: 'd'.repeat(64), time: null, last_ids };
       const data = temporaryDirectory();
       assertDone(restore(data, '-', { input: sealed({ ...state, tables: { books } }) }));
       const { tables, last_ids: restored, ...rest } = unsealed(backup(data, '-').bytes);

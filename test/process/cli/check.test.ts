@@ -370,7 +370,7 @@ function writeCategories(data: string, categories: readonly { readonly id: numbe
   mkdirSync(join(data, 'changes'), { recursive: true });
   const digest = 'b'.repeat(64);
   const last_ids = { categories: categories.at(-1)?.id };
-  const state = { schema: 4, sequence: 5, previous: digest, time: null, last_ids };
+  const state = { schema: 5, sequence: 5, previous: digest, time: null, last_ids };
   writeSealed(join(data, 'catalog.json'), { ...state, tables: { categories } });
   writeSealed(join(data, 'head.json'), { sequence: 5, digest });
 }

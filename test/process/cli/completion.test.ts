@@ -71,6 +71,12 @@ const COMPLETED: readonly [words: readonly string[], offered: readonly string[]]
   [['issue-token', '--s'], ['--subject']],
   [['rebuild-pages', '--st'], ['--stale']],
   [['us'], ['users']],
+  [['im'], ['import']],
+  [['export', 'sk'], ['skus']],
+  [['import', 'b'], ['brands']],
+  [['import', 'skus', '--m'], ['--match']],
+  [['export', '--o'], ['--output']],
+  [['completion', 'z'], ['zsh']],
   [
     ['users', 'r'],
     ['remove', 'role'],

@@ -429,7 +429,7 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: 'a base that is sealed, and none',
-    inflict: (data) => writeSealed(join(data, 'catalog.json'), { schema: 4 }),
+    inflict: (data) => writeSealed(join(data, 'catalog.json'), { schema: 5 }),
     file: 'catalog.json',
     says: FROM_BACKUP,
   },
@@ -490,7 +490,7 @@ for (const { name, inflict, file, says, met } of DAMAGES) {
 /** A base of the schema version after this one, among files of today's form. */
 function newer(data: string): void {
   const path = join(data, 'catalog.json');
-  writeSealed(path, { ...parsed(path), schema: 5 });
+  writeSealed(path, { ...parsed(path), schema: 6 });
 }
 
 const NEWER: readonly [name: string, inflict: (data: string) => void][] = [
@@ -507,7 +507,7 @@ const NEWER: readonly [name: string, inflict: (data: string) => void][] = [
     'with rows of another form',
     (data) => {
       const path = join(data, 'catalog.json');
-      writeSealed(path, { schema: 5, sequence: 8, shelves: [] });
+      writeSealed(path, { schema: 6, sequence: 8, shelves: [] });
     },
   ],
 ];
@@ -519,7 +519,7 @@ for (const [name, inflict] of NEWER) {
     newer(data);
     inflict(data);
     const before = contentOf(data);
-    const says = `${data}/catalog.json has schema version 5, this program has 4; use a newer catalog-server`;
+    const says = `${data}/catalog.json has schema version 6, this program has 5; use a newer catalog-server`;
     for (const command of commands) {
       const line = await refused(command, data);
       assert.ok(line.includes(data) && line.includes(says), line);

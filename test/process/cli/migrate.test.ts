@@ -51,9 +51,9 @@ test('migrate creates an empty store, its directory and its parents, and says so
   const data = join(temporaryDirectory(), 'a', 'b');
   const finished = await migrate(data);
   assertDone(finished);
-  assert.is(finished.stdout, `created ${data} at schema version 4\n`);
+  assert.is(finished.stdout, `created ${data} at schema version 5\n`);
   const base = JSON.parse(readFileSync(join(data, 'catalog.json'), 'utf8'));
-  assert.is(base.schema, 4);
+  assert.is(base.schema, 5);
   assert.ok(Object.values(base.tables).every((rows) => Array.isArray(rows) && rows.length === 0));
   assert.is(statSync(data).mode & 0o077, 0, 'for its owner alone');
 });
@@ -316,14 +316,16 @@ const keptIn = (data: string, version = 1) => join(data, `migrated-from-${versio
 
 /** The versions of a migration from an earlier one, each with a line of its own. */
 const STEPS: readonly (readonly [from: number, to: readonly number[]])[] = [
-  [1, [2, 3, 4]],
-  [2, [3, 4]],
-  [3, [4]],
+  [1, [2, 3, 4, 5]],
+  [2, [3, 4, 5]],
+  [3, [4, 5]],
+  [4, [5]],
 ];
 
-/** The rows of an older version in the form of this one: its SKUs have no article number. */
+/** The rows of an older version in the form of this one: some SKUs have no article number. */
 function withCodes(tables: State['tables']): State['tables'] {
-  return { ...tables, skus: (tables['skus'] ?? []).map((sku) => ({ ...sku, code: null })) };
+  const skus = tables['skus'] ?? [];
+  return { ...tables, skus: skus.map((sku) => ({ ...sku, code: sku['code'] ?? null })) };
 }
 
 /** The ids of a store that were handed out and have no row. */
@@ -382,8 +384,16 @@ test('the stored directory of version 3 is whole, and holds what these tests rel
   assert.not.ok(state.tables['skus']?.some((sku) => 'code' in sku));
 });
 
+test('the stored directory of version 4 is whole, and holds what these tests rely on', () => {
+  const state = stateOf(fixture(4));
+  assert.is(state.schema, 4);
+  assert.is(state.sequence, 8);
+  assert.equal(missingFrom(state).slice(0, 2), ['books 13', 'brands 7']);
+  assert.is(state.tables['skus']?.find(({ id }) => id === 1)?.['code'], 'ALPHA-1');
+});
+
 for (const [from, steps] of STEPS) {
-  test(`migrate brings version ${from} to version 4: what it says, and the files that it makes`, async () => {
+  test(`migrate brings version ${from} to version 5: what it says, and the files that it makes`, async () => {
     const data = earlier(from);
     const finished = await migrate(data);
     assertDone(finished);
@@ -391,7 +401,8 @@ for (const [from, steps] of STEPS) {
     for (const [nth, to] of steps.entries()) {
       assert.ok(lines[nth]?.startsWith(`migrated ${data} to schema version ${to}: `), lines[nth]);
     }
-    assert.match(lines[steps.indexOf(4)] ?? '', 'article number');
+    if (steps.includes(4)) assert.match(lines[steps.indexOf(4)] ?? '', 'article number');
+    assert.match(lines[steps.indexOf(5)] ?? '', 'webhooks');
     assert.equal(lines.slice(steps.length), [
       `the files as they were are in ${keptIn(data, from)} until the next checkpoint`,
       '',
@@ -420,7 +431,7 @@ for (const [from, steps] of STEPS) {
     assertDone(await migrate(data));
     const last = unsealed(join(fixture(from), 'changes', '000000000008.json')).value;
     const tables = withCodes(before.tables);
-    assert.equal(stateOf(data), { ...before, tables, schema: 4, time: last['time'] });
+    assert.equal(stateOf(data), { ...before, tables, schema: 5, time: last['time'] });
   });
 
   test(`migrate --dry-run on version ${from} says what would happen, and changes nothing`, async () => {
@@ -513,7 +524,7 @@ test('migrate a second time finds nothing to do and changes nothing', async () =
   const before = filesOf(data);
   const again = await migrate(data);
   assertDone(again);
-  assert.is(again.stdout, `${data} is at schema version 4; nothing to do\n`);
+  assert.is(again.stdout, `${data} is at schema version 5; nothing to do\n`);
   assert.equal(filesOf(data), before);
 });
 
@@ -540,7 +551,7 @@ test('migrate --demo migrates an empty store of version 1 and fills it', async (
   mkdirSync(join(data, 'changes'));
   const finished = await migrate(data, '--demo');
   assertDone(finished);
-  assert.match(finished.stdout, `migrated ${data} to schema version 4`);
+  assert.match(finished.stdout, `migrated ${data} to schema version 5`);
   assert.match(finished.stdout, `${demo.skus.length} SKUs`);
   assert.is(stateOf(data).tables['skus']?.length, demo.skus.length);
 });
@@ -589,7 +600,7 @@ for (const [from, [command, ...args]] of [1, 2].flatMap((version) =>
       assert.match(finished.stdout, /^[^\n]+\n$/);
       assert.ok(finished.stdout.includes(call), finished.stdout);
     } else {
-      assertFailed(finished, `schema version ${from}`, 'has 4', call);
+      assertFailed(finished, `schema version ${from}`, 'has 5', call);
       assert.is(finished.stdout, '');
     }
     assert.equal(filesOf(data), filesOf(fixture(from)));
@@ -664,11 +675,11 @@ test('migrate refuses a newer schema version in all its forms and leaves it byte
   const data = temporaryDirectory();
   assertDone(await migrate(data, '--demo'));
   const path = join(data, 'catalog.json');
-  writeSealed(path, { ...unsealed(path).value, schema: 5 });
+  writeSealed(path, { ...unsealed(path).value, schema: 6 });
   const before = filesOf(data);
   for (const flags of [[], ['--dry-run'], ['--demo'], ['--demo', '--dry-run']]) {
     const finished = await migrate(data, ...flags);
-    assertFailed(finished, data, 'schema version 5', 'newer catalog-server');
+    assertFailed(finished, data, 'schema version 6', 'newer catalog-server');
     assert.is(finished.stdout, '');
   }
   assert.equal(filesOf(data), before);

@@ -56,6 +56,25 @@ const aCommit = fc.oneof(
   { weight: 1, arbitrary: fc.constant('clear' as const) },
 );
 
+test('what a lower bound leaves over is deleted by and by, and never grows', () => {
+  const memory = new Memory();
+  const add = (most: number, row = values(null, null, null)) =>
+    memory.commit((transaction) =>
+      append(transaction, AUDITS, row, (_, { bytes }) => bytes > most),
+    );
+  for (let n = 0; n < 1000; n += 1) add(Number.POSITIVE_INFINITY);
+  const counts = [1, 2, 3, 4].map(() => {
+    add(2560);
+    return memory.rows.length;
+  });
+  assert.equal(counts, [745, 490, 235, 10]);
+  for (let n = 0; n < 1000; n += 1) add(Number.POSITIVE_INFINITY);
+  // A long row makes all the room that it needs at once.
+  add(1010 * 256, values(null, null, 'x'.repeat(500 * 256)));
+  assert.is(memory.rows.length, 510);
+  assert.equal(memory.faults, []);
+});
+
 test('what is kept is the newest rows within the bound, and the newest in any case', () => {
   fc.assert(
     fc.property(

@@ -55,6 +55,9 @@ function fill(all: Transaction): void {
     const change = changeOf<KindName>('brands', 1, before, { id: 1, name: 'Other' });
     append(all, 'audits', entryOf(change, { subject: 'ann', time: 0 }), () => false);
   }
+  const hook = { url: 'https://receiver.example/', resources: '[]', active: true };
+  const since = { created: '2026-01-01T00:00:00.000Z', failing_since: null, origin: 1, key: '' };
+  all.put('webhooks', { id: all.nextId('webhooks'), ...hook, ...since });
   for (const name of ['Emma', 'Ulysses']) {
     const book = { name, pub_date: '1815-12-23', commentcount: 0, readcount: 0, image: '' };
     all.put('books', { id: all.nextId('books'), ...book });
@@ -624,19 +627,19 @@ test('an older version and a newer one are findings, with what to do', async () 
   const older = leftInDisorder(storeDirectory());
   cpSync(FIXTURE, older, { recursive: true });
   assert.equal(foundIn(older), [
-    'DIR has schema version 1, this program has 4; run: catalog-server migrate --data DIR',
+    'DIR has schema version 1, this program has 5; run: catalog-server migrate --data DIR',
   ]);
   // A problem of an older one is reported first.
   flip(join(older, changeSetName(6)));
   assert.equal(foundIn(older), [damage(changeSetName(6), CHECKSUM)]);
 
   const newer = leftInDisorder(await history());
-  forge(newer, { base: (base) => Object.assign(base, { schema: 5, tables: [] }) });
+  forge(newer, { base: (base) => Object.assign(base, { schema: 6, tables: [] }) });
   // Its other files are not ours to judge.
   flip(join(newer, changeSetName(3)));
   writeFileSync(join(newer, CHANGES, 'index'), '');
   assert.equal(foundIn(newer), [
-    'DIR/catalog.json has schema version 5, this program has 4; use a newer catalog-server (catalog-server migrate only goes forward)',
+    'DIR/catalog.json has schema version 6, this program has 5; use a newer catalog-server (catalog-server migrate only goes forward)',
   ]);
 });
 

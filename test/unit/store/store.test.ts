@@ -289,16 +289,17 @@ test('another schema version is refused, and the message names the migrate call'
     [1, /; run: catalog-server migrate --data \//],
     [2, /; run: catalog-server migrate --data \//],
     [3, /; run: catalog-server migrate --data \//],
-    [5, /; use a newer catalog-server \(catalog-server migrate only goes forward\)$/],
+    [4, /; run: catalog-server migrate --data \//],
+    [6, /; use a newer catalog-server \(catalog-server migrate only goes forward\)$/],
   ] as const) {
     const directory = await written(addBook('1'));
     reseal(join(leftInDisorder(directory), 'catalog.json'), (text) =>
-      text.replace('"schema":4', `"schema":${schema}`),
+      text.replace('"schema":5', `"schema":${schema}`),
     );
     for (const attempt of [() => open(directory), () => readAsync(directory)]) {
       const { code, message } = await failureOf(attempt());
       assert.is(code, 'schema_version');
-      assert.match(message, new RegExp(`schema version ${schema}, this program has 4`));
+      assert.match(message, new RegExp(`schema version ${schema}, this program has 5`));
       assert.match(message, wayOut);
     }
   }
@@ -307,7 +308,7 @@ test('another schema version is refused, and the message names the migrate call'
 test('a schema version that there never was is damage', async () => {
   const directory = await written(addBook('1'));
   const base = join(leftInDisorder(directory), 'catalog.json');
-  reseal(base, (text) => text.replace('"schema":4', '"schema":0'));
+  reseal(base, (text) => text.replace('"schema":5', '"schema":0'));
   const { code, message } = await failureOf(open(directory));
   assert.is(code, 'store_damaged');
   assert.ok(message.startsWith(base), message);
@@ -327,7 +328,7 @@ test('a newer schema version is distinguished from damage, whatever else is unkn
   for (const [nth, change] of unknown.entries()) {
     const directory = await written(addBook('1'));
     reseal(join(leftInDisorder(directory), 'catalog.json'), (text) =>
-      text.replace('"schema":4', '"schema":5'),
+      text.replace('"schema":5', '"schema":6'),
     );
     change(directory);
     assert.is((await failureOf(open(directory))).code, 'schema_version', `${nth}`);
@@ -366,7 +367,7 @@ jq('the files are JSON that jq reads, and the base has one row a line', async ()
 
   const base = join(await withBaseOf(directory), 'catalog.json');
   assert.is(query('[.tables.books[].name]', base), '["__proto__","Emma \u{1f600}"]');
-  assert.is(query('.schema', base), '4');
+  assert.is(query('.schema', base), '5');
   assert.is(query('.sequence', join(directory, HEAD)), '2');
   const lines = readFileSync(base, 'utf8').split('\n');
   for (const id of [1, 2]) {

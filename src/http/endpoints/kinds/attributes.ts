@@ -1,5 +1,5 @@
 /** The attributes of kinds as JSON Schema: what clients send, and what they are shown. */
-import type { Attribute, Kind } from '../../../model/kind.ts';
+import type { Attribute, Kind, Scalar } from '../../../model/kind.ts';
 import { KINDS } from '../../../model/kinds.ts';
 import { visibleAttributes } from '../../../resources/representation.ts';
 import type { Attributes } from '../../operations/body.ts';
@@ -30,7 +30,8 @@ export function writableAttributes(kind: Kind): WritableAttribute[] {
       return [{ name: attribute, attribute, schema: ownedSchema(declared), required: false }];
     }
     if (declared.role !== 'input') return [];
-    const { schema, request = attribute, default: fallback } = declared;
+    const { schema, request = attribute, isList } = declared;
+    const fallback = isList ? listIn(declared.default) : declared.default;
     const described = jsonSchemaOf(schema);
     return [
       {
@@ -41,6 +42,11 @@ export function writableAttributes(kind: Kind): WritableAttribute[] {
       },
     ];
   });
+}
+
+/** The list of which rows keep the JSON text. */
+function listIn(text: Scalar | undefined): unknown {
+  return typeof text === 'string' ? JSON.parse(text) : text;
 }
 
 /** JSON Schema (2020-12) of one attribute as answers show it. */

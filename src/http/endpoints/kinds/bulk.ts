@@ -1,5 +1,8 @@
 /** `/admin/<collection>/bulk/`: several objects in one request, all or none (spec 9.1). */
 import type { Kind } from '../../../model/kind.ts';
+import { requireArray } from '../../../resources/bulk.ts';
+import { parseInputs, parseUpdates } from '../../../resources/input.ts';
+import { membersOf } from '../../../resources/members.ts';
 import type { HttpResponse } from '../../message.ts';
 import { uncheckedJson } from '../../operations/body.ts';
 import { type Operation, operation, type RequestContext } from '../../operations/operation.ts';
@@ -36,12 +39,17 @@ function createAllOperation(place: Place): Operation<Kind> {
       'Makes one object of each element, all or none. The `fields` of a 422 begin with the position.',
     role: roleFor(place, 'POST'),
     parameters: [IDEMPOTENCY_KEY],
-    body: uncheckedJson(inputsOf(kind), () => sentAttributes(kind)),
+    body: uncheckedJson(
+      inputsOf(kind),
+      () => sentAttributes(kind),
+      membersOf(kind),
+      (body) => parseInputs(kind, requireArray(body), 'whole'),
+    ),
     responses: {
       201: {
         name: `${name}ListCreated`,
         description: `The new ${kind.plural} in the order of the request.`,
-        headers: ['Idempotent-Replayed?'],
+        headers: ['Idempotent-Replayed?', 'Preference-Applied?'],
         content: manyOf(kind),
       },
     },
@@ -58,11 +66,17 @@ function changeAllOperation(place: Place): Operation<Kind> {
     description:
       'Each element names an object by its `id`, and says what is to change of it: all or none. The `fields` of a 422 begin with the position; an unknown `id` is 422 as well.',
     role: roleFor(place, 'PATCH'),
-    body: uncheckedJson(updatesOf(kind), () => sentAttributes(kind)),
+    body: uncheckedJson(
+      updatesOf(kind),
+      () => sentAttributes(kind),
+      membersOf(kind),
+      (body) => parseUpdates(kind, requireArray(body)),
+    ),
     responses: {
       200: {
         name: `${name}ListChanged`,
         description: `The ${kind.plural} in the order of the request.`,
+        headers: ['Preference-Applied?'],
         content: manyOf(kind),
       },
     },

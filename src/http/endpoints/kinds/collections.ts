@@ -1,9 +1,12 @@
 /** Collections: GET lists, POST creates one object (spec 1.2). */
 import { isWritable, type Kind } from '../../../model/kind.ts';
 import type { Address } from '../../../resources/address.ts';
+import { parseInput } from '../../../resources/input.ts';
+import { membersOf } from '../../../resources/members.ts';
 import { parseQuery } from '../../../resources/query.ts';
 import type { PagedQuery } from '../../../resources/query/paging.ts';
 import type { Creation, Listing } from '../../../resources/records.ts';
+import { inSlices } from '../../../slices.ts';
 import { type HttpResponse, whenReady } from '../../message.ts';
 import { noBody, uncheckedJson } from '../../operations/body.ts';
 import {
@@ -32,7 +35,8 @@ import {
   templateOf,
 } from './place.ts';
 
-export function collectionPath(place: Place): Path {
+/** @param post what creates an object, if it is not what creates those of other kinds. */
+export function collectionPath(place: Place, post?: Operation<Address>): Path {
   const { kind, nesting } = place;
   const addressOf = addressing(place);
   return definePath<Address>({
@@ -49,7 +53,7 @@ export function collectionPath(place: Place): Path {
     },
     operations: {
       GET: listOperation(place),
-      ...(isWritable(kind, nesting) && { POST: createOperation(place) }),
+      ...(isWritable(kind, nesting) && { POST: post ?? createOperation(place) }),
     },
   });
 }
@@ -123,7 +127,12 @@ function createOperation(place: Place): Operation<Address> {
     description: `Makes one ${kind.label}.`,
     role: roleFor(place, 'POST'),
     parameters: [IDEMPOTENCY_KEY],
-    body: uncheckedJson(inputOf(kind), () => sentAttributes(kind)),
+    body: uncheckedJson(
+      inputOf(kind),
+      () => sentAttributes(kind),
+      membersOf(kind),
+      (body) => inSlices(parseInput(kind, body, 'whole')),
+    ),
     responses: { 201: createdResponse(kind) },
     run: create,
   });
@@ -133,7 +142,7 @@ function createdResponse(kind: Kind): ResponseDeclaration {
   return {
     name: `${componentName(kind)}Created`,
     description: `The new ${kind.label}.`,
-    headers: ['Location', 'ETag', 'Idempotent-Replayed?'],
+    headers: ['Location', 'ETag', 'Idempotent-Replayed?', 'Preference-Applied?'],
     content: oneOf(kind),
   };
 }
@@ -150,7 +159,7 @@ async function create(context: RequestContext<Address>, body: unknown): Promise<
 }
 
 /** @param path of the collection, as the client called it. */
-function creationHeaders(
+export function creationHeaders(
   { id, etag, replayed }: Creation,
   path: string,
   mediaType: string,

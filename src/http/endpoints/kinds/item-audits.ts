@@ -47,7 +47,7 @@ export function itemAuditsPath(place: Place): Path {
         id: `list${name}`,
         summary: `List ${about}`,
         description: `Who wrote the ${kind.label}, when, from what to what. Also of one that was deleted. Paged, sorted and filtered like \`${audits.path}\`.`,
-        role: 'editor',
+        role: kind.adminOnly ? 'admin' : 'editor',
         parameters: listParameters(audits),
         body: noBody,
         responses: {

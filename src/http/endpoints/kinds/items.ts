@@ -2,9 +2,11 @@
 import { isWritable, type Row } from '../../../model/kind.ts';
 import { type Referrer, referrersOf } from '../../../model/relations.ts';
 import type { Address } from '../../../resources/address.ts';
-import type { Mode } from '../../../resources/input.ts';
+import { type Mode, parseInput } from '../../../resources/input.ts';
+import { membersOf } from '../../../resources/members.ts';
 import type { Precondition } from '../../../resources/records.ts';
 import type { Representation } from '../../../resources/representation.ts';
+import { inSlices } from '../../../slices.ts';
 import type { HttpResponse } from '../../message.ts';
 import { noBody, uncheckedJson } from '../../operations/body.ts';
 import { type Operation, operation, type RequestContext } from '../../operations/operation.ts';
@@ -100,12 +102,17 @@ function updateOperation(place: Place, mode: Mode): Operation<Item> {
     summary: `${whole ? 'Replace' : 'Change'} ${about}`,
     description: `${rest} With \`If-Match\` only if nobody has changed it since.`,
     role: roleFor(place, whole ? 'PUT' : 'PATCH'),
-    body: uncheckedJson(whole ? replacementOf(kind) : patchOf(kind), () => sentAttributes(kind)),
+    body: uncheckedJson(
+      whole ? replacementOf(kind) : patchOf(kind),
+      () => sentAttributes(kind),
+      membersOf(kind),
+      (body) => inSlices(parseInput(kind, body, mode)),
+    ),
     responses: {
       200: {
-        name: componentName(kind),
-        description: `The ${kind.label}.`,
-        headers: ['ETag'],
+        name: `${componentName(kind)}Changed`,
+        description: `The ${kind.label} as it is now.`,
+        headers: ['ETag', 'Preference-Applied?'],
         content: oneOf(kind),
         head: ITEM_HEAD,
       },

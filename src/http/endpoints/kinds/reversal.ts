@@ -1,5 +1,6 @@
 /** `/admin/audits/<id>/reversal/`: undoes the write that an audit entry tells of (spec 1.14). */
 import * as v from 'valibot';
+import { CatalogError } from '../../../errors.ts';
 import type { Row } from '../../../model/kind.ts';
 import { ALL_KINDS, KINDS } from '../../../model/kinds.ts';
 import { flag } from '../../../model/schemas.ts';
@@ -53,10 +54,14 @@ export const REVERSAL_PATH: Path = definePath<Row>({
         200: {
           name: 'Reversed',
           description: 'The object as it is again.',
-          headers: ['ETag'],
+          headers: ['ETag', 'Preference-Applied?'],
           content: anyObject(),
         },
-        204: { name: 'Deleted', description: 'Deleted.' },
+        204: {
+          name: 'ReversedByDeleting',
+          description: 'The row was new, and is deleted.',
+          headers: ['Preference-Applied?'],
+        },
       },
       failures: [409],
       run: reverse,
@@ -80,14 +85,13 @@ async function reverse(
   context: RequestContext<Row>,
   { force }: v.InferOutput<typeof reversalRequest>,
 ): Promise<HttpResponse> {
-  const { services, found, mediaType } = context;
+  const { services, found, mediaType, caller } = context;
+  const kind = kindOf({ id: found.id, resource: String(found['resource']) });
+  if (kind.adminOnly && caller?.role !== 'admin') {
+    throw new CatalogError('forbidden', `only an admin may undo a write to ${kind.plural}`);
+  }
   const subject = subjectOf(context) ?? '';
-  const again = await services.undo.entry(
-    kindOf({ id: found.id, resource: String(found['resource']) }),
-    found.id,
-    force,
-    subject,
-  );
+  const again = await services.undo.entry(kind, found.id, force, subject);
   if (again === null) return { status: 204, headers: {}, body: null };
   const { text, etag } = again;
   return { status: 200, headers: { 'Content-Type': mediaType, ETag: etag }, body: text };

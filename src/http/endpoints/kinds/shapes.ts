@@ -242,7 +242,7 @@ function sentenceOf(kind: Kind, declared: Attribute, sent: boolean): string | nu
         : `The ${plural} of the ${kind.label}.`;
     }
     case 'input': {
-      if (declared.references === undefined) return null;
+      if (declared.references === undefined) return declared.meaning ?? null;
       const whose = `The id of ${withArticle(KINDS[declared.references].label)}`;
       return declared.default === null ? `${whose}, or null.` : `${whose}.`;
     }

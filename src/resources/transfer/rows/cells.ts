@@ -58,13 +58,15 @@ class CellReader {
     }
     for (const cell of later) this.#attempt(cell.column, () => this.#readSpecs(cell));
     if (this.#problems.length > 0) throw new RowProblems(this.#problems);
-    return Object.fromEntries([...this.#said].map(([name, { value }]) => [name, value]));
+    const members: Record<string, unknown> = {};
+    for (const [name, { value }] of this.#said) members[name] = value;
+    return members;
   }
 
   /** Of an id and a name of one reference, an empty one says nothing beside the other. */
   #counts({ column, raw }: Cell): boolean {
-    if (column.name === 'id' || (column.form === 'name' && column.name === 'spu' && this.#isOption))
-      return false;
+    const { name } = column;
+    if (name === 'id' || (name === 'spu' && column.form === 'name' && this.#isOption)) return false;
     if (raw !== '') return true;
     const isLevel = column.attribute === 'category1_id' || column.attribute === 'category2_id';
     if (
@@ -165,18 +167,38 @@ class CellReader {
   }
 }
 
+/** Besides text. */
+interface Types {
+  readonly null: boolean;
+  readonly number: boolean;
+  readonly boolean: boolean;
+}
+
+const types = new WeakMap<object, Types>();
+
+/** The types of values that a schema takes: asked for each cell, and the same every time. */
+function typesOf(schema: v.GenericSchema): Types {
+  let known = types.get(schema);
+  if (known === undefined) {
+    const takes = (value: Scalar) => v.is(schema, value);
+    known = { null: takes(null), number: takes(1), boolean: takes(true) };
+    types.set(schema, known);
+  }
+  return known;
+}
+
 /** @throws LabelError. */
 function plainValue(kind: Kind, attribute: string, text: string): Scalar {
   const declared = kind.attributes[attribute];
   if (declared?.role !== 'input') throw new Error(`${kind.name} are not sent with ${attribute}`);
-  const takes = (value: Scalar) => v.is(declared.schema, value);
-  if (text === '' && takes(null)) return null;
-  if (takes(1)) {
+  const takes = typesOf(declared.schema);
+  if (text === '' && takes.null) return null;
+  if (takes.number) {
     if (text === '') throw new LabelError('must not be empty');
     if (/^\d+$/.test(text)) return Number(text);
     throw new LabelError('must be a whole number in digits');
   }
-  if (!takes(true)) return text;
+  if (!takes.boolean) return text;
   if (/^(?:true|TRUE)$/.test(text)) return true;
   if (/^(?:false|FALSE)$/.test(text)) return false;
   throw new LabelError('must be true or false');

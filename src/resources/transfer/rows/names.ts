@@ -12,6 +12,9 @@ function nameOf(kind: KindName, row: Row): string {
   return String(row[nameAttribute(kind)] ?? '');
 }
 
+/** Kinds whose rows are found by these names; the store itself finds SKUs by their keyword. */
+const FOUND: ReadonlySet<KindName> = new Set(['brands', 'categories', 'goods', 'specs', 'options']);
+
 type Index = Map<string, number | number[]>;
 
 function add(index: Index, name: string, id: number): void {
@@ -31,7 +34,7 @@ export class Names {
 
   /** Reads the names of a kind, and yields between rows. */
   *read(kind: KindName, view: FrozenView): Generator<undefined, void> {
-    if (this.#indexes.has(kind)) return;
+    if (this.#indexes.has(kind) || !FOUND.has(kind)) return;
     const index: Index = new Map();
     for (const row of view.rows(kind)) {
       add(index, nameOf(kind, row), row.id);
@@ -48,6 +51,7 @@ export class Names {
   }
 
   add(kind: KindName, row: Row): void {
+    if (!FOUND.has(kind)) return;
     let index = this.#added.get(kind);
     if (index === undefined) this.#added.set(kind, (index = new Map()));
     add(index, nameOf(kind, row), row.id);

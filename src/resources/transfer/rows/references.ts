@@ -5,7 +5,7 @@ import { existingRow } from '../../../model/rows.ts';
 import { atOnce } from '../../../slices.ts';
 import type { Transaction } from '../../../store/draft.ts';
 import { parseInput } from '../../input.ts';
-import { insert } from '../../rows.ts';
+import { insertUnseen } from '../../rows.ts';
 import { LabelError, parsePairs, parsePath } from '../labels.ts';
 import type { Names } from './names.ts';
 
@@ -17,6 +17,9 @@ export interface Pair {
   readonly option_id: number;
 }
 
+/** Paths that are remembered, at most. */
+const MAX_PATHS = 1000;
+
 /** Ids that a message names, at most. */
 const MAX_NAMED = 10;
 
@@ -24,11 +27,20 @@ export class References {
   readonly #transaction: Transaction;
   readonly #names: Names;
   readonly #createMissing: ReadonlySet<string>;
+  /** Ids of paths that were there; null if categories are written meanwhile. */
+  readonly #paths: Map<string, readonly number[]> | null;
+  #created = 0;
 
-  constructor(transaction: Transaction, names: Names, createMissing: ReadonlySet<string>) {
+  constructor(
+    transaction: Transaction,
+    names: Names,
+    createMissing: ReadonlySet<string>,
+    remembers: boolean,
+  ) {
     this.#transaction = transaction;
     this.#names = names;
     this.#createMissing = createMissing;
+    this.#paths = remembers ? new Map() : null;
   }
 
   /** The id of a brand or an SPU. @throws LabelError. */
@@ -38,7 +50,19 @@ export class References {
   }
 
   /** The ids of a path of categories, from the first level. @throws LabelError. */
-  path(text: string): number[] {
+  path(text: string): readonly number[] {
+    const known = this.#paths?.get(text);
+    if (known !== undefined) return known;
+    const before = this.#created;
+    const ids = this.#find(text);
+    // What a row creates may be undone with the row.
+    if (this.#created === before && (this.#paths?.size ?? 0) < MAX_PATHS) {
+      this.#paths?.set(text, ids);
+    }
+    return ids;
+  }
+
+  #find(text: string): readonly number[] {
     const ids: number[] = [];
     for (const name of parsePath(text)) {
       const parent_id: number | null = ids.at(-1) ?? null;
@@ -97,8 +121,9 @@ export class References {
         throw new LabelError(`there is no ${kind.label} ${JSON.stringify(text)}`);
       }
       const input = atOnce(parseInput(kind, missing(), 'whole'));
-      const created = atOnce(insert(this.#transaction, { kind, parent: null }, input));
-      this.#names.add(name, existingRow(this.#transaction, name, created.id));
+      const created = insertUnseen(this.#transaction, kind, input);
+      this.#names.add(name, created);
+      this.#created += 1;
       return created.id;
     }
     if (others.length === 0) return id;

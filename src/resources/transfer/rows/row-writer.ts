@@ -7,7 +7,7 @@ import { atOnce } from '../../../slices.ts';
 import type { Transaction } from '../../../store/draft.ts';
 import { type Input, parseInput } from '../../input.ts';
 import { visibleAttributes } from '../../representation.ts';
-import { insert } from '../../rows.ts';
+import { insertUnseen } from '../../rows.ts';
 import { type Cell, readCells } from './cells.ts';
 import type { Column } from '../columns.ts';
 import type { FileRow } from '../reading/file-rows.ts';
@@ -17,7 +17,14 @@ import { type Pair, References } from './references.ts';
 import { type RowProblem, RowProblems } from './row-problems.ts';
 
 /** How rows of a file are matched with those of the store. */
-export type Match = 'id' | 'code' | 'name';
+export const MATCHES = ['id', 'code', 'name'] as const;
+
+export type Match = (typeof MATCHES)[number];
+
+/** How rows of a kind can be matched: SKUs alone have a code. */
+export function matchesOf(kind: Kind): readonly Match[] {
+  return MATCHES.filter((match) => match !== 'code' || 'code' in kind.attributes);
+}
 
 export interface ImportTask {
   readonly kind: Kind;
@@ -53,6 +60,7 @@ export class RowWriter {
   /** Null while every row has been seen before: in the second run of a file. */
   readonly #seen: Seen | null;
   #columns: readonly (Column | null)[] = [];
+  #last: { readonly transaction: Transaction; readonly references: References } | null = null;
 
   constructor(task: ImportTask, money: Money, names: Names, seen: Seen | null) {
     this.#task = task;
@@ -102,10 +110,20 @@ export class RowWriter {
       return cell === undefined ? undefined : unguardFormula(cell.raw);
     };
     const target = this.#target(transaction, textOf);
-    const references = new References(transaction, this.#names, createMissing);
+    const references = this.#referencesOf(transaction, createMissing);
     const money = this.#money;
     const said = readCells(cells, { kind, money, transaction, references, target });
     return this.#put(transaction, target, said);
+  }
+
+  /** Those of a transaction remember paths; a path is another one when categories are written. */
+  #referencesOf(transaction: Transaction, createMissing: ReadonlySet<string>): References {
+    const { transaction: last, references } = this.#last ?? {};
+    if (references !== undefined && last === transaction) return references;
+    const remembers = this.#task.kind.name !== 'categories';
+    const made = new References(transaction, this.#names, createMissing, remembers);
+    this.#last = { transaction, references: made };
+    return made;
   }
 
   #writeObject(
@@ -209,12 +227,12 @@ export class RowWriter {
 
   #create(transaction: Transaction, input: Input): RowChange {
     const { kind } = this.#task;
-    const { id } = atOnce(insert(transaction, { kind, parent: null }, input));
-    this.#names.add(kind.name, existingRow(transaction, kind.name, id));
+    const row = insertUnseen(transaction, kind, input);
+    this.#names.add(kind.name, row);
     const fields: Record<string, readonly [unknown, unknown]> = {};
     for (const [name, value] of Object.entries(input.values)) fields[name] = [null, value];
     if (kind.name === 'skus') fields['specs'] = [null, pairsIn(input)];
-    return { action: 'create', id, fields };
+    return { action: 'create', id: row.id, fields };
   }
 }
 

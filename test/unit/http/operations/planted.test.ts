@@ -124,6 +124,7 @@ const options = {
   protectBooks: false,
   corsOrigins: [],
   jsonLimits: { depth: 8, elements: 8 },
+  changes: { sequence: 7 },
   tokens: {
     verify(authorization: string | undefined) {
       done.push('verify');

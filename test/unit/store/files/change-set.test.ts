@@ -15,6 +15,7 @@ import {
   encodeChangeSet,
   encodeInParts,
 } from '../../../../src/store/files/change-set.ts';
+import { decodeNextInParts } from '../../../../src/store/files/change-set-parts.ts';
 import { atOnce } from '../../../../src/slices.ts';
 import { withChecksum } from '../../../../src/store/files/files.ts';
 import { perKind } from '../../../../src/model/per-kind.ts';
@@ -76,6 +77,7 @@ const changeSet: fc.Arbitrary<ChangeSetContent> = fc.record(
     last_ids: some(fc.maxSafeNat()),
     put: some(fc.uniqueArray(row, { maxLength: 4, selector: (one) => one.id })),
     delete: some(fc.array(id, { maxLength: 4 })),
+    before: some(fc.uniqueArray(row, { maxLength: 4, selector: (one) => one.id })),
   },
   { noNullPrototype: true },
 );
@@ -275,6 +277,43 @@ withShell('a person checks a file with head and sha256sum alone', () => {
     const [summed, stated] = stdout.split('\n');
     assert.is(`${summed?.slice(0, 64)}"}`, stated, form);
   }
+});
+
+test('a change set that is decoded in steps is the same', () => {
+  fc.assert(
+    fc.property(changeSet, (content) => {
+      const { bytes } = encodeChangeSet(content);
+      const { sequence, previous } = content;
+      const decode = () =>
+        atOnce(decodeNextInParts('file', Buffer.from(bytes), sequence, previous));
+      assert.equal(decode(), decodeChangeSet('file', Buffer.from(bytes)));
+    }),
+  );
+  const rows = Array.from({ length: 5000 }, (_, index) => ({
+    id: index + 1,
+    name: `"]},[{ \\${index}`,
+  }));
+  const content = { ...SMALL, put: { books: rows, brands: [] }, before: { books: rows } };
+  const { bytes } = encodeChangeSet(content);
+  const steps = decodeNextInParts('file', Buffer.from(bytes), 124, null);
+  let [step, count] = [steps.next(), 0];
+  for (; step.done !== true; step = steps.next()) count += 1;
+  assert.equal(step.value, decodeChangeSet('file', Buffer.from(bytes)));
+  assert.ok(count > 10, `${count} steps`);
+});
+
+test('damage is found by a decoder that works in steps', () => {
+  const { bytes } = encodeChangeSet({ ...SMALL, before: { books: [{ id: 7, name: 'Emile' }] } });
+  for (let at = 0; at < bytes.length; at += 1) {
+    const damaged = Buffer.from(bytes);
+    damaged[at] = (damaged[at] ?? 0) ^ 1;
+    assert.throws(() => atOnce(decodeNextInParts('file', damaged, 124, null)), /is damaged/);
+  }
+  const forged = withChecksum({ ...SMALL, put: { books: [1] } });
+  assert.throws(
+    () => atOnce(decodeNextInParts('file', Buffer.from(forged.bytes), 124, null)),
+    /is damaged/,
+  );
 });
 
 test.run();

@@ -29,18 +29,26 @@ const version4 = {
   tables: { ...version3.tables, skus: [{ id: 1, name: 'Lamp', code: null }] },
 };
 
+const version5 = {
+  ...version4,
+  schema: 5,
+  last_ids: { ...version4.last_ids, webhooks: 0 },
+  tables: { ...version4.tables, webhooks: [] },
+};
+
 test('each version is converted step by step, and the current one is not changed', () => {
-  assert.is(SCHEMA_VERSION, 4);
-  const { skus: _, ...tables } = version4.tables;
-  assert.equal(migrated(1, version1), { ...version4, tables, time: null });
-  assert.equal(migrated(2, version2), { ...version4, tables });
-  assert.equal(migrated(3, version3), version4);
-  assert.is(migrated(4, version4), version4);
+  assert.is(SCHEMA_VERSION, 5);
+  const { skus: _, ...tables } = version5.tables;
+  assert.equal(migrated(1, version1), { ...version5, tables, time: null });
+  assert.equal(migrated(2, version2), { ...version5, tables });
+  assert.equal(migrated(3, version3), version5);
+  assert.equal(migrated(4, version4), version5);
+  assert.is(migrated(5, version5), version5);
 });
 
 test('each step names the version that it leads to', () => {
-  const steps = [1, 2, 3, 4].map((from) => migrationsFrom(from).map(({ to }) => to));
-  assert.equal(steps, [[2, 3, 4], [3, 4], [4], []]);
+  const steps = [1, 2, 3, 4, 5].map((from) => migrationsFrom(from).map(({ to }) => to));
+  assert.equal(steps, [[2, 3, 4, 5], [3, 4, 5], [4, 5], [5], []]);
 });
 
 test('change sets after an older base are brought forward as it is', () => {

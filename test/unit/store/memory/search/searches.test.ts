@@ -23,7 +23,7 @@ type Rows = Record<KindName, RowTable>;
 const LEFT_OUT = new Set(['desc_detail', 'desc_pack', 'desc_service', 'image', 'logo']);
 
 /** A text that the attribute accepts. */
-const SAMPLES = ['a', '2020-02-02'];
+const SAMPLES = ['a', '2020-02-02', 'https://receiver.example/'];
 
 function isText(declared: Attribute): boolean {
   if (declared.role === 'lookup') return true;

@@ -1,9 +1,9 @@
 /** Files and states of imports, in `<data>/imports/` (spec 12.10). */
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Disk } from '../disk/disk.ts';
-import { removeTemporaries, withOpen, writeDurably } from '../disk/durable-file.ts';
-import type { ImportStorage } from '../resources/transfer/imports.ts';
+import type { Disk } from '../../disk/disk.ts';
+import { removeTemporaries, withOpen, writeDurably } from '../../disk/durable-file.ts';
+import type { ImportStorage } from '../../resources/transfer/imports.ts';
 
 const STATE = /^(\d+)\.json$/;
 const FILE = /^(\d+)\.file$/;
@@ -11,9 +11,14 @@ const FILE = /^(\d+)\.file$/;
 /** Bytes that are read in one turn of the event loop. */
 const PIECE_BYTES = 16 * 1024;
 
+/** Where a data directory keeps them. */
+export function importFolder(data: string): string {
+  return join(data, 'imports');
+}
+
 /** Creates the folder, if needed, and removes what an earlier process left half-written. */
 export async function openImportFiles(disk: Disk, data: string): Promise<ImportStorage> {
-  const folder = join(data, 'imports');
+  const folder = importFolder(data);
   disk.mkdir(folder);
   await removeTemporaries(disk, folder);
   const statePath = (id: number) => join(folder, `${id}.json`);
@@ -25,7 +30,7 @@ export async function openImportFiles(disk: Disk, data: string): Promise<ImportS
     });
   return {
     receive: (id, source) => receive(disk, filePath(id), source),
-    read: (id) => read(disk, filePath(id)),
+    read: (id) => readFile(disk, filePath(id)),
     discard: (id) => disk.unlink(filePath(id)),
     save: (id, text) =>
       withOpen(disk, folder, async (fd) => {
@@ -37,11 +42,19 @@ export async function openImportFiles(disk: Disk, data: string): Promise<ImportS
   };
 }
 
-async function receive(disk: Disk, path: string, source: AsyncIterable<Uint8Array>): Promise<void> {
+async function receive(
+  disk: Disk,
+  path: string,
+  source: AsyncIterable<Uint8Array>,
+): Promise<number> {
+  let size = 0;
   const fd = await disk.create(path);
   try {
     try {
-      for await (const bytes of source) disk.write(fd, bytes);
+      for await (const bytes of source) {
+        disk.write(fd, bytes);
+        size += bytes.length;
+      }
     } finally {
       disk.close(fd);
     }
@@ -49,13 +62,17 @@ async function receive(disk: Disk, path: string, source: AsyncIterable<Uint8Arra
     await disk.unlink(path);
     throw error;
   }
+  return size;
 }
 
-async function* read(disk: Disk, path: string): AsyncGenerator<Uint8Array> {
+/** The bytes of a file, from a place on; few in one turn of the event loop. */
+export async function* readFile(disk: Disk, path: string, from = 0): AsyncGenerator<Uint8Array> {
+  let skip = from;
   for (const bytes of disk.pieces(path) ?? []) {
-    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    for (let at = Math.min(skip, bytes.length); at < bytes.length; at += PIECE_BYTES) {
       yield bytes.subarray(at, at + PIECE_BYTES);
       await nextTurn();
     }
+    skip = Math.max(0, skip - bytes.length);
   }
 }

@@ -2,12 +2,12 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { KINDS } from '../../../src/model/kinds.ts';
-import { type ListText, listText } from '../../../src/resources/listing.ts';
-import { parseQuery } from '../../../src/resources/query.ts';
-import { AuditedStore } from '../../../src/resources/audit/audited-store.ts';
-import { Records } from '../../../src/resources/records.ts';
-import { openStore, storeDirectory } from '../../support/checked.ts';
+import { KINDS } from '../../../../src/model/kinds.ts';
+import { type ListText, listText } from '../../../../src/resources/text/listing.ts';
+import { parseQuery } from '../../../../src/resources/query.ts';
+import { AuditedStore } from '../../../../src/resources/audit/audited-store.ts';
+import { Records } from '../../../../src/resources/records.ts';
+import { openStore, storeDirectory } from '../../../support/checked.ts';
 
 const PIECE_UNITS = 64 * 1024;
 

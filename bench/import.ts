@@ -1,0 +1,113 @@
+/**
+ * What an import costs, and what it costs those who read: `bun bench/import.ts [ROWS]`.
+ *
+ * The store has a thousand SPUs and as many SKUs. A CSV file creates ROWS SKUs with their
+ * specifications, and a second one, the export of all, changes the price of each. Meanwhile a client
+ * reads SKUs, one request after the other. Pages wait until the import has ended. Memory is what the
+ * server has more at its peak than before the import: the new rows too.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { latencyLine, latencyTitle, probe } from './latency.ts';
+import type { Sample } from './probe.ts';
+import { build, EXECUTABLE, fill, inDirectory, issueToken, pagesMade, start } from './server.ts';
+
+const ROWS = Number(process.argv[2] ?? 100_000);
+const SPUS = 1000;
+const TICKS_A_SECOND = 100;
+const SAMPLE_MS = 50;
+
+interface Report {
+  readonly state: string;
+  readonly rows: number;
+  readonly created: number;
+  readonly changed: number;
+  readonly errors: readonly unknown[];
+}
+
+/** Seconds of CPU of a process, or of its thread that serves. */
+function cpuOf(path: string): number {
+  const fields = readFileSync(path, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
+}
+
+/** MiB. */
+function residentOf(pid: number): number {
+  const kib = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kib) / 1024;
+}
+
+function created(): string {
+  const lines = [
+    'name,spu_id,caption,category,price USD,cost_price USD,market_price USD,stock,is_launched,specs,code',
+  ];
+  for (let n = 1; n <= ROWS; n += 1) {
+    lines.push(
+      `Imported SKU ${n},${((n - 1) % SPUS) + 1},Made for measuring,First level > Second level > Third level,4999.00,3999.00,5499.00,${n % 1000},true,Colour=Silver,I-${n}`,
+    );
+  }
+  return `${lines.join('\r\n')}\r\n`;
+}
+
+async function measure(
+  title: string,
+  file: string,
+  { url, pid, token }: { readonly url: string; readonly pid: number; readonly token: string },
+): Promise<void> {
+  const headers = { Authorization: `Bearer ${token}` };
+  const paths = [`/proc/${pid}/stat`, `/proc/${pid}/task/${pid}/stat`];
+  const before = { cpu: paths.map(cpuOf), memory: residentOf(pid), at: performance.now() };
+  const { headers: accepted } = await fetch(`${url}/admin/skus/imports/`, {
+    method: 'POST',
+    headers: { ...headers, 'Content-Type': 'text/csv' },
+    body: file,
+  });
+  const samples: Sample[] = [];
+  const end = new AbortController();
+  const reading = (async () => {
+    while (!end.signal.aborted) {
+      const task = { url, token, skus: SPUS, seconds: 1, methods: ['GET'] } as const;
+      samples.push(...(await probe(task)));
+    }
+  })();
+  let peak = 0;
+  let report: Report;
+  do {
+    await Bun.sleep(SAMPLE_MS);
+    peak = Math.max(peak, residentOf(pid));
+    report = (await (
+      await fetch(`${url}${accepted.get('location')}`, { headers })
+    ).json()) as Report;
+  } while (report.state === 'checking' || report.state === 'writing');
+  const seconds = (performance.now() - before.at) / 1000;
+  const [all = 0, serving = 0] = paths.map((path, at) => cpuOf(path) - (before.cpu[at] ?? 0));
+  end.abort();
+  await reading;
+  const { state, rows, created: made, changed, errors } = report;
+  if (state !== 'done') throw new Error(JSON.stringify(errors[0]));
+  process.stdout.write(
+    `${title}: ${rows} rows, ${made} created, ${changed} changed in ${seconds.toFixed(1)} s\n` +
+      `CPU ${all.toFixed(1)} s, of that ${serving.toFixed(1)} s of the thread that serves; ` +
+      `memory ${before.memory.toFixed(0)} MiB, at its peak ${(peak - before.memory).toFixed(0)} MiB more\n` +
+      `${latencyTitle()}${latencyLine('GET beside the import', samples)}\n`,
+  );
+}
+
+void inDirectory(async (directory, children) => {
+  build();
+  const data = join(directory, 'data');
+  fill(data, SPUS);
+  const token = issueToken(data);
+  const flags = ['--port', '0', '--page-delay', '1h'];
+  const { url, child } = await start(EXECUTABLE, 'serve', ...flags, '--data', data);
+  children.push(child);
+  await pagesMade(data, SPUS);
+  const server = { url, pid: child.pid ?? 0, token };
+  await measure('creating', created(), server);
+  await pagesMade(data, SPUS + ROWS);
+  const headers = { Authorization: `Bearer ${token}` };
+  const exported = await (await fetch(`${url}/admin/skus/export/`, { headers })).text();
+  await measure('changing', exported.replaceAll(',4999.00,', ',4998.00,'), server);
+});

@@ -1,0 +1,14 @@
+/** Where a catalog reports its work and its failures. */
+import type { StoreObserver } from '../store/observer.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Readiness } from './readiness.ts';
+
+export interface Monitor {
+  readonly log: Pick<Log, 'failure' | 'warn'>;
+  readonly readiness: Pick<Readiness, 'reason'>;
+  readonly observer: StoreObserver;
+  /** @returns a callback for failures of this kind that the catalog survives. */
+  readonly failed: (what: string) => (error: unknown) => void;
+  /** Called if memory or disk can no longer be known; the process has to end. */
+  readonly fatal: (error: unknown) => void;
+}

@@ -1,0 +1,92 @@
+/**
+ * How a command asks a running server for an import (spec 8.14): with files in the folder of imports.
+ *
+ * A request is a line of JSON, the order, and the file after it. Its name says whose turn it is:
+ *
+ *   <token>.part     the command writes it
+ *   <token>.request  it is complete; the command withdraws it by renaming it back
+ *   <token>.taken    the server imports it, and nobody will a second time
+ *   <token>.reply    what the server says of it, as JSON
+ */
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { CODES, type Code } from '../../errors.ts';
+import { TRANSFERABLE } from '../../model/kinds.ts';
+import { FORMATS } from '../../resources/transfer/formats.ts';
+import { CREATABLE } from '../../resources/transfer/rows/references.ts';
+import { MATCHES } from '../../resources/transfer/rows/row-writer.ts';
+
+const order = v.object({
+  collection: v.picklist(TRANSFERABLE.map(({ name }) => name)),
+  format: v.picklist(FORMATS),
+  match: v.picklist(MATCHES),
+  createMissing: v.array(v.picklist(CREATABLE)),
+  /** Under whose name it is written. */
+  subject: v.string(),
+  /** That of the prices, ISO 4217; null if it is the server's, whatever that is. */
+  currency: v.nullable(v.string()),
+});
+
+/** What a command asks for. */
+export type RequestedImport = v.InferOutput<typeof order>;
+
+const reply = v.union([
+  v.object({
+    /** Of the import. */
+    id: v.number(),
+    /** Bytes, as in {@link ImportProgress}. */
+    done: v.number(),
+    total: v.number(),
+    /** Whether it has ended; the server then says nothing more. */
+    ended: v.boolean(),
+  }),
+  v.object({
+    error: v.object({
+      code: v.custom<Code>((code) => typeof code === 'string' && Object.hasOwn(CODES, code)),
+      message: v.string(),
+    }),
+  }),
+]);
+
+/** What the server says of a request. */
+export type ImportReply = v.InferOutput<typeof reply>;
+
+export const REQUEST = /^([0-9a-f-]{36})\.request$/;
+
+/** Names of files that mean nothing to a server that has just started. */
+export const OUTDATED = /^[0-9a-f-]{36}\.(?:taken|reply)$/;
+
+/** A request that is written, or was left by a command that has ended. */
+export const PART = /^[0-9a-f-]{36}\.part$/;
+
+export function requestPath(
+  folder: string,
+  token: string,
+  name: 'part' | 'request' | 'taken' | 'reply',
+): string {
+  return join(folder, `${token}.${name}`);
+}
+
+/** The line before the file. */
+export function encodeOrder(requested: RequestedImport): Buffer {
+  return Buffer.from(`${JSON.stringify(requested)}\n`);
+}
+
+/** @returns the order, and at which byte the file begins. @throws Error if it is malformed. */
+export function decodeOrder(begin: Uint8Array): {
+  readonly requested: RequestedImport;
+  readonly length: number;
+} {
+  const length = begin.indexOf(0x0a) + 1;
+  const line = Buffer.from(begin.subarray(0, length)).toString();
+  return { requested: v.parse(order, JSON.parse(line)), length };
+}
+
+/** @returns null if it is malformed. */
+export function decodeReply(bytes: Uint8Array): ImportReply | null {
+  try {
+    return v.parse(reply, JSON.parse(Buffer.from(bytes).toString()));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,35 @@
+/** The imports of one catalog: those over HTTP, and those that commands ask for. */
+import type { Disk } from '../../disk/disk.ts';
+import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports.ts';
+import { Money } from '../../model/money.ts';
+import type { AuditedStore } from '../../resources/audit/audited-store.ts';
+import { Imports } from '../../resources/transfer/imports.ts';
+import type { Monitor } from '../catalog-monitor.ts';
+import type { ServeOptions } from '../server-options.ts';
+import { openImportFiles } from './import-files.ts';
+import { ImportRequests } from './import-requests.ts';
+
+/** @returns the imports, and what ends them: requests of commands first, then those under way. */
+export async function openImports(
+  { data, pages, maxImport = MAX_IMPORT_BYTES }: Pick<ServeOptions, 'data' | 'pages' | 'maxImport'>,
+  audited: AuditedStore,
+  disk: Disk,
+  monitor: Pick<Monitor, 'failed'>,
+): Promise<{ readonly imports: Imports; readonly close: () => Promise<void> }> {
+  const { currency } = pages;
+  const imports = await Imports.open({
+    audited,
+    money: new Money(currency),
+    storage: await openImportFiles(disk, data),
+    onError: monitor.failed('an import could not be kept'),
+  });
+  const onError = monitor.failed('imports of commands wait, because');
+  const requests = await ImportRequests.open({ disk, data, imports, currency, maxImport, onError });
+  return {
+    imports,
+    async close() {
+      await requests.close();
+      await imports.close();
+    },
+  };
+}

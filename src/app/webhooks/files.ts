@@ -1,0 +1,29 @@
+/** How far the deliveries of webhooks are, in `<data>/webhooks/` (spec 14.7). */
+import { join } from 'node:path';
+import type { Disk } from '../../disk/disk.ts';
+import { removeTemporaries, withOpen, writeDurably } from '../../disk/durable-file.ts';
+import type { DeliveryStorage } from '../../resources/webhooks/ports.ts';
+
+const STATE = /^(\d+)\.json$/;
+
+/** Removes what an earlier process left half-written. The folder is made when it is needed. */
+export async function openDeliveryFiles(disk: Disk, data: string): Promise<DeliveryStorage> {
+  const folder = join(data, 'webhooks');
+  await removeTemporaries(disk, folder);
+  const pathOf = (id: number) => join(folder, `${id}.json`);
+  return {
+    load: (id) => disk.read(pathOf(id))?.toString() ?? null,
+    async save(id, text) {
+      disk.mkdir(folder);
+      await withOpen(disk, folder, async (fd) => {
+        await writeDurably(disk, pathOf(id), Buffer.from(text), fd);
+      });
+    },
+    forget: (id) => disk.unlink(pathOf(id)),
+    ids: () =>
+      disk.list(folder).flatMap((name) => {
+        const [, id] = STATE.exec(name) ?? [];
+        return id === undefined ? [] : [Number(id)];
+      }),
+  };
+}

@@ -1,0 +1,105 @@
+/**
+ * The key from which the secrets of webhooks are made, in a file that only its owner may read:
+ * `webhook-key.json` of the data directory.
+ *
+ * No secret is stored: it is an HMAC of what names the webhook. So the store, its history and its
+ * backups hold nothing with which a delivery could be forged.
+ */
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { machineDisk } from '../disk/disk.ts';
+import { writeOnce } from '../disk/durable-file.ts';
+import { readWithMode } from '../disk/watched-file.ts';
+import { CatalogError, messageOf } from '../errors.ts';
+import { readPrivate } from './private-file.ts';
+
+const KEY_BYTES = 32;
+
+const keyFile = v.object({
+  key: v.pipe(
+    v.string(),
+    v.regex(/^[A-Za-z0-9_-]+$/),
+    v.transform((text) => Buffer.from(text, 'base64url')),
+    v.check((bytes) => bytes.length >= KEY_BYTES),
+  ),
+});
+
+/** A webhook, as far as its secret depends on it. */
+interface Named {
+  readonly id: number;
+  readonly created: string;
+  /** The id of the key. */
+  readonly key: string;
+}
+
+interface Key {
+  readonly id: string;
+  readonly bytes: Uint8Array;
+}
+
+export class WebhookKey {
+  readonly #path: string;
+  #known: Key | null = null;
+
+  /** @param directory the data directory. */
+  constructor(directory: string) {
+    this.#path = join(directory, 'webhook-key.json');
+  }
+
+  /**
+   * What tells the key from others. Creates the key if there is none.
+   *
+   * @throws CatalogError `key_file`.
+   */
+  async id(): Promise<string> {
+    return (this.#known ??= this.#read() ?? (await this.#make())).id;
+  }
+
+  /**
+   * The secret of a webhook, as Standard Webhooks writes it: `whsec_` and 32 bytes in base64.
+   *
+   * @throws CatalogError `key_file`, also if the webhook was created with another key.
+   */
+  secretOf({ id, created, key }: Named): string {
+    const known = (this.#known ??= this.#read());
+    if (known?.id !== key) {
+      const what = known === null ? 'is missing' : 'is another one';
+      throw this.#failure(
+        `the key with which webhook ${id} was created ${what}; put it back, or delete the webhook and create it again`,
+      );
+    }
+    const digest = createHmac('sha256', known.bytes).update(`webhook ${id} ${created}`).digest();
+    return `whsec_${digest.toString('base64')}`;
+  }
+
+  #read(): Key | null {
+    const file = { path: this.#path, code: 'key_file' } as const;
+    const content = readPrivate(file, () => readWithMode(this.#path));
+    if (content === null) return null;
+    const parsed = v.safeParse(keyFile, content.json);
+    if (parsed.success) return keyOf(parsed.output.key);
+    throw this.#failure('it is not the key of webhooks; restore it from a backup');
+  }
+
+  async #make(): Promise<Key> {
+    const bytes = randomBytes(KEY_BYTES);
+    const text = `${JSON.stringify({ key: bytes.toString('base64url') })}\n`;
+    try {
+      if (await writeOnce(machineDisk, this.#path, Buffer.from(text))) return keyOf(bytes);
+    } catch (cause) {
+      throw this.#failure(`it cannot be written: ${messageOf(cause)}`, cause);
+    }
+    const other = this.#read();
+    if (other !== null) return other;
+    throw this.#failure('it was removed while it was being made; try again');
+  }
+
+  #failure(what: string, cause?: unknown): CatalogError {
+    return new CatalogError('key_file', `${this.#path}: ${what}`, { cause });
+  }
+}
+
+function keyOf(bytes: Uint8Array): Key {
+  return { id: createHash('sha256').update(bytes).digest('hex').slice(0, 16), bytes };
+}

@@ -1,0 +1,31 @@
+/** Where a command writes a file that a person has named. */
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { CatalogError, type Code, messageOf } from '../../errors.ts';
+
+/**
+ * @param data directory, in which no such file may be.
+ * @param code of the failure.
+ * @returns the path to write, without symbolic links.
+ * @throws CatalogError unless the file can be an ordinary one outside of the data directory.
+ */
+export function outputPath(file: string, data: string, code: Code): string {
+  const refuse = (why: string, cause?: unknown) =>
+    new CatalogError(code, `${file} ${why}`, { cause });
+  let path: string;
+  try {
+    path = existsSync(file)
+      ? realpathSync(file)
+      : join(realpathSync(dirname(resolve(file))), basename(file));
+  } catch (cause) {
+    throw refuse(`is in no directory that can be used: ${messageOf(cause)}`, cause);
+  }
+  if (existsSync(path) && !statSync(path).isFile()) {
+    throw refuse('is no ordinary file; name another, or "-" for standard output');
+  }
+  const owned = realpathSync(data);
+  if (path.startsWith(owned + sep)) {
+    throw refuse(`is in the data directory; name a file outside of ${data}`);
+  }
+  return path;
+}

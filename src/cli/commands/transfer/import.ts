@@ -1,0 +1,190 @@
+/** `import`: a file into a collection, beside a running server too (spec 8.14). */
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Context } from '../../../app/context.ts';
+import { openImportFiles } from '../../../app/imports/import-files.ts';
+import { holderOf } from '../../../disk/lock.ts';
+import { CatalogError, messageOf } from '../../../errors.ts';
+import { Money } from '../../../model/money.ts';
+import { keptSettings } from '../../../pages/shop/settings.ts';
+import { AuditedStore } from '../../../resources/audit/audited-store.ts';
+import { Importer } from '../../../resources/transfer/importer.ts';
+import { type ImportReport, ImportState } from '../../../resources/transfer/import-state.ts';
+import { Imports } from '../../../resources/transfer/imports.ts';
+import { LOCK } from '../../../store/files/files.ts';
+import { readSnapshot, Store } from '../../../store/store.ts';
+import { ProgressBar } from '../../progress-bar.ts';
+import { commandSubject } from '../subject.ts';
+import { ServerRequest } from './server-request.ts';
+import { report } from './report.ts';
+import { type ImportSettings, sourceOf, type Source, type Show, onSignal } from './source.ts';
+
+export interface ImportOptions extends ImportSettings {
+  readonly dryRun: boolean;
+}
+
+/** Milliseconds between two attempts to get the store from another import. */
+const RETRY_MS = 250;
+
+/** How often the holder of the store may be unknown, because it is just changing. */
+const MAX_UNKNOWN = 20;
+
+/**
+ * Prints what was imported, or a line for each error.
+ *
+ * @throws CatalogError `import_failed`; `busy` if the server does not take the file; the failures
+ *   of opening a store.
+ */
+export async function importFile(options: ImportOptions, context: Context): Promise<void> {
+  const bar = context.terminal === null ? null : new ProgressBar(context.terminal, 'KiB');
+  const show: Show = ({ done, total }) =>
+    bar?.show(Math.ceil(done / 1024), Math.ceil(total / 1024));
+  let found: ImportReport;
+  try {
+    const source = sourceOf(options.file, context);
+    found = options.dryRun
+      ? await check(options, source, context, show)
+      : await importWhole(options, source, context, show);
+  } finally {
+    bar?.stop();
+  }
+  report(options.file, options.kind, found, context);
+}
+
+/** A dry run needs no lock: it checks the file against a snapshot. */
+async function check(
+  options: ImportOptions,
+  source: Source,
+  context: Context,
+  show: Show,
+): Promise<ImportReport> {
+  const snapshot = readSnapshot(options.data, context.disk);
+  const { kind, match, format } = options;
+  const state = new ImportState(0, kind.name, true);
+  state.expect(source.size ?? 0);
+  const audited = {
+    freeze: () => snapshot.freeze(),
+    requireRoom() {},
+    transact: () => Promise.reject(new Error('a dry run writes nothing')),
+  };
+  const order = {
+    kind,
+    match,
+    format,
+    createMissing: options.createMissing,
+    dryRun: true,
+    subject: null,
+  };
+  const file = () => state.reading(source.read());
+  const money = moneyOf(options, context);
+  const importer = new Importer({ audited, money, isStopping: () => false }, order, file, state);
+  await shownWhile(
+    importer.run(() => Promise.resolve()),
+    () => state.progress,
+    show,
+  );
+  return state.report;
+}
+
+/** Here if nobody owns the store; by the server if one does; after another import if that does. */
+async function importWhole(
+  options: ImportOptions,
+  source: Source,
+  context: Context,
+  show: Show,
+): Promise<ImportReport> {
+  const { data } = options;
+  const request = new ServerRequest(options, source, context);
+  let unknown = 0;
+  try {
+    for (;;) {
+      let store: Store;
+      try {
+        store = await openStore(data, context);
+      } catch (error) {
+        if (!(error instanceof CatalogError) || error.code !== 'store_locked') throw error;
+        const command = holderOf(join(data, LOCK))?.command;
+        if (command === 'serve') {
+          const found = await request.run(show);
+          if (found !== null) return found;
+        } else if (command === 'import' || (command === undefined && unknown < MAX_UNKNOWN)) {
+          if (command === undefined) unknown += 1;
+          await wait(RETRY_MS);
+        } else throw error;
+        continue;
+      }
+      return await importHere(store, options, request.source, context, show);
+    }
+  } finally {
+    await request.discard();
+  }
+}
+
+async function importHere(
+  store: Store,
+  options: ImportOptions,
+  source: Source,
+  context: Context,
+  show: Show,
+): Promise<ImportReport> {
+  const { kind, match, format, createMissing, data } = options;
+  const { disk, warn } = context;
+  try {
+    const imports = await Imports.open({
+      // A server that runs later applies its own bound to the trail.
+      audited: new AuditedStore(store, { auditBytes: Number.POSITIVE_INFINITY }),
+      money: moneyOf(options, context),
+      storage: await openImportFiles(disk, data),
+      onError: (error) => warn(messageOf(error), error),
+    });
+    const subject = commandSubject();
+    const order = { kind, match, format, createMissing, dryRun: false, subject };
+    const id = await imports.accept(order, source.read());
+    const ignore = onSignal(() => void imports.close());
+    try {
+      await shownWhile(imports.ended(id), () => imports.progress(id), show);
+    } finally {
+      ignore();
+    }
+    return JSON.parse(imports.find(id) ?? '') as ImportReport;
+  } finally {
+    await store.close();
+  }
+}
+
+function openStore(directory: string, { disk, warn }: Context): Promise<Store> {
+  const onError = (error: unknown) => warn(messageOf(error), error);
+  return Store.open({
+    directory,
+    command: 'import',
+    create: false,
+    disk,
+    // The server decides how much history is kept.
+    history: Number.POSITIVE_INFINITY,
+    onError,
+    onFatal: onError,
+  });
+}
+
+function moneyOf({ currency, data }: ImportOptions, { disk }: Context): Money {
+  return new Money(currency ?? keptSettings(disk, data).currency);
+}
+
+/** Milliseconds between two looks at the progress. */
+const SHOW_MS = 100;
+
+async function shownWhile(
+  work: Promise<void>,
+  progress: () => Parameters<Show>[0] | null,
+  show: Show,
+): Promise<void> {
+  const timer = setInterval(() => {
+    const now = progress();
+    if (now !== null && now.total > 0) show(now);
+  }, SHOW_MS);
+  try {
+    await work;
+  } finally {
+    clearInterval(timer);
+  }
+}

@@ -1,0 +1,75 @@
+/** What the command line says of an import (spec 8.14). */
+import type { Context } from '../../../app/context.ts';
+import { CatalogError } from '../../../errors.ts';
+import type { Kind } from '../../../model/kind.ts';
+import type { ImportError, ImportReport } from '../../../resources/transfer/import-state.ts';
+
+/** Characters of a value that a line shows. */
+const MAX_SHOWN = 60;
+
+/**
+ * Prints a line for each error; for each row that would change, if nothing is written; and what
+ * was imported.
+ *
+ * @param file as the caller named it.
+ * @throws CatalogError `import_failed` unless the import is done.
+ */
+export function report(file: string, kind: Kind, found: ImportReport, context: Context): void {
+  const { state, errors, error_count, dry_run } = found;
+  for (const error of errors) context.print(describeError(error));
+  if (error_count > errors.length) context.print(`and ${error_count - errors.length} more errors`);
+  if (state !== 'done') throw failure(file, found);
+  if (dry_run) printChanges(kind, found, context);
+  const { rows, created, changed, unchanged } = found;
+  const would = dry_run ? 'would be ' : '';
+  const count = rows === 1 ? '1 row' : `${rows} rows`;
+  context.print(
+    `${file}: ${count}, ${created} ${would}created, ${changed} ${would}changed, ${unchanged} unchanged`,
+  );
+}
+
+function failure(file: string, { state, errors, error_count }: ImportReport): CatalogError {
+  const count = error_count === 1 ? 'one error' : `${error_count} errors`;
+  const [first] = state === 'refused' ? errors : errors.slice(-1);
+  const why = first === undefined ? '' : `: ${describeError(first)}`;
+  const what =
+    state === 'refused'
+      ? `nothing was imported from ${file}: ${count}, listed on standard output; the first is`
+      : `${file} was not imported to its end`;
+  return new CatalogError('import_failed', `${what}${why}`);
+}
+
+/** `row 3, category: there is no category "Phonse"`. */
+function describeError({ row, column, message }: ImportError): string {
+  const place = [
+    ...(row === null ? [] : [`row ${row}`]),
+    ...(column === null ? [] : [column]),
+  ].join(', ');
+  return oneLine(place === '' ? message : `${place}: ${message}`);
+}
+
+function printChanges(kind: Kind, { changes, change_count }: ImportReport, context: Context): void {
+  for (const { row, id, action, fields } of changes) {
+    const what = action === 'create' ? 'created' : 'changed';
+    const values = Object.entries(fields).map(([name, [before, after]]) =>
+      action === 'create'
+        ? `${name} ${shown(after)}`
+        : `${name} ${shown(before)} -> ${shown(after)}`,
+    );
+    context.print(
+      oneLine(`row ${row}: ${kind.label} ${id} would be ${what}: ${values.join(', ')}`),
+    );
+  }
+  if (change_count > changes.length)
+    context.print(`and ${change_count - changes.length} more rows`);
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? '';
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}
+
+/** A message may quote a cell that has several. */
+function oneLine(text: string): string {
+  return text.replaceAll(/[\r\n]+/g, ' ');
+}

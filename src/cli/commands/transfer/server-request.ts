@@ -1,0 +1,202 @@
+/** An import that a running server is asked for (spec 8.14). */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Context } from '../../../app/context.ts';
+import { importFolder, readFile } from '../../../app/imports/import-files.ts';
+import {
+  decodeReply,
+  encodeOrder,
+  type ImportReply,
+  requestPath,
+  type RequestedImport,
+} from '../../../app/imports/import-request.ts';
+import { isHeld } from '../../../disk/lock.ts';
+import { CatalogError } from '../../../errors.ts';
+import type { ImportReport } from '../../../resources/transfer/import-state.ts';
+import { CREATABLE } from '../../../resources/transfer/rows/references.ts';
+import { LOCK } from '../../../store/files/files.ts';
+import { commandSubject } from '../subject.ts';
+import { type ImportSettings, onSignal, type Show, type Source } from './source.ts';
+
+/** Milliseconds between two looks at the reply. */
+const LOOK_MS = 50;
+
+/** Milliseconds without a sign of the server after which it is looked for. */
+const SILENCE_MS = 2000;
+
+/** Milliseconds that a server has to take a request. */
+const TAKE_MS = 60_000;
+
+export class ServerRequest {
+  readonly #settings: ImportSettings;
+  readonly #context: Context;
+  readonly #folder: string;
+  readonly #token = randomUUID();
+  /** The line before the file. */
+  readonly #order: Buffer;
+  readonly #original: Source;
+  /** Whether the file was copied for the server. */
+  #isCopied = false;
+  #isStopped = false;
+
+  constructor(settings: ImportSettings, source: Source, context: Context) {
+    this.#settings = settings;
+    this.#context = context;
+    this.#folder = importFolder(settings.data);
+    this.#original = source;
+    this.#order = encodeOrder(orderOf(settings));
+  }
+
+  /** The file: the copy if there is one, since standard input is read once. */
+  get source(): Source {
+    if (!this.#isCopied) return this.#original;
+    const read = () => readFile(this.#context.disk, this.#path('part'), this.#order.length);
+    return { size: this.#original.size, read };
+  }
+
+  /**
+   * Hands the file to the server, and waits until it is imported.
+   *
+   * @returns null if the server ended before it took the file.
+   * @throws CatalogError what the server says; `busy` if it does not take the file; `import_failed`
+   *   if it ended meanwhile, or if a signal ends the wait.
+   */
+  async run(show: Show): Promise<ImportReport | null> {
+    const { disk } = this.#context;
+    if (!this.#isCopied) await this.#copy();
+    await disk.rename(this.#path('part'), this.#path('request'));
+    const ignore = onSignal(() => {
+      this.#isStopped = true;
+    });
+    try {
+      return await this.#follow(show);
+    } finally {
+      ignore();
+    }
+  }
+
+  /** Removes what is left of the request. */
+  async discard(): Promise<void> {
+    if (!this.#isCopied) return;
+    for (const name of ['part', 'request', 'reply'] as const) {
+      await this.#context.disk.unlink(this.#path(name));
+    }
+  }
+
+  async #copy(): Promise<void> {
+    const { disk } = this.#context;
+    disk.mkdir(this.#folder);
+    const fd = await disk.create(this.#path('part'));
+    this.#isCopied = true;
+    try {
+      disk.write(fd, this.#order);
+      for await (const bytes of this.#original.read()) disk.write(fd, bytes);
+    } finally {
+      disk.close(fd);
+    }
+  }
+
+  async #follow(show: Show): Promise<ImportReport | null> {
+    const begun = performance.now();
+    let [seen, seenAt] = ['', begun];
+    let reply: Extract<ImportReply, { readonly id: number }> | null = null;
+    for (;;) {
+      await wait(LOOK_MS);
+      const sign = JSON.stringify(this.#context.disk.stat(this.#path('reply')));
+      if (sign !== seen) [seen, seenAt] = [sign, performance.now()];
+      reply = this.#read() ?? reply;
+      if (reply !== null) {
+        if (reply.total > 0) show(reply);
+        if (reply.ended) return this.#ended(reply.id);
+      }
+      if (this.#isStopped) throw await this.#stopped(reply);
+      if (performance.now() - seenAt < SILENCE_MS) continue;
+      seenAt = performance.now();
+      if (!isHeld(join(this.#settings.data, LOCK))) {
+        if (reply === null && (await this.#withdraw())) return null;
+        return this.#abandoned(reply);
+      }
+      // A server that has started since does not reply to what an earlier one has taken.
+      if (reply !== null && this.#report(reply.id) !== null) return this.#abandoned(reply);
+      if (reply === null && performance.now() - begun > TAKE_MS && (await this.#withdraw())) {
+        throw new CatalogError('busy', 'the server has not taken the file; try again later');
+      }
+    }
+  }
+
+  /** @throws CatalogError what the server says of a file that it does not take. */
+  #read(): Extract<ImportReply, { readonly id: number }> | null {
+    const bytes = this.#context.disk.read(this.#path('reply'));
+    const reply = bytes && decodeReply(bytes);
+    if (reply === null) return null;
+    if ('id' in reply) return reply;
+    throw new CatalogError(reply.error.code, reply.error.message);
+  }
+
+  /** @throws CatalogError `import_failed` if the disk refused to keep how it ended. */
+  #ended(id: number): ImportReport {
+    const found = this.#report(id);
+    if (found !== null) return found;
+    throw new CatalogError(
+      'import_failed',
+      `the server has imported the file, but could not keep the report; see /admin/imports/${id}/ and its log`,
+    );
+  }
+
+  /** The import as the server has kept it; null as long as it runs. */
+  #report(id: number): ImportReport | null {
+    const bytes = this.#context.disk.read(join(this.#folder, `${id}.json`));
+    if (bytes === null) return null;
+    const found = JSON.parse(bytes.toString()) as ImportReport;
+    return found.state === 'checking' || found.state === 'writing' ? null : found;
+  }
+
+  /** @returns whether the server had not taken it. */
+  async #withdraw(): Promise<boolean> {
+    try {
+      await this.#context.disk.rename(this.#path('request'), this.#path('part'));
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+      throw error;
+    }
+  }
+
+  async #stopped(reply: { readonly id: number } | null): Promise<CatalogError> {
+    if (reply === null && (await this.#withdraw())) {
+      return new CatalogError('import_failed', 'stopped; nothing was imported');
+    }
+    const where = reply === null ? '' : `: see /admin/imports/${reply.id}/`;
+    return new CatalogError(
+      'import_failed',
+      `stopped waiting; the server imports the file${where}`,
+    );
+  }
+
+  /** @throws CatalogError `import_failed` unless the server has kept how the import ended. */
+  #abandoned(reply: { readonly id: number } | null): ImportReport {
+    const found = reply && this.#report(reply.id);
+    if (found !== null) return found;
+    throw new CatalogError(
+      'import_failed',
+      'the server ended before the file was imported; import it again',
+    );
+  }
+
+  #path(name: Parameters<typeof requestPath>[2]): string {
+    return requestPath(this.#folder, this.#token, name);
+  }
+}
+
+function orderOf({ kind, ...settings }: ImportSettings): RequestedImport {
+  const { format, match, createMissing, currency } = settings;
+  return {
+    collection: kind.name,
+    format,
+    match,
+    createMissing: CREATABLE.filter((name) => createMissing.has(name)),
+    subject: commandSubject(),
+    currency,
+  };
+}

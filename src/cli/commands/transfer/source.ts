@@ -1,0 +1,62 @@
+/** What `import` reads, and what it takes besides. */
+import type { Context } from '../../../app/context.ts';
+import { readFile } from '../../../app/imports/import-files.ts';
+import { CatalogError, messageOf } from '../../../errors.ts';
+import type { Format } from '../../../resources/transfer/formats.ts';
+import type { ImportProgress } from '../../../resources/transfer/import-state.ts';
+import type { ImportTask } from '../../../resources/transfer/rows/row-writer.ts';
+
+/** Standard input instead of a file. */
+const STREAM = '-';
+
+export interface ImportSettings extends ImportTask {
+  readonly data: string;
+  /** A path, or {@link STREAM}. */
+  readonly file: string;
+  readonly format: Format;
+  /** ISO 4217; null for that of the last server. */
+  readonly currency: string | null;
+}
+
+/** Shows how far an import is. */
+export type Show = (progress: ImportProgress) => void;
+
+/** The bytes of a file. Those of standard input can be read once. */
+export interface Source {
+  /** In bytes; null if it is not known. */
+  readonly size: number | null;
+  /** @throws CatalogError `import_failed`, as it is read. */
+  read(): AsyncIterable<Uint8Array>;
+}
+
+/** @throws CatalogError `import_failed` if there is no such file. */
+export function sourceOf(file: string, context: Context): Source {
+  if (file === STREAM) return { size: null, read: () => readable(file, context.input()) };
+  const size = context.disk.size(file);
+  if (size === null) throw new CatalogError('import_failed', `there is no file ${file}`);
+  return { size, read: () => readable(file, readFile(context.disk, file)) };
+}
+
+async function* readable(
+  file: string,
+  bytes: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const name = file === STREAM ? 'standard input' : file;
+  try {
+    yield* bytes;
+  } catch (cause) {
+    throw new CatalogError('import_failed', `${name} cannot be read: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Calls back at the first signal; a second one ends the process. @returns what undoes this. */
+export function onSignal(stop: () => void): () => void {
+  for (const signal of SIGNALS) process.once(signal, stop);
+  return () => {
+    for (const signal of SIGNALS) process.off(signal, stop);
+  };
+}

@@ -1,0 +1,129 @@
+/** `export` and `import` on the command line. */
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import type { Context } from '../../app/context.ts';
+import { CatalogError } from '../../errors.ts';
+import type { Kind } from '../../model/kind.ts';
+import { TRANSFERABLE } from '../../model/kinds.ts';
+import { type Format, formatOf, FORMATS } from '../../resources/transfer/formats.ts';
+import { CREATABLE } from '../../resources/transfer/rows/references.ts';
+import { type Match, MATCHES, matchesOf } from '../../resources/transfer/rows/row-writer.ts';
+import { type Common, command } from '../command.ts';
+import { flag } from '../flags/flag.ts';
+import { parseCurrency } from '../flags/pages.ts';
+import { parseFile } from '../flags/values.ts';
+
+interface TransferFlags extends Common {
+  readonly format?: Format;
+  readonly currency?: string;
+}
+
+interface ImportFlags extends TransferFlags {
+  readonly dryRun?: true;
+  readonly match: Match;
+  readonly createMissing?: ReadonlySet<string>;
+}
+
+/** Standard output instead of a file. */
+const STREAM = '-';
+
+export function declareTransferCommands(program: Command, context: Context): void {
+  declareExport(program, context);
+  declareImport(program, context);
+}
+
+function declareExport(program: Command, context: Context): void {
+  transfer(program, 'export', 'write a collection to a file, which import reads')
+    .option('--output <file>', 'file to write (default: standard output)', parseFile)
+    .addOption(formatFlag('default: by the name of the file, or csv'))
+    .addOption(currencyFlag())
+    .action(async (name: string, flags: TransferFlags & { output?: string }) => {
+      const { output = STREAM } = flags;
+      const { exportCollection } = await import('../commands/transfer/export.ts');
+      await exportCollection(
+        {
+          data: flags.data,
+          kind: kindOf(name),
+          format: flags.format ?? formatOf(output),
+          output: output === STREAM ? null : output,
+          currency: flags.currency ?? null,
+        },
+        context,
+      );
+    });
+}
+
+function declareImport(program: Command, context: Context): void {
+  transfer(program, 'import', 'create and change the rows of a file')
+    .argument('<file>', '"-" for standard input', parseFile)
+    .addOption(formatFlag('default: by the name of the file, or csv'))
+    .option('--dry-run', 'report what would be done, and change nothing')
+    .addOption(
+      new Option('--match <attribute>', 'how rows are found').choices(MATCHES).default('id'),
+    )
+    .option(
+      '--create-missing <list>',
+      `create what a name is not found of: ${CREATABLE.join(',')}`,
+      parseMissing,
+    )
+    .addOption(currencyFlag())
+    .action(async (name: string, file: string, flags: ImportFlags) => {
+      const kind = kindOf(name);
+      requireMatch(kind, flags.match);
+      const { importFile } = await import('../commands/transfer/import.ts');
+      await importFile(
+        {
+          data: flags.data,
+          kind,
+          file,
+          format: flags.format ?? formatOf(file),
+          match: flags.match,
+          createMissing: flags.createMissing ?? new Set(),
+          dryRun: flags.dryRun ?? false,
+          currency: flags.currency ?? null,
+        },
+        context,
+      );
+    });
+}
+
+function transfer(program: Command, name: string, description: string): Command {
+  const collection = new Argument('<collection>', 'by its name in paths');
+  return command(program, name, description).addArgument(
+    collection.choices(TRANSFERABLE.map((kind) => kind.name)),
+  );
+}
+
+function formatFlag(fallback: string): Option {
+  return new Option('--format <format>', `format of the file (${fallback})`).choices(FORMATS);
+}
+
+function currencyFlag(): Option {
+  return flag(
+    '--currency <code>',
+    'currency of all prices (ISO 4217; default: that of the last server)',
+    parseCurrency,
+  );
+}
+
+/** The name is one of the choices. */
+function kindOf(name: string): Kind {
+  const kind = TRANSFERABLE.find((each) => each.name === name);
+  if (kind === undefined) throw new CatalogError('usage', `there is no collection ${name}`);
+  return kind;
+}
+
+/** @throws CatalogError `usage`. */
+function requireMatch(kind: Kind, match: Match): void {
+  const possible = matchesOf(kind);
+  if (possible.includes(match)) return;
+  throw new CatalogError(
+    'usage',
+    `${kind.plural} have no ${match}; --match must be one of ${possible.join(', ')}`,
+  );
+}
+
+function parseMissing(text: string): ReadonlySet<string> {
+  const names = text.split(',');
+  if (names.every((name) => CREATABLE.some((each) => each === name))) return new Set(names);
+  throw new InvalidArgumentError(`Give some of ${CREATABLE.join(',')}, separated by commas.`);
+}

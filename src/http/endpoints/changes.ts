@@ -1,0 +1,235 @@
+/** `/admin/changes/`: what has changed since a change set, and what changes next (spec 14.2, 14.3). */
+import { parseDuration } from '../../auth/duration.ts';
+import { mayActAs } from '../../auth/roles.ts';
+import { CatalogError } from '../../errors.ts';
+import { RESOURCES } from '../../model/webhook-schemas.ts';
+import { malformed, parseParameters, type Parameters } from '../../resources/query/parameters.ts';
+import { header, type HttpRequest, type HttpResponse } from '../message.ts';
+import { noBody } from '../operations/body.ts';
+import { arrayOf, negotiatedJson, type Shape, textContent } from '../operations/content.ts';
+import { operation, type RequestContext } from '../operations/operation.ts';
+import type { Parameter } from '../operations/parameters.ts';
+import { definePath, type Path } from '../operations/path.ts';
+import { CATALOG_SEQUENCE, parseSequence } from '../rules/catalog-sequence.ts';
+import { JSON_OFFERS } from '../rules/negotiation.ts';
+import type { Services } from '../services.ts';
+import { CHANGES_TAG } from './tags.ts';
+
+const EVENT_STREAM = 'text/event-stream';
+
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1000;
+
+/** Seconds. */
+const MAX_WAIT_S = 60;
+
+const EXAMPLE = {
+  sequence: 1042,
+  time: '2026-11-21T08:15:00.000Z',
+  subject: 'ann',
+  resource: 'brands',
+  id: 3,
+  action: 'update',
+  before: { id: 3, name: 'Ondine', logo: '', first_letter: 'O' },
+  after: { id: 3, name: 'Ondine Paris', logo: '', first_letter: 'O' },
+};
+
+const text = { type: 'string' };
+
+const row = (description: string) => ({
+  type: ['object', 'null'],
+  additionalProperties: true,
+  description,
+});
+
+const CHANGE: Shape = {
+  name: 'Change',
+  schema: () => ({
+    type: 'object',
+    description: 'What one change set did to one row.',
+    properties: {
+      sequence: { type: 'integer', minimum: 1, description: 'The number of the change set.' },
+      time: { ...text, format: 'date-time', description: 'When it was made, UTC.' },
+      subject: {
+        type: ['string', 'null'],
+        description: 'Who wrote the row last, for admins; null for others, and of books.',
+      },
+      resource: {
+        ...text,
+        enum: RESOURCES,
+        description: 'The collection, by its name in the path.',
+      },
+      id: { type: 'integer', minimum: 1 },
+      action: { ...text, enum: ['create', 'update', 'delete'] },
+      before: row('The attributes as they were stored; null of a new row.'),
+      after: row('The attributes as they are stored now; null of a deleted row.'),
+    },
+    required: Object.keys(EXAMPLE),
+    examples: [EXAMPLE],
+  }),
+};
+
+const ARRAY = arrayOf(negotiatedJson(CHANGE, {}), {
+  ChangeList: () => ({ summary: 'Changes', value: [EXAMPLE] }),
+});
+
+const EVENTS = textContent(EVENT_STREAM, {
+  ChangeEvents: () => ({
+    summary: 'An event, and a comment',
+    value: `id: ${EXAMPLE.sequence}\ndata: [${JSON.stringify(EXAMPLE)}]\n\n:\n\n`,
+  }),
+});
+
+function parameter(name: string, description: string, schema: Parameter['schema']): Parameter {
+  return { component: `changes${name}`, name, in: 'query', description, schema };
+}
+
+const PARAMETERS: readonly Parameter[] = [
+  parameter(
+    'since',
+    'The number of the change set after which the changes begin. If left out: the last one, so that only new changes follow.',
+    { type: 'integer', minimum: 0 },
+  ),
+  parameter('limit', 'How many change sets the array has at most. A change set is never cut.', {
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_LIMIT,
+    default: DEFAULT_LIMIT,
+  }),
+  parameter('wait', `How long to wait for a change if there is none, up to ${MAX_WAIT_S}s.`, {
+    ...text,
+    pattern: String.raw`^\d{1,9}[smhdw]$`,
+  }),
+];
+
+const KNOWN = { owner: 'changes', names: new Set(PARAMETERS.map(({ name }) => name)) };
+
+const LAST_EVENT_ID: Parameter = {
+  component: 'lastEventId',
+  name: 'Last-Event-ID',
+  in: 'header',
+  description:
+    'Of a stream: the id of the last event that was received. The stream goes on after it, whatever `since` says.',
+  schema: { type: 'integer', minimum: 0 },
+  example: EXAMPLE.sequence,
+};
+
+export const CHANGES_PATH: Path = definePath<undefined>({
+  template: '/admin/changes/',
+  tag: CHANGES_TAG,
+  name: 'ChangeList',
+  about: 'changes',
+  label: 'change',
+  offers: [...JSON_OFFERS, { answer: EVENT_STREAM, type: EVENT_STREAM }],
+  resolve: () => undefined,
+  operations: {
+    GET: operation({
+      id: 'listChanges',
+      summary: 'List the changes',
+      description:
+        'What the change sets after `since` did, in their order: to read on, repeat it with the `sequence` of the last change, or with `Catalog-Sequence` if there was none. With `Accept: text/event-stream` the answer does not end: each change set is an event, with its number as the id and the array of its changes as the data.',
+      role: 'viewer',
+      parameters: [...PARAMETERS, LAST_EVENT_ID],
+      body: noBody,
+      responses: {
+        200: {
+          name: 'ChangeList',
+          description: 'The changes.',
+          content: ARRAY,
+          alternative: EVENTS,
+          head: { name: 'ChangeListHead', description: 'There are such changes.' },
+        },
+      },
+      failures: [410],
+      run: (context) => (context.mediaType === EVENT_STREAM ? stream(context) : page(context)),
+    }),
+  },
+});
+
+async function page(context: RequestContext<undefined>): Promise<HttpResponse> {
+  const { services, mediaType } = context;
+  const query = parseQuery(context.request.search);
+  const { text: body, last } = await services.changes.page(query, viewOf(context));
+  return {
+    status: 200,
+    headers: { 'Content-Type': mediaType, [CATALOG_SEQUENCE]: String(last) },
+    body,
+  };
+}
+
+function stream(context: RequestContext<undefined>): HttpResponse {
+  const { request, services } = context;
+  const { since } = parseQuery(request.search);
+  const after = parseLastEventId(header(request, 'last-event-id')) ?? since;
+  const headers = {
+    'Content-Type': EVENT_STREAM,
+    [CATALOG_SEQUENCE]: String(services.changes.sequence),
+  };
+  const isAllowed = () => isStillAllowed(request, services.tokens);
+  const body = services.changes.events(after, viewOf(context), isAllowed);
+  return { status: 200, headers, body };
+}
+
+/** A stream ends with its token: when it expires, is revoked, or cannot be verified any more. */
+async function isStillAllowed(request: HttpRequest, tokens: Services['tokens']): Promise<boolean> {
+  try {
+    await tokens.verify(header(request, 'authorization'));
+    return true;
+  } catch (error) {
+    if (error instanceof CatalogError) return false;
+    throw error;
+  }
+}
+
+function viewOf({ caller }: RequestContext<undefined>): { readonly subjects: boolean } {
+  return { subjects: caller !== null && mayActAs(caller.role, 'admin') };
+}
+
+/** @throws CatalogError `malformed_query`. */
+function parseQuery(search: string) {
+  const sent = parseParameters(KNOWN, search);
+  return { since: parseSince(sent), limit: parseLimit(sent), wait: parseWait(sent) };
+}
+
+function parseSince(sent: Parameters): number | null {
+  const value = sent.get('since');
+  if (value === undefined) return null;
+  const since = parseSequence(value);
+  if (since === null) throw malformed('since', 'must be the number of a change set, in digits');
+  return since;
+}
+
+function parseLimit(sent: Parameters): number {
+  const value = sent.get('limit');
+  if (value === undefined) return DEFAULT_LIMIT;
+  const limit = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+  if (limit >= 1 && limit <= MAX_LIMIT) return limit;
+  throw malformed('limit', `must be a number from 1 to ${MAX_LIMIT}, in digits`);
+}
+
+/** @returns milliseconds. */
+function parseWait(sent: Parameters): number {
+  const value = sent.get('wait');
+  if (value === undefined) return 0;
+  const wrong = malformed('wait', `must be a duration such as 30s, up to ${MAX_WAIT_S}s`);
+  let seconds: number;
+  try {
+    seconds = /^0{1,9}s$/.test(value) ? 0 : parseDuration(value);
+  } catch (cause) {
+    wrong.cause = cause;
+    throw wrong;
+  }
+  if (seconds > MAX_WAIT_S) throw wrong;
+  return seconds * 1000;
+}
+
+/** @throws CatalogError `malformed_request`. */
+function parseLastEventId(value: string | undefined): number | null {
+  if (value === undefined || value === '') return null;
+  const id = parseSequence(value);
+  if (id !== null) return id;
+  throw new CatalogError(
+    'malformed_request',
+    'Last-Event-ID must be the id of an event, which is the number of a change set',
+  );
+}

@@ -1,0 +1,178 @@
+/** `/admin/webhooks/`: what differs from other collections: the secret, and the deliveries. */
+import type { Kind, Row } from '../../model/kind.ts';
+import { KINDS } from '../../model/kinds.ts';
+import type { Address } from '../../resources/address.ts';
+import { parseInput } from '../../resources/input.ts';
+import { membersOf } from '../../resources/members.ts';
+import { inSlices } from '../../slices.ts';
+import type { HttpResponse } from '../message.ts';
+import { noBody, uncheckedJson } from '../operations/body.ts';
+import { arrayOf, negotiatedJson, type Shape } from '../operations/content.ts';
+import { type Operation, operation, type RequestContext } from '../operations/operation.ts';
+import { IDEMPOTENCY_KEY, PK } from '../operations/parameters.ts';
+import { definePath, type Path } from '../operations/path.ts';
+import { idempotencyKey } from '../rules/idempotency-key.ts';
+import { JSON_OFFERS } from '../rules/negotiation.ts';
+import { sentAttributes } from './kinds/attributes.ts';
+import { creationHeaders } from './kinds/collections.ts';
+import { type Place, roleFor, subjectOf, tagOf } from './kinds/place.ts';
+import { demoExamples, inputOf, oneOf } from './kinds/shapes.ts';
+
+const KIND: Kind = KINDS.webhooks;
+
+const PLACE: Place = { kind: KIND, nesting: null, protectsOpen: false };
+
+const text = { type: 'string' };
+const count = { type: 'integer', minimum: 0 };
+const instant = { ...text, format: 'date-time' };
+
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=';
+
+const WITH_SECRET: Shape = {
+  name: 'WebhookWithSecret',
+  schema() {
+    const [shape] = oneOf(KIND).shapes;
+    const { properties, required } = shape?.schema() ?? {};
+    return {
+      type: 'object',
+      description: 'A new webhook, with the secret of its signatures, which is shown here alone.',
+      properties: {
+        ...(properties as object),
+        secret: {
+          ...text,
+          pattern: '^whsec_[A-Za-z0-9+/]+=*$',
+          description: 'Verifies deliveries, as Standard Webhooks has it. Keep it.',
+        },
+      },
+      required: [...(required as readonly string[]), 'secret'],
+      examples: [exampleWithSecret()],
+    };
+  },
+};
+
+function exampleWithSecret(): object {
+  return { ...demoExamples().objects(KIND, 1)[0], secret: SECRET };
+}
+
+const DELIVERY_EXAMPLE = {
+  id: 'msg_1_mn8k2x1s_1042_1',
+  sequence: 1042,
+  changes: 3,
+  state: 'failed',
+  attempts: 2,
+  first_attempt: '2026-11-21T08:15:00.120Z',
+  last_attempt: '2026-11-21T08:15:02.040Z',
+  next_attempt: '2026-11-21T08:15:05.760Z',
+  status: 503,
+  error: null,
+};
+
+const DELIVERY: Shape = {
+  name: 'Delivery',
+  schema: () => ({
+    type: 'object',
+    description: 'What has come of a message to a webhook.',
+    properties: {
+      id: { ...text, description: '`webhook-id` of the message, the same at every attempt.' },
+      sequence: { ...count, description: 'The number of the change set that it is about.' },
+      changes: { ...count, description: 'How many changes it holds.' },
+      state: {
+        ...text,
+        enum: ['delivered', 'failed', 'skipped'],
+        description:
+          '`failed` is tried again at `next_attempt`. `skipped` stands for changes that are not kept any more.',
+      },
+      attempts: count,
+      first_attempt: instant,
+      last_attempt: instant,
+      next_attempt: { ...instant, type: ['string', 'null'] },
+      status: {
+        type: ['integer', 'null'],
+        description: 'Of the last answer; null if there was none.',
+      },
+      error: {
+        type: ['string', 'null'],
+        description: 'Why there was no answer, or what is wrong with it.',
+      },
+    },
+    required: Object.keys(DELIVERY_EXAMPLE),
+    examples: [DELIVERY_EXAMPLE],
+  }),
+};
+
+/** POST of the collection. */
+export function createWebhook(place: Place): Operation<Address> {
+  return operation({
+    id: 'createWebhook',
+    summary: 'Create a webhook',
+    description:
+      'What changes from now on is sent to its address. The answer has the secret with which the deliveries are signed; no other answer has it.',
+    role: roleFor(place, 'POST'),
+    parameters: [IDEMPOTENCY_KEY],
+    body: uncheckedJson(
+      inputOf(KIND),
+      () => sentAttributes(KIND),
+      membersOf(KIND),
+      (body) => inSlices(parseInput(KIND, body, 'whole')),
+    ),
+    responses: {
+      201: {
+        name: 'WebhookCreated',
+        description: 'The new webhook, with its secret.',
+        headers: ['Location', 'ETag', 'Idempotent-Replayed?', 'Preference-Applied?'],
+        content: negotiatedJson(WITH_SECRET, {
+          WebhookWithSecret: () => ({ summary: 'A new webhook', value: exampleWithSecret() }),
+        }),
+      },
+    },
+    failures: [409],
+    run: create,
+  });
+}
+
+async function create(context: RequestContext<Address>, body: unknown): Promise<HttpResponse> {
+  const { request, services, mediaType } = context;
+  const sender = { subject: subjectOf(context), key: idempotencyKey(request) };
+  const created = await services.webhooks.create(body, sender);
+  return {
+    status: 201,
+    headers: creationHeaders(created, request.path, mediaType),
+    body: created.text,
+  };
+}
+
+export const DELIVERIES_PATH: Path = definePath<Row>({
+  template: `${KIND.path}{${PK.name}}/deliveries/`,
+  parameters: [PK],
+  tag: tagOf(PLACE),
+  name: 'DeliveryList',
+  about: 'deliveries to a webhook',
+  label: 'delivery',
+  offers: JSON_OFFERS,
+  resolve: (params, { records }) =>
+    records.find({ kind: KIND, parent: null }, params.id(PK.name), false),
+  operations: {
+    GET: operation({
+      id: 'listDeliveries',
+      summary: 'List the deliveries to a webhook',
+      description: 'The last hundred, the latest first.',
+      role: roleFor(PLACE, 'GET'),
+      body: noBody,
+      responses: {
+        200: {
+          name: 'DeliveryList',
+          description: 'The deliveries.',
+          content: arrayOf(negotiatedJson(DELIVERY, {}), {
+            DeliveryList: () => ({ summary: 'Deliveries', value: [DELIVERY_EXAMPLE] }),
+          }),
+          head: { name: 'DeliveryListHead', description: 'There is something to read.' },
+        },
+      },
+      run: ({ services, found, mediaType }: RequestContext<Row>) => ({
+        status: 200,
+        headers: { 'Content-Type': mediaType },
+        body: JSON.stringify(services.webhooks.deliveriesOf(found.id)),
+      }),
+    }),
+  },
+});

@@ -1,0 +1,68 @@
+/** `Prefer: handling=strict` (RFC 7240): unknown members of a body are an error (spec 2.11). */
+import { CatalogError } from '../../errors.ts';
+import { Problems } from '../../resources/input.ts';
+import { type Members, reportUnknown } from '../../resources/members.ts';
+import { inSlices } from '../../slices.ts';
+import { header, type HttpRequest, type HttpResponse } from '../message.ts';
+
+const APPLIED = { name: 'Preference-Applied', value: 'handling=strict' };
+
+/** Whether unknown members are to be an error. Of a repeated preference the first one counts. */
+export function prefersStrict(request: HttpRequest): boolean {
+  const text = header(request, 'prefer');
+  if (text === undefined) return false;
+  for (const each of split(text, ',')) {
+    // Parameters follow a semicolon; none is known.
+    const [preference = ''] = split(each, ';');
+    const [name = '', value = ''] = split(preference, '=');
+    if (name.trim().toLowerCase() !== 'handling') continue;
+    return value.trim().replace(/^"|"$/g, '').toLowerCase() === 'strict';
+  }
+  return false;
+}
+
+/** The parts between separators that are not in quotes (RFC 9110, section 5.6). */
+function split(text: string, separator: string): string[] {
+  const parts: string[] = [];
+  let begin = 0;
+  let quoted = false;
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] === '"') quoted = !quoted;
+    if (text[at] !== separator || quoted) continue;
+    parts.push(text.slice(begin, at));
+    begin = at + 1;
+  }
+  parts.push(text.slice(begin));
+  return parts;
+}
+
+/**
+ * @param validate reports what else is wrong, as CatalogError `invalid`; called only if there are
+ *   unknown members.
+ * @throws CatalogError `invalid`, with every problem.
+ */
+export async function requireKnown(
+  members: Members,
+  body: unknown,
+  validate: (body: unknown) => unknown,
+): Promise<void> {
+  const problems = new Problems();
+  await inSlices(reportUnknown(members, body, '', problems));
+  if (problems.empty) return;
+  try {
+    await validate(body);
+  } catch (error) {
+    const isInvalid = error instanceof CatalogError && error.code === 'invalid';
+    const fields = (isInvalid ? error.fields : undefined) ?? {};
+    // Without a field it is about the body as a whole, whose members then mean nothing.
+    if (Object.keys(fields).length === 0) throw error;
+    problems.addAll(fields);
+  }
+  problems.settle({ [APPLIED.name]: APPLIED.value });
+}
+
+/** Says in a response that unknown members were looked for. */
+export function withStrictness(response: HttpResponse): HttpResponse {
+  response.headers[APPLIED.name] = APPLIED.value;
+  return response;
+}

@@ -1,0 +1,59 @@
+/** The values of webhooks (spec 14.5): where changes go, and which. */
+import * as v from 'valibot';
+import { shortText } from './schemas.ts';
+
+/** Characters of an address. */
+const MAX_URL = 2048;
+
+/**
+ * The names under which changes tell of rows, in the order of the collections. A test compares them
+ * with the kinds that are published.
+ */
+export const RESOURCES = [
+  'books',
+  'brands',
+  'categories',
+  'goods',
+  'specs',
+  'options',
+  'skus',
+  'sku_specs',
+] as const;
+
+/** An address that takes deliveries: absolute, http or https, without credentials. */
+export const webhookUrl = v.pipe(
+  shortText(MAX_URL),
+  v.check(isHttpUrl, 'must be an absolute address that begins with https:// or http://'),
+  v.check(
+    (text) => !hasCredentials(text),
+    'must not hold a user name or a password; the signature tells who sends',
+  ),
+  v.check((text) => !text.includes('#'), 'must not hold a fragment'),
+  v.metadata({ format: 'uri', pattern: '^https?://' }),
+);
+
+function parsed(text: string): URL | null {
+  return URL.parse(text);
+}
+
+function isHttpUrl(text: string): boolean {
+  if (!/^https?:\/\/[^\s/?#\\]/i.test(text) || /\s/.test(text)) return false;
+  const url = parsed(text);
+  return url !== null && (url.protocol === 'https:' || url.protocol === 'http:');
+}
+
+function hasCredentials(text: string): boolean {
+  const url = parsed(text);
+  return url !== null && (url.username !== '' || url.password !== '');
+}
+
+/** Names of resources; rows keep their JSON text. */
+export const resourceNames = v.pipe(
+  v.array(
+    v.picklist(RESOURCES, `must be one of ${RESOURCES.join(', ')}`),
+    'must be an array of names of resources',
+  ),
+  v.check((names) => new Set(names).size === names.length, 'must not name a resource twice'),
+  v.metadata({ uniqueItems: true }),
+  v.transform((names) => JSON.stringify(names)),
+);

@@ -1,0 +1,81 @@
+/**
+ * The change sets of a store in order, from memory as far as they are recent, and before that from
+ * the history. All readers of changes share it.
+ *
+ * Invariant: the recent change sets are a run without a gap that ends at the last one announced.
+ */
+import type { ChangeSet } from '../../store/change-set.ts';
+import type { Store } from '../../store/store.ts';
+import { Arrivals } from './arrivals.ts';
+
+/** Bytes of change sets that are kept in memory, as they are encoded. */
+const MAX_RECENT_BYTES = 8 * 1024 * 1024;
+
+/** What a change set in memory counts at least, in bytes. */
+const MIN_BYTES = 1024;
+
+export class ChangeSource {
+  readonly arrivals: Arrivals;
+  readonly #store: Pick<Store, 'sequence' | 'since' | 'onCommit'>;
+  readonly #recent = new Map<number, { readonly changeSet: ChangeSet; readonly bytes: number }>();
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  constructor(store: Pick<Store, 'sequence' | 'since' | 'onCommit'>, maxBytes = MAX_RECENT_BYTES) {
+    this.#store = store;
+    this.#maxBytes = maxBytes;
+    this.arrivals = new Arrivals(() => store.sequence);
+    store.onCommit(({ changeSet, bytes }) => {
+      this.#keep(changeSet, Math.max(bytes, MIN_BYTES));
+      void this.arrivals.announce(changeSet.sequence);
+    });
+  }
+
+  /** The last change set that there is. */
+  get sequence(): number {
+    return this.#store.sequence;
+  }
+
+  /**
+   * Checks that the change sets after a sequence are kept.
+   *
+   * @throws CatalogError `history_gone`, which names the oldest and the last.
+   */
+  require(sequence: number): void {
+    if (sequence === this.sequence || this.#recent.has(sequence + 1)) return;
+    // The call judges; reading begins with the first change set that is asked for.
+    void this.#store.since(sequence);
+  }
+
+  /**
+   * The change sets after a sequence, up to and including `last`.
+   *
+   * @throws CatalogError `history_gone`, `store_damaged`, `store_unreadable`.
+   */
+  async *after(sequence: number, last: number): AsyncGenerator<ChangeSet, void, void> {
+    let at = sequence;
+    while (at < last) {
+      const recent = this.#recent.get(at + 1);
+      if (recent !== undefined) {
+        at += 1;
+        yield recent.changeSet;
+        continue;
+      }
+      for await (const changeSet of this.#store.since(at)) {
+        at = changeSet.sequence;
+        yield changeSet;
+        if (at >= last || this.#recent.has(at + 1)) break;
+      }
+    }
+  }
+
+  #keep(changeSet: ChangeSet, bytes: number): void {
+    this.#recent.set(changeSet.sequence, { changeSet, bytes });
+    this.#bytes += bytes;
+    for (const [sequence, kept] of this.#recent) {
+      if (this.#bytes <= this.#maxBytes) return;
+      this.#recent.delete(sequence);
+      this.#bytes -= kept.bytes;
+    }
+  }
+}

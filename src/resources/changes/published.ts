@@ -1,0 +1,92 @@
+/** Change sets as clients see them (spec 14.1): the rows of published kinds, before and after. */
+import { KIND_NAMES, type KindName, type Row } from '../../model/kind.ts';
+import { KINDS } from '../../model/kinds.ts';
+import type { ChangeSet } from '../../store/change-set.ts';
+
+const PUBLISHED = KIND_NAMES.filter((name) => KINDS[name].published);
+
+/** One changed row. */
+export interface PublishedChange {
+  readonly resource: KindName;
+  /** JSON text of the change, with the subject or with null in its place. */
+  text(withSubject: boolean): string;
+}
+
+/** Whether anything of a change set is published. */
+export function isPublished({ put, delete: deleted }: ChangeSet): boolean {
+  return PUBLISHED.some((name) => put[name] !== undefined || deleted[name] !== undefined);
+}
+
+/**
+ * The changes of a change set, each row once: first what was put, rows before those that refer to
+ * them, then what was deleted, in the opposite order. So a reader that applies one after the other
+ * never refers to a row that it does not have.
+ *
+ * @param changeSet as this version writes it: with the rows before.
+ */
+export function* changesIn(changeSet: ChangeSet): Generator<PublishedChange> {
+  const trail = trailIn(changeSet);
+  const { put, delete: deleted } = changeSet;
+  for (const name of PUBLISHED) {
+    const before = byId(changeSet.before?.[name] ?? []);
+    for (const row of put[name] ?? []) {
+      yield changeOf(changeSet, name, row.id, before.get(row.id), row, trail);
+    }
+  }
+  for (const name of PUBLISHED.toReversed()) {
+    const before = byId(changeSet.before?.[name] ?? []);
+    for (const id of deleted[name] ?? []) {
+      yield changeOf(changeSet, name, id, before.get(id), null, trail);
+    }
+  }
+}
+
+function changeOf(
+  { sequence, time }: ChangeSet,
+  resource: KindName,
+  id: number,
+  stated: Row | undefined,
+  after: Row | null,
+  trail: ReadonlyMap<string, Told>,
+): PublishedChange {
+  return {
+    resource,
+    text(withSubject) {
+      const told = trail.get(`${resource} ${id}`);
+      const former = told?.before ?? null;
+      const before = stated ?? (former === null ? null : (JSON.parse(former) as Row));
+      const action = after === null ? 'delete' : before === null ? 'create' : 'update';
+      const subject = withSubject ? (told?.subject ?? null) : null;
+      return JSON.stringify({ sequence, time, subject, resource, id, action, before, after });
+    },
+  };
+}
+
+function byId(rows: readonly Row[]): ReadonlyMap<number, Row> {
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** What the audit entries of a change set tell of a row. */
+interface Told {
+  /** Who wrote it last. */
+  readonly subject: string | null;
+  /** JSON text of the row before the first of the writes; null if there was none. */
+  readonly before: string | null;
+}
+
+function trailIn({ put }: ChangeSet): ReadonlyMap<string, Told> {
+  const trail = new Map<string, Told>();
+  for (const entry of put.audits ?? []) {
+    const name = `${String(entry['resource'])} ${String(entry['resource_id'])}`;
+    const before = trail.get(name)?.before;
+    trail.set(name, {
+      subject: textOrNull(entry['subject']),
+      before: before === undefined ? textOrNull(entry['before']) : before,
+    });
+  }
+  return trail;
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

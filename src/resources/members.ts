@@ -1,0 +1,67 @@
+/** Members of a body that no attribute has: ignored, unless the client asks for an error (spec 2.11). */
+import type { Kind } from '../model/kind.ts';
+import { KINDS } from '../model/kinds.ts';
+import { perKind } from '../model/per-kind.ts';
+import { isObject, type Problems } from './input.ts';
+import { nearest } from './query/nearest.ts';
+import { visibleAttributes } from './representation.ts';
+
+/** The members that an object may have, and those of the objects in its arrays. */
+export interface Members {
+  readonly names: ReadonlySet<string>;
+  readonly elements: ReadonlyMap<string, Members>;
+}
+
+/** UTF-16 units of a name that a message repeats. */
+const MAX_QUOTED = 64;
+
+/** Every member of a kind's object: those that only the service sets, and both words for an SPU. */
+export function membersOf({ name }: Kind): Members {
+  return MEMBERS[name];
+}
+
+const MEMBERS = perKind((kind) => {
+  const names = new Set<string>();
+  const elements = new Map<string, Members>();
+  for (const [name, declared] of visibleAttributes(kind)) {
+    names.add(name);
+    if (declared.role === 'input' && declared.request !== undefined) names.add(declared.request);
+    if (declared.role !== 'children') continue;
+    const own = visibleAttributes(KINDS[declared.kind]).map(([attribute]) => attribute);
+    elements.set(name, { names: new Set(own), elements: new Map() });
+  }
+  return { names, elements };
+});
+
+/**
+ * Adds a problem for each unknown member. What is not an object or array where one belongs is passed
+ * over. Yields between members.
+ *
+ * @param path of the value, such as `specs.0.`; empty for the whole body.
+ */
+export function* reportUnknown(
+  members: Members,
+  value: unknown,
+  path: string,
+  problems: Problems,
+): Generator<undefined, void> {
+  if (Array.isArray(value)) {
+    for (const [index, element] of value.entries()) {
+      if (problems.full) return;
+      yield* reportUnknown(members, element, `${path}${index}.`, problems);
+    }
+    return;
+  }
+  if (!isObject(value)) return;
+  for (const name of Object.keys(value)) {
+    if (problems.full) return;
+    yield;
+    const own = members.elements.get(name);
+    if (own !== undefined) yield* reportUnknown(own, value[name], `${path}${name}.`, problems);
+    if (members.names.has(name)) continue;
+    const begin = name.slice(0, MAX_QUOTED).toWellFormed();
+    const suggestion = nearest(begin, members.names);
+    const hint = suggestion === null ? '' : `; did you mean ${suggestion}?`;
+    problems.add(`${path}${begin === name ? name : `${begin}…`}`, `is not known here${hint}`);
+  }
+}

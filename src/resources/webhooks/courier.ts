@@ -1,0 +1,244 @@
+/**
+ * The deliveries of one webhook (spec 14.6, 14.7).
+ *
+ * Invariants:
+ * 1. Messages are delivered in the order of their change sets, one at a time. One that fails is tried
+ *    again, and the later ones wait.
+ * 2. The position that is kept never passes a change set that was not delivered, so after a crash
+ *    some are delivered again and none is left out.
+ * 3. While it waits, it holds no change set in memory.
+ */
+import { CatalogError, messageOf } from '../../errors.ts';
+import type { ChangeSet } from '../../store/change-set.ts';
+import type { Store } from '../../store/store.ts';
+import type { ChangeSource } from '../changes/change-source.ts';
+import type { DeliveryState, Outcome } from './delivery-state.ts';
+import { type Message, messagesOf, signedHeaders } from './message.ts';
+import type { DeliveryStorage, Secrets, Send, Webhook } from './ports.ts';
+import { GIVE_UP_MS } from './schedule.ts';
+
+/** Milliseconds between two writes of the state while deliveries succeed. */
+const SAVE_INTERVAL_MS = 1000;
+
+/** Milliseconds after which it goes on if the history cannot be read. */
+const UNREADABLE_DELAY_MS = 60_000;
+
+/** HTTP 410: the receiver wants no more deliveries. */
+const GONE = 410;
+
+/** What all webhooks share. */
+export interface Post {
+  readonly store: Pick<Store, 'get' | 'oldest'>;
+  readonly source: ChangeSource;
+  readonly secrets: Secrets;
+  readonly storage: DeliveryStorage;
+  readonly send: Send;
+  /** Milliseconds to the next attempt, by the number of failures in a row. */
+  readonly retryDelay?: ((failures: number) => number) | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Commits what has become of a webhook, if it is still there. */
+  readonly mark: (id: number, change: Partial<Webhook>) => Promise<void>;
+  /** Reports what an operator should see. */
+  readonly warn: (message: string) => void;
+  readonly onError: (error: unknown) => void;
+  readonly onAttempt: (delivered: boolean) => void;
+}
+
+export class Courier {
+  readonly #post: Post;
+  readonly #id: number;
+  readonly state: DeliveryState;
+  readonly #stopped = new AbortController();
+  #wake = new AbortController();
+  #ended: Promise<void> = Promise.resolve();
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #saving: Promise<void> = Promise.resolve();
+  #stopping = false;
+
+  constructor(post: Post, id: number, state: DeliveryState) {
+    this.#post = post;
+    this.#id = id;
+    this.state = state;
+  }
+
+  start(): void {
+    this.#ended = this.#run();
+  }
+
+  /** To be called after the webhook was changed. @param anew whether to try again at once. */
+  changed(anew: boolean): void {
+    if (anew) this.state.beginAnew();
+    this.#wake.abort();
+  }
+
+  /**
+   * Ends the deliveries.
+   *
+   * @param grace milliseconds for the request under way.
+   */
+  async stop(grace: number): Promise<void> {
+    this.#stopping = true;
+    this.#wake.abort();
+    const timer = setTimeout(() => this.#stopped.abort(), grace);
+    await this.#ended;
+    clearTimeout(timer);
+    if (this.#timer !== null) this.#save();
+    await this.#saving;
+  }
+
+  /** Never rejects. */
+  async #run(): Promise<void> {
+    while (!this.#stopping) {
+      const wake = this.#listen();
+      const webhook = this.#post.store.get('webhooks', this.#id);
+      if (webhook === undefined) return;
+      try {
+        if (webhook.active) await this.#advance(webhook, wake);
+        else await pause(Number.POSITIVE_INFINITY, wake);
+      } catch (error) {
+        if (error instanceof CatalogError && error.code === 'history_gone') this.#skip();
+        else {
+          this.#post.onError(error);
+          await pause(UNREADABLE_DELAY_MS, wake);
+        }
+      }
+    }
+  }
+
+  /** @returns what ends a wait from now on. */
+  #listen(): AbortSignal {
+    if (this.#wake.signal.aborted && !this.#stopping) this.#wake = new AbortController();
+    return this.#wake.signal;
+  }
+
+  /** Delivers until a delivery fails, or waits until there is something to deliver. */
+  async #advance(webhook: Webhook, wake: AbortSignal): Promise<void> {
+    const { source, now } = this.#post;
+    const { state } = this;
+    const rest = (state.next ?? 0) - now();
+    if (rest > 0) return pause(rest, wake);
+    const last = source.sequence;
+    if (state.position === last) {
+      await source.arrivals.past(last, undefined, wake);
+      // The source is closed before this ends.
+      if (source.arrivals.closed) await pause(Number.POSITIVE_INFINITY, wake);
+      return;
+    }
+    for await (const changeSet of source.after(state.position, last)) {
+      if (wake.aborted || !(await this.#deliver(webhook, changeSet, wake))) return;
+      state.position = changeSet.sequence;
+      state.messages = 0;
+      this.#saveSoon();
+    }
+  }
+
+  /** @returns whether everything about the change set is delivered. */
+  async #deliver(webhook: Webhook, changeSet: ChangeSet, wake: AbortSignal): Promise<boolean> {
+    let nth = 0;
+    for await (const message of messagesOf(webhook, changeSet)) {
+      nth += 1;
+      if (nth <= this.state.messages) continue;
+      if (wake.aborted || !(await this.#attempt(webhook, message))) return false;
+      // Changed meanwhile, the webhook may be about other changes.
+      this.state.messages = wake.aborted ? 0 : nth;
+    }
+    return true;
+  }
+
+  /** @returns whether the receiver has taken the message. */
+  async #attempt(webhook: Webhook, message: Message): Promise<boolean> {
+    const { onAttempt, now } = this.#post;
+    const outcome = await this.#send(webhook, message);
+    if (outcome === null) return false;
+    const { status } = outcome;
+    const delivered = status !== null && status >= 200 && status <= 299;
+    onAttempt(delivered);
+    if (delivered) {
+      this.state.delivered(message, outcome, now());
+      if (this.#failingSince() !== null) await this.#mark({ failing_since: null });
+      this.#saveSoon();
+      return true;
+    }
+    await this.#fail(message, outcome);
+    return false;
+  }
+
+  /** @returns null if the request was ended with the server. */
+  async #send(webhook: Webhook, message: Message): Promise<Outcome | null> {
+    const { secrets, send, now } = this.#post;
+    const { signal } = this.#stopped;
+    try {
+      const headers = signedHeaders(message, secrets.secretOf(webhook), now());
+      const status = await send({ url: webhook.url, headers, body: message.body, signal });
+      const isRedirect = status >= 300 && status <= 399;
+      return { status, error: isRedirect ? 'redirects are not followed' : null };
+    } catch (error) {
+      return signal.aborted ? null : { status: null, error: messageOf(error) };
+    }
+  }
+
+  async #fail(message: Message, outcome: Outcome): Promise<void> {
+    const { warn, now, retryDelay } = this.#post;
+    const time = now();
+    const lasting = this.state.failed(message, outcome, time, retryDelay);
+    const why = outcome.error ?? `it answered with ${outcome.status}`;
+    const failing = this.#failingSince();
+    const since = failing ?? new Date(time).toISOString();
+    const isOver = outcome.status === GONE || lasting >= GIVE_UP_MS;
+    if (isOver) {
+      this.state.gaveUp();
+      warn(`webhook ${this.#id} is deactivated: ${why}`);
+      await this.#mark({ active: false, failing_since: since });
+    } else if (failing === null) {
+      warn(`a delivery to webhook ${this.#id} failed and is tried again: ${why}`);
+      await this.#mark({ failing_since: since });
+    }
+    this.#save();
+  }
+
+  /** The changes that are next are not kept any more: it goes on with the oldest that are. */
+  #skip(): void {
+    const { store, now, warn } = this.#post;
+    this.state.skipped(store.oldest, now());
+    warn(
+      `webhook ${this.#id} goes on after change set ${store.oldest}: earlier ones are not kept any more`,
+    );
+    this.#save();
+  }
+
+  #failingSince(): string | null {
+    return this.#post.store.get('webhooks', this.#id)?.failing_since ?? null;
+  }
+
+  /** A disk that refuses this does not hold up deliveries. */
+  async #mark(change: Partial<Webhook>): Promise<void> {
+    await this.#post.mark(this.#id, change).catch(this.#post.onError);
+  }
+
+  #saveSoon(): void {
+    this.#timer ??= setTimeout(() => this.#save(), SAVE_INTERVAL_MS);
+  }
+
+  #save(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    const { storage, onError } = this.#post;
+    this.#saving = this.#saving.then(() => storage.save(this.#id, this.state.text)).catch(onError);
+  }
+}
+
+/** Resolves after some time, or when the signal ends it. @param milliseconds may be infinite. */
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const isBounded = milliseconds !== Number.POSITIVE_INFINITY;
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = isBounded ? setTimeout(end, milliseconds) : undefined;
+    signal.addEventListener('abort', end, { once: true });
+  });
+}

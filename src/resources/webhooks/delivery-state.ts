@@ -1,0 +1,184 @@
+/** How far the deliveries of a webhook are: what is kept of them across restarts. */
+import * as v from 'valibot';
+import type { Message } from './message.ts';
+import { retryDelay } from './schedule.ts';
+
+/** Deliveries of a webhook that are listed. */
+const MAX_LISTED = 100;
+
+/** Characters of an error that are kept. */
+const MAX_ERROR = 300;
+
+const instant = v.string();
+
+const delivery = v.object({
+  id: v.string(),
+  sequence: v.number(),
+  changes: v.number(),
+  state: v.picklist(['delivered', 'failed', 'skipped']),
+  attempts: v.number(),
+  first_attempt: instant,
+  last_attempt: instant,
+  next_attempt: v.nullable(instant),
+  status: v.nullable(v.number()),
+  error: v.nullable(v.string()),
+});
+
+const stateFile = v.object({
+  position: v.number(),
+  failures: v.number(),
+  trying_since: v.nullable(v.number()),
+  deliveries: v.array(delivery),
+});
+
+/** A delivery as it is listed. */
+export type Delivery = Readonly<v.InferOutput<typeof delivery>>;
+
+/** What has come of an attempt: an HTTP status, or why there is none. */
+export interface Outcome {
+  readonly status: number | null;
+  readonly error: string | null;
+}
+
+export class DeliveryState {
+  /** The change set up to which everything is delivered. */
+  position: number;
+  /** Messages about the next change set that are delivered. Not kept across restarts. */
+  messages = 0;
+  /** When the next attempt is due, in milliseconds since the epoch; null for now. */
+  next: number | null = null;
+  #failures = 0;
+  #tryingSince: number | null = null;
+  /** The oldest first. */
+  #deliveries: Delivery[] = [];
+
+  /** @param position the change set after which deliveries begin. */
+  constructor(position: number) {
+    this.position = position;
+  }
+
+  /** @returns the state that {@link DeliveryState.text} gave; null if the text is another. */
+  static parse(text: string): DeliveryState | null {
+    let json: unknown;
+    try {
+      json = JSON.parse(text);
+    } catch {
+      return null;
+    }
+    const { success, output } = v.safeParse(stateFile, json);
+    if (!success) return null;
+    const state = new DeliveryState(output.position);
+    state.#failures = output.failures;
+    state.#tryingSince = output.trying_since;
+    state.#deliveries = output.deliveries;
+    return state;
+  }
+
+  get text(): string {
+    return JSON.stringify({
+      position: this.position,
+      failures: this.#failures,
+      trying_since: this.#tryingSince,
+      deliveries: this.#deliveries,
+    });
+  }
+
+  /** The last deliveries, the latest first. */
+  get deliveries(): readonly Delivery[] {
+    return this.#deliveries.toReversed();
+  }
+
+  /** Takes note of a delivery that has arrived. */
+  delivered(message: Message, outcome: Outcome, time: number): void {
+    this.#failures = 0;
+    this.#tryingSince = null;
+    this.next = null;
+    this.#note(message, 'delivered', outcome, time);
+  }
+
+  /**
+   * Takes note of a failure.
+   *
+   * @param delay milliseconds to the next attempt, by the number of failures in a row.
+   * @returns milliseconds for which deliveries have been failing.
+   */
+  failed(message: Message, outcome: Outcome, time: number, delay = retryDelay): number {
+    this.#failures += 1;
+    this.#tryingSince ??= time;
+    this.next = time + delay(this.#failures);
+    this.#note(message, 'failed', outcome, time);
+    return time - this.#tryingSince;
+  }
+
+  /** Takes note that changes up to `position` cannot be delivered. */
+  skipped(position: number, time: number): void {
+    const first = this.position + 1;
+    const error =
+      position < first
+        ? 'this is another history of the catalog'
+        : `the change sets ${first} to ${position} are not kept any more`;
+    this.position = position;
+    this.messages = 0;
+    const [at, id] = [new Date(time).toISOString(), `skipped_${first}_${position}`];
+    this.#add({
+      id,
+      sequence: position,
+      changes: 0,
+      state: 'skipped',
+      attempts: 0,
+      first_attempt: at,
+      last_attempt: at,
+      next_attempt: null,
+      status: null,
+      error,
+    });
+  }
+
+  /** Tries again at once, for as long as if nothing had failed yet. */
+  beginAnew(): void {
+    this.#failures = 0;
+    this.#tryingSince = null;
+    this.next = null;
+    this.messages = 0;
+  }
+
+  /** Takes note that no attempt will follow. */
+  gaveUp(): void {
+    this.next = null;
+    const last = this.#deliveries.at(-1);
+    if (last !== undefined) this.#deliveries[this.#deliveries.length - 1] = withoutNext(last);
+  }
+
+  #note(
+    { id, sequence, changes }: Message,
+    state: Delivery['state'],
+    { status, error }: Outcome,
+    time: number,
+  ): void {
+    const at = new Date(time).toISOString();
+    const last = this.#deliveries.at(-1);
+    const again = last?.id === id ? last : null;
+    if (again !== null) this.#deliveries.pop();
+    this.#add({
+      id,
+      sequence,
+      changes,
+      state,
+      attempts: (again?.attempts ?? 0) + 1,
+      first_attempt: again?.first_attempt ?? at,
+      last_attempt: at,
+      next_attempt: this.next === null ? null : new Date(this.next).toISOString(),
+      status,
+      error: error?.slice(0, MAX_ERROR).toWellFormed() ?? null,
+    });
+  }
+
+  #add(added: Delivery): void {
+    this.#deliveries.push(added);
+    if (this.#deliveries.length > MAX_LISTED) this.#deliveries.shift();
+  }
+}
+
+function withoutNext(last: Delivery): Delivery {
+  return { ...last, next_attempt: null };
+}

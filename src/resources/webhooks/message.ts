@@ -1,0 +1,74 @@
+/** What is sent to a webhook: the changes of one change set, in one message or several. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Webhook as Signer } from 'standardwebhooks';
+import type { ChangeSet } from '../../store/change-set.ts';
+import { changesIn } from '../changes/published.ts';
+import type { Webhook } from './ports.ts';
+
+/** The type of every message. */
+const TYPE = 'catalog.changes';
+
+/** UTF-16 units after which a message is complete: signing one takes about two milliseconds. */
+const MESSAGE_UNITS = 128 * 1024;
+
+/** Milliseconds of work between two turns of the event loop. */
+const SLICE_MS = 2;
+
+export interface Message {
+  /** The same whenever it is sent, also after a restart: receivers know by it what they have. */
+  readonly id: string;
+  readonly sequence: number;
+  /** How many changes it holds. */
+  readonly changes: number;
+  readonly body: string;
+}
+
+/** The messages about a change set; none if it changed nothing of the webhook's resources. */
+export async function* messagesOf(
+  webhook: Webhook,
+  changeSet: ChangeSet,
+): AsyncGenerator<Message, void, void> {
+  const wanted = new Set(JSON.parse(webhook.resources) as string[]);
+  const { sequence, time } = changeSet;
+  let [data, changes, part] = ['', 0, 0];
+  const message = (): Message => {
+    part += 1;
+    const id = `msg_${webhook.id}_${Date.parse(webhook.created).toString(36)}_${sequence}_${part}`;
+    const head = JSON.stringify({ type: TYPE, timestamp: time }).slice(0, -1);
+    return { id, sequence, changes, body: `${head},"data":[${data}]}` };
+  };
+  let end = performance.now() + SLICE_MS;
+  for (const change of changesIn(changeSet)) {
+    if (wanted.size === 0 || wanted.has(change.resource)) {
+      data += changes === 0 ? change.text(true) : `,${change.text(true)}`;
+      changes += 1;
+    }
+    if (data.length >= MESSAGE_UNITS) {
+      yield message();
+      [data, changes] = ['', 0];
+    }
+    if (performance.now() < end) continue;
+    await nextTurn();
+    end = performance.now() + SLICE_MS;
+  }
+  if (changes > 0) yield message();
+}
+
+/**
+ * The headers of a delivery, signed as Standard Webhooks has it.
+ *
+ * @param secret as {@link Secrets.secretOf} gives it.
+ * @param time of this attempt, in milliseconds since the epoch.
+ */
+export function signedHeaders(
+  { id, body }: Message,
+  secret: string,
+  time: number,
+): Readonly<Record<string, string>> {
+  return {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(time / 1000)),
+    'webhook-signature': new Signer(secret).sign(id, new Date(time), body),
+  };
+}

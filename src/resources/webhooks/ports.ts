@@ -1,0 +1,38 @@
+/** What deliveries need of the outside. */
+import type { RowOf } from '../../model/rows.ts';
+
+export type Webhook = RowOf<'webhooks'>;
+
+/** A request to a receiver. */
+export interface OutgoingRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Ends the request. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sends by POST, without following redirects.
+ *
+ * @returns the HTTP status of the answer.
+ * @throws Error with a message for the operator, if there is no answer in time.
+ */
+export type Send = (request: OutgoingRequest) => Promise<number>;
+
+/** Where the state of deliveries is kept, a text for each webhook. */
+export interface DeliveryStorage {
+  /** @returns null if there is none. */
+  load(id: number): string | null;
+  save(id: number, text: string): Promise<void>;
+  forget(id: number): Promise<void>;
+  ids(): readonly number[];
+}
+
+/** Where the secrets of webhooks come from. */
+export interface Secrets {
+  /** The id of the key. @throws CatalogError `key_file`. */
+  id(): Promise<string>;
+  /** @throws CatalogError `key_file`. */
+  secretOf(webhook: Pick<Webhook, 'id' | 'created' | 'key'>): string;
+}

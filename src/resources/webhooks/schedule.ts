@@ -1,0 +1,25 @@
+/** When a delivery that has failed is tried again (spec 14.7). */
+
+const SECOND_MS = 1000;
+const HOUR_MS = 3600 * SECOND_MS;
+
+const FIRST_DELAY_MS = 2 * SECOND_MS;
+const MAX_DELAY_MS = HOUR_MS;
+
+/** For so long deliveries are tried; then the webhook is deactivated. */
+export const GIVE_UP_MS = 72 * HOUR_MS;
+
+/** The share of a delay that is left to chance, so that many receivers are not called at once. */
+const JITTER = 0.2;
+
+/**
+ * Each delay is twice the one before, up to an hour.
+ *
+ * @param failures in a row, at least 1.
+ * @param chance from 0 to 1.
+ * @returns milliseconds.
+ */
+export function retryDelay(failures: number, chance = Math.random()): number {
+  const doubled = FIRST_DELAY_MS * 2 ** Math.min(failures - 1, 30);
+  return Math.round(Math.min(doubled, MAX_DELAY_MS) * (1 - JITTER * chance));
+}

@@ -1,0 +1,207 @@
+/** The webhooks of a server (spec 14.5): how one is created, and the couriers that deliver. */
+import { CatalogError } from '../../errors.ts';
+import { KINDS } from '../../model/kinds.ts';
+import type { InputOf } from '../../model/rows.ts';
+import { inSlices } from '../../slices.ts';
+import type { AuditedStore } from '../audit/audited-store.ts';
+import { type Created, recall, remember, retryOf } from '../idempotency.ts';
+import { parseInput } from '../input.ts';
+import type { Creation, Sender } from '../records.ts';
+import { represent } from '../representation.ts';
+import { Courier, type Post } from './courier.ts';
+import { type Delivery, DeliveryState } from './delivery-state.ts';
+import type { Webhook } from './ports.ts';
+
+/** Each has a connection, a task and a list of deliveries. */
+const MAX_WEBHOOKS = 100;
+
+const KIND = KINDS.webhooks;
+
+/** Numbers for the metrics. */
+export interface WebhookFigures {
+  /** Attempts that succeeded, and that failed, since the start. */
+  readonly delivered: number;
+  readonly failed: number;
+  /** Active webhooks whose last delivery failed. */
+  readonly failing: number;
+  /** Change sets by which the last of the active webhooks is behind. */
+  readonly lag: number;
+}
+
+export interface WebhooksOptions extends Omit<Post, 'store' | 'mark' | 'onAttempt' | 'now'> {
+  readonly audited: AuditedStore;
+  /** Milliseconds since the epoch; the machine's clock by default. */
+  readonly now?: (() => number) | undefined;
+}
+
+export class Webhooks {
+  readonly #options: WebhooksOptions;
+  readonly #post: Post;
+  readonly #couriers = new Map<number, Courier>();
+  #removals: Promise<void> = Promise.resolve();
+  #delivered = 0;
+  #failed = 0;
+  #closed = false;
+
+  constructor(options: WebhooksOptions) {
+    const { audited, now = Date.now } = options;
+    const { store } = audited;
+    this.#options = options;
+    this.#post = {
+      ...options,
+      now,
+      store,
+      mark: (id, change) => this.#mark(id, change),
+      onAttempt: (delivered) => {
+        if (delivered) this.#delivered += 1;
+        else this.#failed += 1;
+      },
+    };
+    store.onCommit(({ changeSet, changes }) => {
+      const { put, delete: deleted } = changeSet;
+      if (put.webhooks === undefined && deleted.webhooks === undefined) return;
+      for (const { kind, id, before, after } of changes) {
+        if (kind === 'webhooks') this.#follow(id, before, after);
+      }
+    });
+  }
+
+  /** Takes the deliveries up where an earlier process left them. */
+  async start(): Promise<void> {
+    const { storage, audited } = this.#options;
+    const { store } = audited;
+    for (const id of storage.ids()) {
+      if (store.get('webhooks', id) === undefined) await storage.forget(id);
+    }
+    for (const id of store.ids('webhooks')) {
+      const webhook = store.get('webhooks', id);
+      if (webhook !== undefined) this.#begin(webhook, this.#stateOf(webhook));
+    }
+  }
+
+  /**
+   * Creates a webhook. Changes are delivered that are committed after it.
+   *
+   * @param body parsed JSON.
+   * @returns the answer, with the secret of the webhook in its text.
+   * @throws CatalogError `invalid`, `too_many_webhooks`, `key_reused`, `key_file`, `write_refused`.
+   */
+  async create(body: unknown, sender: Sender): Promise<Creation> {
+    const { audited, secrets } = this.#options;
+    audited.requireRoom();
+    const input = await inSlices(parseInput(KIND, body, 'whole'));
+    // Checked by the schemas of the kind.
+    const values = input.values as InputOf<'webhooks'>;
+    const retry = retryOf(sender, [KIND.name, null, body]);
+    const key = await secrets.id();
+    const creation = await audited.transact(sender.subject, false, function* (transaction, now) {
+      yield;
+      const first = retry && recall(transaction, retry, now);
+      if (first !== null) return { ...first, replayed: true };
+      if ([...transaction.ids('webhooks')].length >= MAX_WEBHOOKS) throw tooMany();
+      const row: Webhook = {
+        id: transaction.nextId('webhooks'),
+        ...values,
+        created: new Date(now).toISOString(),
+        failing_since: null,
+        origin: transaction.sequence,
+        key,
+      };
+      transaction.put('webhooks', row);
+      const { text, etag } = represent(KIND, row, transaction);
+      const created: Created = { id: row.id, text, etag };
+      if (retry !== null) remember(transaction, retry, created, now);
+      return { ...created, replayed: false };
+    });
+    return { ...creation, text: this.#withSecret(creation, key) };
+  }
+
+  /** The last deliveries of a webhook, the latest first; none of one that is just being created. */
+  deliveriesOf(id: number): readonly Delivery[] {
+    return this.#couriers.get(id)?.state.deliveries ?? [];
+  }
+
+  get figures(): WebhookFigures {
+    const { source, audited } = this.#options;
+    let [failing, lag] = [0, 0];
+    for (const [id, { state }] of this.#couriers) {
+      const webhook = audited.store.get('webhooks', id);
+      if (webhook?.active !== true) continue;
+      if (webhook.failing_since !== null) failing += 1;
+      lag = Math.max(lag, source.sequence - state.position);
+    }
+    return { delivered: this.#delivered, failed: this.#failed, failing, lag };
+  }
+
+  /** Ends the deliveries. @param grace milliseconds for the requests under way. */
+  async close(grace: number): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#couriers.values()].map((courier) => courier.stop(grace)));
+    await this.#removals;
+  }
+
+  /** Adds the secret, which is kept nowhere, to the object of a new webhook. */
+  #withSecret({ id, text }: Created, key: string): string {
+    const object = JSON.parse(text) as Webhook;
+    const secret = this.#options.secrets.secretOf({ ...object, id: id ?? object.id, key });
+    return JSON.stringify({ ...object, secret });
+  }
+
+  #follow(id: number, before: Webhook | null, after: Webhook | null): void {
+    if (this.#closed) return;
+    const courier = this.#couriers.get(id);
+    if (after === null) {
+      this.#couriers.delete(id);
+      this.#removals = this.#removals.then(() => this.#remove(id, courier));
+      return;
+    }
+    if (courier === undefined) {
+      // One whose deletion was undone begins where it was created, or with the oldest there is.
+      const state = new DeliveryState(after.origin);
+      this.#removals = this.#removals.then(() => this.#begin(after, state));
+      return;
+    }
+    const activated = after.active && before?.active === false;
+    const redirected = after.url !== before?.url || after.resources !== before.resources;
+    if (activated || redirected) courier.changed(true);
+    else if (after.active !== before.active) courier.changed(false);
+  }
+
+  #begin({ id }: Webhook, state: DeliveryState): void {
+    if (this.#closed) return;
+    const courier = new Courier(this.#post, id, state);
+    this.#couriers.set(id, courier);
+    courier.start();
+  }
+
+  async #remove(id: number, courier: Courier | undefined): Promise<void> {
+    await courier?.stop(0);
+    await this.#options.storage.forget(id).catch(this.#options.onError);
+  }
+
+  /** Where an earlier process was. If that is lost, deliveries begin anew: none is left out. */
+  #stateOf({ id, origin }: Webhook): DeliveryState {
+    const { storage, warn } = this.#options;
+    const text = storage.load(id);
+    const state = text === null ? null : DeliveryState.parse(text);
+    if (text !== null && state === null) {
+      warn(`the position of webhook ${id} cannot be read; it begins where it was created`);
+    }
+    return state ?? new DeliveryState(origin);
+  }
+
+  async #mark(id: number, change: Partial<Webhook>): Promise<void> {
+    const { store } = this.#options.audited;
+    await store.transact((transaction) => {
+      const row = transaction.get('webhooks', id);
+      if (row !== undefined) transaction.put('webhooks', { ...row, ...change });
+    });
+  }
+}
+
+function tooMany(): CatalogError {
+  return new CatalogError(
+    'too_many_webhooks',
+    `there are ${MAX_WEBHOOKS} webhooks, which is as many as there may be; delete one first`,
+  );
+}

@@ -1,0 +1,111 @@
+/**
+ * Decoding a large change set in steps: what a bulk write or an import has left may have tens of
+ * megabytes, and is read beside requests.
+ *
+ * The bytes are what {@link encodeChangeSet} wrote, which the checksum proves before anything else is
+ * read. So it is enough to look for the elements of the lists, which stand in arrays of the third
+ * level: `{"put":{"skus":[…]}}`.
+ */
+import { createHash } from 'node:crypto';
+import type { ChangeSet, ChangeSetContent } from '../change-set.ts';
+import { changeSetShape, isRow, requireNext } from './change-set.ts';
+import { CHECKSUM_LENGTH, checksumIn, damaged, parseShape } from './files.ts';
+
+/** Bytes that are hashed, scanned or parsed in one step. */
+const STEP_BYTES = 64 * 1024;
+
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+const [BRACE, BRACE_END, BRACKET, BRACKET_END] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+/** The level at which the elements of the lists stand. */
+const ELEMENTS = 3;
+
+/**
+ * As {@link decodeNext}, in steps.
+ *
+ * @throws CatalogError `store_damaged`.
+ */
+export function* decodeNextInParts(
+  path: string,
+  bytes: Buffer,
+  sequence: number,
+  previous: string | null,
+): Generator<undefined, ChangeSet> {
+  const end = Math.max(bytes.length - CHECKSUM_LENGTH, 0);
+  const digest = yield* digestOf(bytes.subarray(0, end));
+  const stated = checksumIn(bytes.subarray(end));
+  if (stated === undefined) throw damaged(path, 'it is cut off, or not a file of the store');
+  if (digest !== stated) throw damaged(path, 'its checksum does not match its content');
+  const { frame, lists } = yield* split(bytes.subarray(0, end));
+  const content = parseShape(path, changeSetShape, parse(path, frame)) as ChangeSetContent;
+  const found = lists[Symbol.iterator]();
+  for (const table of [content.put, content.delete, content.before ?? {}]) {
+    const isRows = table !== content.delete;
+    for (const kind of Object.keys(table)) {
+      const elements: unknown[] = [];
+      for (const text of found.next().value ?? []) {
+        const parsed = parse(path, `[${text}]`) as unknown[];
+        for (const element of parsed) elements.push(element);
+        if (isRows && !parsed.every(isRow)) throw damaged(path, `${kind} has no rows`);
+        yield;
+      }
+      (table as Record<string, unknown[]>)[kind] = elements;
+    }
+  }
+  return requireNext(path, { ...content, digest }, sequence, previous);
+}
+
+function* digestOf(bytes: Uint8Array): Generator<undefined, string> {
+  const hash = createHash('sha256');
+  for (let at = 0; at < bytes.length; at += STEP_BYTES) {
+    hash.update(bytes.subarray(at, at + STEP_BYTES));
+    yield;
+  }
+  return hash.digest('hex');
+}
+
+/** A change set as text, taken apart. */
+interface Parts {
+  /** JSON of the change set with empty lists. */
+  readonly frame: string;
+  /** The texts of each list, in order: some elements each, separated by commas. */
+  readonly lists: readonly (readonly string[])[];
+}
+
+function* split(bytes: Buffer): Generator<undefined, Parts> {
+  const lists: string[][] = [];
+  let [frame, level, begun, isText] = ['', 0, 0, false];
+  for (let at = 0; at < bytes.length; at += 1) {
+    if (at % STEP_BYTES === 0) yield;
+    const byte = bytes[at];
+    if (isText) {
+      if (byte === BACKSLASH) at += 1;
+      else if (byte === QUOTE) isText = false;
+    } else if (byte === QUOTE) {
+      isText = true;
+    } else if (byte === BRACE || byte === BRACKET) {
+      level += 1;
+      if (level !== ELEMENTS) continue;
+      frame += bytes.toString('utf8', begun, at + 1);
+      begun = at + 1;
+      lists.push([]);
+    } else if (byte === BRACE_END || byte === BRACKET_END) {
+      level -= 1;
+      if (level !== ELEMENTS - 1) continue;
+      if (at > begun) lists.at(-1)?.push(bytes.toString('utf8', begun, at));
+      begun = at;
+    } else if (byte === COMMA && level === ELEMENTS && at - begun >= STEP_BYTES) {
+      lists.at(-1)?.push(bytes.toString('utf8', begun, at));
+      begun = at + 1;
+    }
+  }
+  return { frame: `${frame}${bytes.toString('utf8', begun)}}`, lists };
+}
+
+function parse(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw damaged(path, String(error));
+  }
+}

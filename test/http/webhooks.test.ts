@@ -1,0 +1,444 @@
+/** spec 14.5 to 14.8: webhooks, what is delivered to them, and in which order. */
+import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { machineDisk } from '../../src/disk/disk.ts';
+import type { OutgoingRequest } from '../../src/resources/webhooks/ports.ts';
+import { restoreBackup } from '../../src/store/backup.ts';
+import { checkStore } from '../../src/store/check.ts';
+import { readSnapshot } from '../../src/store/store.ts';
+import { type Fields, read } from '../support/catalog.ts';
+import { type Sent, send, tokenFor } from '../support/client.ts';
+import { temporaryDirectory } from '../support/directory.ts';
+import {
+  closeServices,
+  openService,
+  type Service,
+  type ServiceOptions,
+} from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const WEBHOOKS = '/admin/webhooks/';
+const BRANDS = '/admin/brands/';
+const URL = 'https://receiver.example/hook?from=catalog';
+
+test.after(closeServices);
+
+async function sent(at: Service, status: number, ...request: [string, string, Sent?]) {
+  const answer = await send(at, ...request);
+  assert.is(answer.status, status, answer.text);
+  return answer;
+}
+
+const name = (text: string): Sent => ({ body: { name: text } });
+
+/** A receiver in process. */
+class Receiver {
+  readonly requests: OutgoingRequest[] = [];
+  /** What it answers next; 204 if nothing is left. */
+  readonly answers: (number | Error)[] = [];
+  /** Whether it answers nothing. */
+  hangs = false;
+
+  readonly send = async (request: OutgoingRequest): Promise<number> => {
+    this.requests.push(request);
+    if (this.hangs) {
+      return new Promise((_, reject) => {
+        request.signal.addEventListener('abort', () => reject(new Error('ended')));
+      });
+    }
+    const answer = this.answers.shift() ?? 204;
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+
+  async count(length: number): Promise<void> {
+    await until(`${length} requests arrive`, () => this.requests.length >= length);
+  }
+
+  get ids(): (string | undefined)[] {
+    return this.requests.map(({ headers }) => headers['webhook-id']);
+  }
+
+  /** What the changes of each request are about. */
+  get told(): string[] {
+    return this.requests.map(({ body }) =>
+      (JSON.parse(body).data as Fields[])
+        .map(({ action, resource, id }) => `${String(action)} ${String(resource)} ${String(id)}`)
+        .join(', '),
+    );
+  }
+}
+
+/** A service that delivers to a receiver in process, and tries again at once. */
+function open(receiver: Receiver, options: ServiceOptions = {}): Promise<Service> {
+  return openService({ send: receiver.send, retryDelay: () => 0, ...options });
+}
+
+const states = async (at: Service, id = 1) =>
+  ((await read(at, `${WEBHOOKS}${id}/deliveries/`)) as Fields[]).map(({ state }) => state);
+
+test('a webhook is created with its secret, which no other answer has', async () => {
+  const server = await open(new Receiver());
+  const body = { url: URL, resources: ['skus', 'brands'] };
+  const { json, headers } = await sent(server, 201, 'POST', WEBHOOKS, { body });
+  const { secret, created, ...rest } = json;
+  const shown = { id: 1, ...body, active: true, failing_since: null };
+  assert.equal(rest, shown);
+  assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
+  assert.is(headers.get('location'), `${WEBHOOKS}1/`);
+  const one = await sent(server, 200, 'GET', `${WEBHOOKS}1/`);
+  assert.equal(one.json, { ...shown, created });
+  assert.equal(Object.keys(one.json), [
+    'id',
+    'url',
+    'resources',
+    'active',
+    'created',
+    'failing_since',
+  ]);
+  assert.is(one.headers.get('etag'), headers.get('etag'));
+  assert.equal((await sent(server, 200, 'GET', WEBHOOKS)).json, [one.json]);
+  const put = await sent(server, 200, 'PUT', `${WEBHOOKS}1/`, { body: { url: URL } });
+  assert.equal(put.json, { ...one.json, resources: [] });
+  const patched = await sent(server, 200, 'PATCH', `${WEBHOOKS}1/`, { body: { active: false } });
+  assert.equal(patched.json, { ...put.json, active: false });
+  await sent(server, 412, 'PATCH', `${WEBHOOKS}1/`, {
+    body: { active: true },
+    headers: { 'if-match': headers.get('etag') ?? '' },
+  });
+  await sent(server, 204, 'DELETE', `${WEBHOOKS}1/`);
+  await sent(server, 410, 'GET', `${WEBHOOKS}1/`);
+  await sent(server, 404, 'GET', `${WEBHOOKS}1/deliveries/`);
+  await server.stop();
+});
+
+test('a creation that is repeated with its key has the same secret again', async () => {
+  const server = await open(new Receiver());
+  const request = { body: { url: URL }, headers: { 'idempotency-key': 'k' } };
+  const first = await sent(server, 201, 'POST', WEBHOOKS, request);
+  const second = await sent(server, 201, 'POST', WEBHOOKS, request);
+  assert.is(second.text, first.text);
+  assert.is(second.headers.get('idempotent-replayed'), 'true');
+  assert.is(((await read(server, WEBHOOKS)) as unknown[]).length, 1);
+  await server.stop();
+});
+
+test('the secret is in no file of the store, and its key is for the owner alone', async () => {
+  const server = await open(new Receiver());
+  const headers = { 'idempotency-key': 'k' };
+  const { json } = await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL }, headers });
+  await sent(server, 201, 'POST', BRANDS, name('A'));
+  await server.stop();
+  const secret = String(json.secret).slice('whsec_'.length);
+  const files = readdirSync(server.data, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  for (const { parentPath, name: file } of files) {
+    assert.not.ok(readFileSync(join(parentPath, file)).includes(secret), file);
+  }
+  assert.is(statSync(join(server.data, 'webhook-key.json')).mode & 0o077, 0);
+  assert.equal(checkStore(machineDisk, server.data).findings, []);
+});
+
+test('only admins see webhooks, their trail and their deliveries, and undo writes to them', async () => {
+  const server = await open(new Receiver());
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  await sent(server, 200, 'PATCH', `${WEBHOOKS}1/`, { body: { url: `${URL}&more` } });
+  for (const role of ['viewer', 'editor']) {
+    const token = await tokenFor(role);
+    await sent(server, 403, 'GET', WEBHOOKS, { token });
+    await sent(server, 403, 'POST', WEBHOOKS, { token, body: { url: URL } });
+    await sent(server, 403, 'GET', `${WEBHOOKS}1/`, { token });
+    await sent(server, 403, 'GET', `${WEBHOOKS}1/deliveries/`, { token });
+    await sent(server, 403, 'GET', `${WEBHOOKS}1/audits/`, { token });
+    await sent(server, 403, 'POST', '/admin/audits/2/reversal/', { token });
+  }
+  await sent(server, 401, 'GET', WEBHOOKS, { token: null });
+  assert.is(((await read(server, `${WEBHOOKS}1/audits/`)) as unknown[]).length, 2);
+  const undone = await sent(server, 200, 'POST', '/admin/audits/2/reversal/');
+  assert.is(undone.json.url, URL);
+  await server.stop();
+});
+
+test('an address that nothing may be sent to, and an unknown resource, are 422', async () => {
+  const server = await open(new Receiver());
+  const refused: readonly (readonly [unknown, string])[] = [
+    ...[
+      '',
+      'receiver.example',
+      '/hook',
+      'ftp://receiver.example/',
+      'file:///etc/passwd',
+      'javascript:alert(1)',
+      'https://',
+      'https:///path',
+      'http://a b.example/',
+      'https://ann:secret@receiver.example/',
+      'https://ann@receiver.example/',
+      'https://receiver.example/#top',
+      `https://receiver.example/${'x'.repeat(2048)}`,
+      7,
+      null,
+    ].map((url) => [{ url }, 'url'] as const),
+    [{}, 'url'],
+    [{ url: URL, resources: ['brand'] }, 'resources'],
+    [{ url: URL, resources: ['audits'] }, 'resources'],
+    [{ url: URL, resources: ['skus', 'skus'] }, 'resources'],
+    [{ url: URL, resources: 'skus' }, 'resources'],
+    [{ url: URL, resources: null }, 'resources'],
+    [{ url: URL, active: 'yes' }, 'active'],
+  ];
+  for (const [body, field] of refused) {
+    const { json } = await sent(server, 422, 'POST', WEBHOOKS, { body });
+    assert.equal(Object.keys(json.fields), [field], JSON.stringify(body).slice(0, 80));
+  }
+  await server.stop();
+});
+
+test('there are at most a hundred webhooks', async () => {
+  const server = await open(new Receiver());
+  const body = { url: URL, active: false };
+  for (let count = 0; count < 100; count += 1) await sent(server, 201, 'POST', WEBHOOKS, { body });
+  const { json } = await sent(server, 409, 'POST', WEBHOOKS, { body });
+  assert.match(json.error, '100 webhooks');
+  await sent(server, 204, 'DELETE', `${WEBHOOKS}1/`);
+  await sent(server, 201, 'POST', WEBHOOKS, { body });
+  await server.stop();
+});
+
+test('a delivery is what the feed shows an admin, signed as Standard Webhooks has it', async () => {
+  const receiver = new Receiver();
+  const server = await open(receiver);
+  await sent(server, 201, 'POST', BRANDS, name('before the webhook'));
+  const { json } = await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  const token = await tokenFor('editor', { sub: 'ann' });
+  await sent(server, 201, 'POST', BRANDS, { ...name('Ondine'), token });
+  await receiver.count(1);
+  const { url, headers, body } = receiver.requests[0] as OutgoingRequest;
+  assert.is(url, URL);
+  assert.is(headers['content-type'], 'application/json');
+  const payload = new Webhook(json.secret).verify(body, { ...headers }) as Fields;
+  const feed: Fields[] = await read(server, '/admin/changes/?since=2');
+  assert.equal(payload, { type: 'catalog.changes', timestamp: feed[0]?.['time'], data: feed });
+  assert.is(feed[0]?.['subject'], 'ann');
+  assert.throws(() => new Webhook(json.secret).verify(`${body} `, { ...headers }));
+  await server.stop();
+});
+
+test('of some resources only their changes are delivered, each change set in its turn', async () => {
+  const receiver = new Receiver();
+  const server = await open(receiver);
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL, resources: ['brands'] } });
+  await sent(server, 201, 'POST', BRANDS, name('A'));
+  await sent(server, 201, 'POST', '/admin/categories/', name('B'));
+  await sent(server, 201, 'POST', `${BRANDS}bulk/`, { body: [{ name: 'C' }, { name: 'D' }] });
+  await receiver.count(2);
+  assert.equal(receiver.told, ['create brands 1', 'create brands 2, create brands 3']);
+  assert.is(new Set(receiver.ids).size, 2);
+  await server.stop();
+});
+
+test('a large change set is delivered in several messages, in order', async () => {
+  const receiver = new Receiver();
+  const server = await open(receiver);
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  const body = Array.from({ length: 900 }, (_, nth) => ({ name: `${nth} ${'x'.repeat(200)}` }));
+  await sent(server, 201, 'POST', `${BRANDS}bulk/`, { body });
+  const names = () =>
+    receiver.requests.flatMap((request) =>
+      (JSON.parse(request.body).data as { after: Fields }[]).map(({ after }) => after['name']),
+    );
+  await until('all changes arrive', () => names().length >= body.length);
+  assert.equal(
+    names(),
+    body.map((each) => each.name),
+  );
+  assert.ok(receiver.requests.length > 1);
+  for (const request of receiver.requests) assert.ok(request.body.length < 200_000);
+  assert.is(new Set(receiver.ids).size, receiver.requests.length);
+  await server.stop();
+});
+
+test('what fails is tried again under the same id, and later ones wait', async () => {
+  const receiver = new Receiver();
+  receiver.answers.push(500, 302, new Error('no answer within 15 seconds'));
+  const server = await open(receiver);
+  const { json } = await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  await sent(server, 201, 'POST', BRANDS, name('A'));
+  await sent(server, 201, 'POST', BRANDS, name('B'));
+  await receiver.count(5);
+  const [first, ...more] = receiver.ids;
+  assert.equal(more.slice(0, 3), [first, first, first]);
+  assert.not.equal(more[3], first);
+  assert.equal(receiver.told.slice(3), ['create brands 1', 'create brands 2']);
+  for (const { headers, body } of receiver.requests) {
+    new Webhook(json.secret).verify(body, { ...headers });
+  }
+  await until('both are listed', async () => (await states(server)).length === 2);
+  const [latest, oldest]: Fields[] = await read(server, `${WEBHOOKS}1/deliveries/`);
+  assert.equal(
+    [oldest?.['id'], oldest?.['attempts'], oldest?.['status'], oldest?.['next_attempt']],
+    [first, 4, 204, null],
+  );
+  assert.equal([latest?.['attempts'], latest?.['state'], latest?.['changes']], [1, 'delivered', 1]);
+  assert.is(server.log.length, 1, 'an outage is logged once');
+  await server.stop();
+});
+
+test('failing_since says since when deliveries fail, and is null after the next success', async () => {
+  const receiver = new Receiver();
+  receiver.answers.push(503);
+  const server = await open(receiver, { retryDelay: (failures) => (failures > 0 ? 3600_000 : 0) });
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  await sent(server, 201, 'POST', BRANDS, name('A'));
+  const failing = async () => ((await read(server, `${WEBHOOKS}1/`)) as Fields)['failing_since'];
+  await until('it fails', async () => (await failing()) !== null);
+  const [delivery]: Fields[] = await read(server, `${WEBHOOKS}1/deliveries/`);
+  assert.is(await failing(), delivery?.['first_attempt']);
+  assert.equal([delivery?.['state'], delivery?.['status']], ['failed', 503]);
+  assert.ok(String(delivery?.['next_attempt']) > String(delivery?.['last_attempt']));
+  // Another address is tried at once.
+  await sent(server, 200, 'PATCH', `${WEBHOOKS}1/`, { body: { url: `${URL}&second` } });
+  await until('it succeeds', async () => (await failing()) === null);
+  assert.is(receiver.requests.at(-1)?.url, `${URL}&second`);
+  await server.stop();
+});
+
+test('a receiver that answers 410 gets nothing more until it is activated again', async () => {
+  const receiver = new Receiver();
+  receiver.answers.push(410);
+  const server = await open(receiver);
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  await sent(server, 201, 'POST', BRANDS, name('A'));
+  const isActive = async () => ((await read(server, `${WEBHOOKS}1/`)) as Fields)['active'];
+  await until('it is deactivated', async () => (await isActive()) === false);
+  await sent(server, 201, 'POST', BRANDS, name('B'));
+  assert.is(receiver.requests.length, 1);
+  assert.match(server.log.at(-1) ?? '', /webhook 1 is deactivated: it answered with 410/);
+  await sent(server, 200, 'PATCH', `${WEBHOOKS}1/`, { body: { active: true } });
+  await receiver.count(3);
+  assert.equal(receiver.told.slice(1), ['create brands 1', 'create brands 2']);
+  await server.stop();
+});
+
+test('after three days of failures it is deactivated', async () => {
+  const receiver = new Receiver();
+  let now = Date.now();
+  const day = 24 * 3600_000;
+  const server = await open(receiver, {
+    clock: { now: () => now },
+    retryDelay: () => 0,
+    send: async (request) => {
+      receiver.requests.push(request);
+      now += day;
+      return 500;
+    },
+  });
+  const token = await tokenFor('admin', { exp: Math.floor(now / 1000) + 3600 * 24 * 30 });
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL }, token });
+  await sent(server, 201, 'POST', BRANDS, { ...name('A'), token });
+  const hook = async () => (await sent(server, 200, 'GET', `${WEBHOOKS}1/`, { token })).json;
+  await until('it is deactivated', async () => !(await hook()).active);
+  assert.is(receiver.requests.length, 4);
+  assert.not.equal((await hook()).failing_since, null);
+  await server.stop();
+});
+
+test('after a restart it goes on where it was', async () => {
+  const receiver = new Receiver();
+  const server = await open(receiver);
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  await sent(server, 201, 'POST', BRANDS, name('A'));
+  await receiver.count(1);
+  receiver.hangs = true;
+  await sent(server, 201, 'POST', BRANDS, name('B'));
+  await sent(server, 201, 'POST', BRANDS, name('C'));
+  await receiver.count(2);
+  await server.stop();
+  const later = new Receiver();
+  const again = await open(later, { data: server.data });
+  await later.count(2);
+  assert.equal(later.told, ['create brands 2', 'create brands 3']);
+  assert.is(later.ids[0], receiver.ids[1], 'under the id of the attempt that the stop has ended');
+  await until('all are listed', async () => (await states(again)).length === 3);
+  await again.stop();
+});
+
+test('if its position is lost, it begins where it was created', async () => {
+  const receiver = new Receiver();
+  const server = await open(receiver);
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  await sent(server, 201, 'POST', BRANDS, name('A'));
+  await receiver.count(1);
+  await server.stop();
+  writeFileSync(join(server.data, 'webhooks', '1.json'), '{"position":');
+  const again = await open(receiver, { data: server.data });
+  await receiver.count(2);
+  assert.equal(receiver.told, ['create brands 1', 'create brands 1']);
+  assert.is(receiver.ids[1], receiver.ids[0]);
+  assert.match(again.log[0] ?? '', 'the position of webhook 1 cannot be read');
+  await again.stop();
+});
+
+test('one that has fallen behind the history goes on at the oldest, and says so', async () => {
+  const receiver = new Receiver();
+  const server = await open(receiver);
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL, active: false } });
+  await sent(server, 201, 'POST', BRANDS, name('A'));
+  await sent(server, 201, 'POST', BRANDS, name('B'));
+  await server.stop();
+  // As a restored store: rows without the history before them.
+  const again = await open(receiver, { data: await restored(server.data) });
+  await sent(again, 200, 'PATCH', `${WEBHOOKS}1/`, { body: { active: true } });
+  await sent(again, 201, 'POST', BRANDS, name('C'));
+  await receiver.count(1);
+  assert.equal(receiver.told, ['create brands 3']);
+  await until('both are listed', async () => (await states(again)).length === 2);
+  assert.equal(await states(again), ['delivered', 'skipped']);
+  assert.match(again.log.join('\n'), /webhook 1 goes on after change set 3/);
+  await again.stop();
+});
+
+/** The data directory, after a backup and its restore in another one. */
+async function restored(data: string): Promise<string> {
+  const target = temporaryDirectory();
+  await restoreBackup(machineDisk, readSnapshot(data), target, 'restore');
+  copyFileSync(join(data, 'webhook-key.json'), join(target, 'webhook-key.json'));
+  return target;
+}
+
+test('without the key of its secret nothing is sent, and the deliveries say why', async () => {
+  const receiver = new Receiver();
+  const server = await open(receiver);
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  await server.stop();
+  rmSync(join(server.data, 'webhook-key.json'));
+  const again = await open(receiver, { data: server.data, retryDelay: () => 3600_000 });
+  await sent(again, 201, 'POST', BRANDS, name('A'));
+  await until('it fails', async () => (await states(again)).length === 1);
+  const [delivery]: Fields[] = await read(again, `${WEBHOOKS}1/deliveries/`);
+  assert.match(String(delivery?.['error']), /the key with which webhook 1 was created is missing/);
+  assert.equal(receiver.requests, []);
+  await again.stop();
+});
+
+test('a webhook that is deleted gets nothing more, and its file is removed', async () => {
+  const receiver = new Receiver();
+  receiver.answers.push(500);
+  const server = await open(receiver, { retryDelay: () => 3600_000 });
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  await sent(server, 201, 'POST', BRANDS, name('A'));
+  await receiver.count(1);
+  await sent(server, 204, 'DELETE', `${WEBHOOKS}1/`);
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  await sent(server, 201, 'POST', BRANDS, name('B'));
+  await receiver.count(2);
+  assert.equal(receiver.told, ['create brands 1', 'create brands 2']);
+  await server.stop();
+  assert.equal(readdirSync(join(server.data, 'webhooks')), ['2.json']);
+});
+
+test.run();

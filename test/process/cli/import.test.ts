@@ -1,0 +1,62 @@
+/** spec 8.14: `import` beside another process that owns the directory. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { migrate } from '../../../src/cli/commands/migrate.ts';
+import { Store } from '../../../src/store/store.ts';
+import { read } from '../../support/catalog.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { quickDisk } from '../../support/disk.ts';
+import { PROGRAM } from '../../support/paths.ts';
+import { collect, killServers, runCommand, startServer } from '../../support/server.ts';
+import { contextOf } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+
+test.after(killServers);
+
+function fileOf(text: string): string {
+  const path = join(temporaryDirectory(), 'file.csv');
+  writeFileSync(path, text);
+  return path;
+}
+
+test('the server imports the file of another process, which waits for it', async () => {
+  const server = await startServer({ demo: true });
+  const words = ['import', 'brands', fileOf('name\r\nNew\r\n'), '--data', server.data];
+  const { status, stdout, stderr } = await runCommand(words);
+  assert.equal([status, stderr], [0, '']);
+  assert.match(stdout, /: 1 row, 1 created, 0 changed, 0 unchanged\n$/);
+  const brands = await read(server, '/admin/brands/');
+  assert.is(brands.at(-1).name, 'New');
+  await server.stop();
+});
+
+test('a signal withdraws a file that the server has not taken', async () => {
+  const data = temporaryDirectory();
+  await migrate({ data, demo: true, dryRun: false }, contextOf());
+  // A server that owns the directory, and is too busy to look for requests.
+  const busy = await Store.open({
+    directory: data,
+    command: 'serve',
+    create: false,
+    disk: quickDisk,
+    onError() {},
+    onFatal() {},
+  });
+  const words = ['import', 'brands', fileOf('name\r\nNew\r\n'), '--data', data];
+  const child: ChildProcess = spawn(PROGRAM, words);
+  const finished = collect(child);
+  const folder = join(data, 'imports');
+  await until('the file is handed over', () => quickDisk.list(folder).some(isRequest));
+  child.kill('SIGINT');
+  const { status, stderr } = await finished;
+  assert.equal([status, stderr], [1, 'catalog-server: stopped; nothing was imported\n']);
+  assert.equal(readdirSync(folder), []);
+  await busy.close();
+});
+
+const isRequest = (name: string) => name.endsWith('.request');
+
+test.run();

@@ -1,0 +1,129 @@
+/** SIGKILL in the middle of an import (spec 12.10): it is `failed`, and the file can be imported again. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createCatalog, read } from '../../support/catalog.ts';
+import type { Reachable } from '../../support/client.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { COLLECTIONS, exportOf, importInto, postImport } from '../../support/imports.ts';
+import { PROGRAM } from '../../support/paths.ts';
+import { killServers, startServer } from '../../support/server.ts';
+import { closeServices, openService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+
+test.after.each(closeServices);
+test.after(killServers);
+
+const QUERY = 'match=code&create_missing=specs,options';
+
+/** Rows in four commits or more; the first ones make options. */
+const ROWS = 1000;
+
+function file(): string {
+  const lines = [
+    'code,name,spu,caption,category,price USD,cost_price USD,market_price USD,stock,is_launched,specs',
+  ];
+  for (let n = 1; n <= ROWS; n += 1) {
+    lines.push(
+      `C-${n},SKU ${n},Phone,,Phone 1 > Phone 2 > Phone 3,${n}.00,1,2,${n % 7},true,Colour=Tone ${n % 50}`,
+    );
+  }
+  return `${lines.join('\r\n')}\r\n`;
+}
+
+const everything = async (server: Reachable) => {
+  const files: Record<string, string> = {};
+  for (const name of COLLECTIONS) files[name] = await exportOf(server, name);
+  return files;
+};
+
+const prepared = async () => {
+  const service = await openService();
+  await createCatalog(service);
+  return service;
+};
+
+/** The catalog after an import that nothing disturbed. */
+async function undisturbed(): Promise<Record<string, string>> {
+  const service = await prepared();
+  const { state } = await importInto(service, 'skus', file(), { query: QUERY });
+  assert.is(state, 'done');
+  const files = await everything(service);
+  await service.stop();
+  return files;
+}
+
+const expected = undisturbed();
+
+/** The directory of a killed process: what is left of its import, and the same file once more. */
+async function assertRepeatable(data: string, what: string): Promise<void> {
+  const service = await openService({ data });
+  const [first] = await read(service, '/admin/imports/');
+  // On a busy machine the signal may come after the end.
+  if (first.state !== 'done') {
+    assert.is(first.state, 'failed', what);
+    const { errors } = await read(service, `/admin/imports/${first.id}/`);
+    assert.match(errors.at(-1).message, /the server ended/);
+  }
+  const again = await importInto(service, 'skus', file(), { query: QUERY });
+  assert.is(again.state, 'done', JSON.stringify(again.errors));
+  assert.equal(await everything(service), await expected, what);
+  const left = readdirSync(join(data, 'imports')).filter((name) => !/^\d+\.json$/.test(name));
+  assert.equal(left, []);
+  await service.stop();
+}
+
+interface Moment {
+  readonly when: string;
+  readonly is: (found: { readonly state: string; readonly rows: number }) => boolean;
+}
+
+const MOMENTS: readonly Moment[] = [
+  { when: 'before the first row', is: () => true },
+  { when: 'while rows are checked', is: ({ rows }) => rows > 100 },
+  { when: 'between commits', is: ({ state, rows }) => state === 'writing' && rows > 0 },
+  { when: 'before the last commit', is: ({ state, rows }) => state === 'writing' && rows > 600 },
+];
+
+for (const { when, is } of MOMENTS) {
+  test(`a server is killed ${when}`, async () => {
+    const { data, stop } = await prepared();
+    await stop();
+    const server = await startServer({ data });
+    const location = (await postImport(server, 'skus', file(), { query: QUERY })).headers.get(
+      'location',
+    );
+    await until('the moment has come', async () => is(await read(server, location ?? '')));
+    await server.kill();
+    await assertRepeatable(data, when);
+  });
+}
+
+/** Waits until a process has ended. */
+const ended = (child: ChildProcess) =>
+  new Promise<void>((resolve) => {
+    child.on('close', () => resolve());
+  });
+
+test('the command is killed while it writes without a server', async () => {
+  const { data, stop } = await prepared();
+  await stop();
+  const path = join(temporaryDirectory(), 'skus.csv');
+  writeFileSync(path, file());
+  const words = ['import', 'skus', path, '--match', 'code', '--create-missing', 'specs,options'];
+  const child = spawn(PROGRAM, [...words, '--data', data], { stdio: 'ignore' });
+  const end = ended(child);
+  await until('it writes', () => {
+    const name = readdirSync(join(data, 'imports')).find((each) => each.endsWith('.json'));
+    if (name === undefined) return false;
+    const text = readFileSync(join(data, 'imports', name), 'utf8');
+    return text.includes('"state":"writing"');
+  });
+  child.kill('SIGKILL');
+  await end;
+  await assertRepeatable(data, 'command');
+});
+
+test.run();

@@ -1,0 +1,122 @@
+/** spec 14.6: a delivery over HTTP, to receivers that answer in all kinds of ways. */
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { httpSender } from '../../../src/app/webhooks/sender.ts';
+
+const servers: Server[] = [];
+
+test.after(() => {
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+/** @returns the address of a receiver, and the sockets that it has had. */
+async function receiver(answer: RequestListener): Promise<{ url: string; sockets: Set<Socket> }> {
+  const sockets = new Set<Socket>();
+  const server = createServer(answer);
+  server.on('connection', (socket) => sockets.add(socket));
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, sockets };
+}
+
+const request = (url: string, signal = new AbortController().signal) => ({
+  url,
+  headers: { 'content-type': 'application/json', 'webhook-id': 'msg_1' },
+  body: '{"data":["é"]}',
+  signal,
+});
+
+const send = httpSender('1.2.3');
+
+/** Milliseconds: nothing in these tests depends on how many. */
+const SHORT = 50;
+
+async function failure(sending: Promise<number>): Promise<string> {
+  try {
+    return `it answered with ${await sending}`;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+test('a delivery is one POST with its headers and its body', async () => {
+  const seen: unknown[] = [];
+  const { url } = await receiver((incoming, outgoing) => {
+    let body = '';
+    incoming.setEncoding('utf8').on('data', (chunk) => (body += chunk));
+    incoming.on('end', () => {
+      const { 'content-type': type, 'webhook-id': id, 'user-agent': agent } = incoming.headers;
+      seen.push([incoming.method, incoming.url, type, id, agent, body]);
+      outgoing.writeHead(204).end();
+    });
+  });
+  assert.is(await send(request(url)), 204);
+  assert.equal(seen, [
+    ['POST', '/hook', 'application/json', 'msg_1', 'catalog-server/1.2.3', '{"data":["é"]}'],
+  ]);
+});
+
+test('a redirect is not followed', async () => {
+  let requests = 0;
+  const { url } = await receiver((_, outgoing) => {
+    requests += 1;
+    outgoing.writeHead(307, { location: '/elsewhere' }).end();
+  });
+  assert.is(await send(request(url)), 307);
+  assert.is(requests, 1);
+});
+
+test('a receiver that does not answer, or only begins to, is a failure', async () => {
+  const silent = await receiver(() => {});
+  const begins = await receiver(({ socket }) => socket.write('HTTP/1.1 200 OK\r\nx: '));
+  for (const { url } of [silent, begins]) {
+    assert.match(await failure(httpSender('1', SHORT)(request(url))), /^no answer within 0\.05 s/);
+  }
+});
+
+test('an answer without an end is not read to its end, and its status counts', async () => {
+  const { url, sockets } = await receiver((_, outgoing) => {
+    outgoing.writeHead(200);
+    const piece = 'x'.repeat(16 * 1024);
+    const write = (): void => {
+      while (!outgoing.destroyed && outgoing.write(piece));
+    };
+    outgoing.on('drain', write);
+    write();
+  });
+  assert.is(await send(request(url)), 200);
+  await Promise.all(
+    [...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))),
+  );
+});
+
+test('a compressed answer is not unpacked', async () => {
+  const { url } = await receiver((_, outgoing) => {
+    outgoing.writeHead(200, { 'content-encoding': 'gzip' });
+    outgoing.end(gzipSync(Buffer.alloc(50 * 1024 * 1024)));
+  });
+  assert.is(await send(request(url)), 200);
+});
+
+test('no connection, a name that there is not, and bytes that are no answer are failures', async () => {
+  const { url } = await receiver(({ socket }) => socket.end('hello\r\n\r\n'));
+  const closed = await receiver(({ socket }) => socket.destroy());
+  for (const target of [url, closed.url, 'http://127.0.0.1:1/', 'http://receiver.invalid/']) {
+    assert.match(await failure(send(request(target))), /^the request failed: ./, target);
+  }
+});
+
+test('a delivery under way is ended with the server', async () => {
+  const ended = new AbortController();
+  const { url } = await receiver(() => ended.abort());
+  assert.is(await failure(send(request(url, ended.signal))), 'the server is shutting down');
+  assert.is(await failure(send(request(url, AbortSignal.abort()))), 'the server is shutting down');
+});
+
+test.run();

@@ -1,0 +1,385 @@
+/** spec 8.13 and 8.14: `export` and `import` on the command line. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { migrate } from '../../../../src/cli/commands/migrate.ts';
+import { checkStore } from '../../../../src/store/check.ts';
+import { readSnapshot, Store } from '../../../../src/store/store.ts';
+import { read } from '../../../support/catalog.ts';
+import { send } from '../../../support/client.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
+import { quickDisk, refusableDisk } from '../../../support/disk.ts';
+import { callProgram, type CallOptions } from '../../../support/program.ts';
+import { closeServices, contextOf, openService } from '../../../support/service.ts';
+import { until } from '../../../support/until.ts';
+
+const COLLECTIONS = ['brands', 'categories', 'goods', 'specs', 'options', 'skus'];
+
+async function demo(): Promise<string> {
+  const data = temporaryDirectory();
+  await migrate({ data, demo: true, dryRun: false }, contextOf());
+  return data;
+}
+
+const call = (command: string, data: string, args: readonly string[], options: CallOptions = {}) =>
+  callProgram([command, '--data', data, ...args], options);
+
+function fileOf(text: string, name = 'file.csv'): string {
+  const path = join(temporaryDirectory(), name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const brandsIn = (data: string) => {
+  const store = readSnapshot(data);
+  return [...store.ids('brands')].map((id) => store.get('brands', id)?.name);
+};
+
+/** The folder of imports has states alone: no file, no request, no reply. */
+const leftIn = (data: string) =>
+  readdirSync(join(data, 'imports')).filter((name) => !/^\d+\.json$/.test(name));
+
+test.after.each(closeServices);
+
+test('export prints what the API exports, in every format, beside a server too', async () => {
+  const server = await openService({ demo: true });
+  for (const name of COLLECTIONS) {
+    for (const format of ['csv', 'ndjson', 'json']) {
+      const { text } = await send(server, 'GET', `/admin/${name}/export/?format=${format}`);
+      const { status, stdout, stderr } = await call('export', server.data, [
+        name,
+        '--format',
+        format,
+      ]);
+      assert.equal([status, stderr], [0, '']);
+      assert.is(stdout, text, `${name} ${format}`);
+    }
+  }
+  assert.match((await call('export', server.data, ['brands'])).stdout, /^id,name,logo,/);
+});
+
+test('export --output writes the file whole, and says so', async () => {
+  const data = await demo();
+  const path = join(temporaryDirectory(), 'brands.json');
+  const { status, stdout } = await call('export', data, ['brands', '--output', path]);
+  const count = readSnapshot(data).count('brands');
+  assert.equal([status, stdout], [0, `exported ${count} brands to ${path}\n`]);
+  assert.is((JSON.parse(readFileSync(path, 'utf8')) as unknown[]).length, count);
+});
+
+test('an export that fails leaves the file as it was, and nothing beside it', async () => {
+  const data = await demo();
+  const path = fileOf('earlier');
+  const refusal = { ...quickDisk, fdatasync: () => Promise.reject(new Error('no space left')) };
+  const args = ['brands', '--output', path];
+  const { status, stderr } = await call('export', data, args, { disk: refusal });
+  assert.is(status, 1);
+  assert.match(stderr, /^catalog-server: \S+ did not take the export: no space left\n$/);
+  assert.is(readFileSync(path, 'utf8'), 'earlier');
+  assert.equal(readdirSync(join(path, '..')), ['file.csv']);
+  for (const wrong of [join(data, 'x.csv'), join(data, 'no', 'x.csv'), '/dev/null']) {
+    const refused = await call('export', data, ['brands', '--output', wrong]);
+    assert.is(refused.status, 1, wrong);
+    assert.ok(refused.stderr.includes(wrong), refused.stderr);
+  }
+  assert.is((await call('export', temporaryDirectory(), ['brands'])).status, 1);
+});
+
+test('prices are in the currency of the last server, or in one that is named', async () => {
+  const server = await openService({ demo: true, pages: { currency: 'EUR' } });
+  await server.stop();
+  const headerOf = async (...args: string[]) =>
+    (await call('export', server.data, ['skus', ...args])).stdout.split('\r\n')[0];
+  assert.match((await headerOf()) ?? '', 'price EUR');
+  assert.match((await headerOf('--currency', 'JPY')) ?? '', 'price JPY');
+  const file = fileOf('id,price JPY\r\n1,700\r\n');
+  const refused = await call('import', server.data, ['skus', file]);
+  assert.is(refused.status, 1);
+  assert.match(refused.stdout, 'is in JPY, but prices are in EUR');
+  const { status } = await call('import', server.data, ['skus', file, '--currency', 'JPY']);
+  assert.is(status, 0);
+  assert.is(readSnapshot(server.data).get('skus', 1)?.price, 700);
+});
+
+test('import creates and changes rows, under the name of cli: and the user of the system', async () => {
+  const data = await demo();
+  const file = fileOf('id,name\r\n1,Renamed\r\n,New\r\n2,\r\n'.replace('2,\r\n', ''));
+  const { status, stdout, stderr } = await call('import', data, ['brands', file]);
+  assert.equal([status, stderr], [0, '']);
+  assert.is(stdout, `${file}: 2 rows, 1 created, 1 changed, 0 unchanged\n`);
+  assert.is(brandsIn(data)[0], 'Renamed');
+  assert.is(brandsIn(data).at(-1), 'New');
+  const store = readSnapshot(data);
+  assert.match(store.get('audits', store.lastId('audits'))?.subject ?? '', /^cli:./);
+  assert.equal(checkStore(quickDisk, data).findings, []);
+  assert.equal(leftIn(data), []);
+});
+
+test('the format is that of the name or of --format; - is standard input', async () => {
+  const data = await demo();
+  const row = '{"name":"New"}';
+  for (const [name, text] of [
+    ['a.json', `[${row}]`],
+    ['a.NDJSON', row],
+    ['a.jsonl', `${row}\n`],
+    ['a.tsv', 'name\tlogo\nNew\t\n'],
+    ['a', 'name\nNew\n'],
+  ] as const) {
+    const { status, stderr } = await call('import', data, ['brands', fileOf(text, name)]);
+    assert.is(status, 0, `${name}: ${stderr}`);
+  }
+  const input = `[${row}]`;
+  const streamed = await call('import', data, ['brands', '-', '--format', 'json'], { input });
+  assert.equal(
+    [streamed.status, streamed.stdout],
+    [0, '-: 1 row, 1 created, 0 changed, 0 unchanged\n'],
+  );
+  assert.is(brandsIn(data).filter((name) => name === 'New').length, 6);
+});
+
+test('a terminal has a progress bar, and standard output the same lines', async () => {
+  const data = await demo();
+  const rows = Array.from({ length: 3000 }, (_, n) => `Brand ${n}\r\n`);
+  const file = fileOf(`name\r\n${rows.join('')}`);
+  for (const args of [['--dry-run'], []]) {
+    const options = { terminal: true } as const;
+    const { status, stdout, stderr } = await call(
+      'import',
+      data,
+      ['brands', file, ...args],
+      options,
+    );
+    assert.is(status, 0);
+    assert.match(stdout, /3000 rows, 3000 [^\n]+\n$/);
+    assert.match(stderr, /\d+% \d+\/\d+ KiB/);
+  }
+});
+
+test('a refused row: exit 1, a line for each error, and nothing is written', async () => {
+  const data = await demo();
+  const { sequence } = readSnapshot(data);
+  const file = fileOf(
+    'id,name,brand\r\n1,Fine,Auralune\r\n99,"two\nlines",Nobody\r\n2,,Nobody\r\n',
+  );
+  for (const dry of [[], ['--dry-run']]) {
+    const { status, stdout, stderr } = await call('import', data, ['goods', file, ...dry]);
+    assert.is(status, 1);
+    assert.equal(stdout.split('\n'), [
+      'row 3, id: there is no SPU 99',
+      'row 4, brand: there is no brand "Nobody"',
+      '',
+    ]);
+    assert.match(
+      stderr,
+      /^catalog-server: nothing was imported from [^\n]+2 errors[^\n]+row 3, id/,
+    );
+    assert.is(stderr.split('\n').length, 2);
+  }
+  assert.is(readSnapshot(data).sequence, sequence);
+});
+
+test('--dry-run says what would change, and writes nothing at all', async () => {
+  const data = await demo();
+  const before = readdirSync(data).sort();
+  const file = fileOf(`id,name\r\n1,Renamed\r\n,${'x'.repeat(100)}\r\n`);
+  const { status, stdout } = await call('import', data, ['brands', file, '--dry-run']);
+  const [changed, created, count] = stdout.split('\n');
+  assert.is(status, 0);
+  assert.is(changed, 'row 2: brand 1 would be changed: name "Auralune" -> "Renamed"');
+  assert.match(created ?? '', /^row 3: brand \d+ would be created: name "x+…, logo "", first_l/);
+  assert.is(count, `${file}: 2 rows, 1 would be created, 1 would be changed, 0 unchanged`);
+  assert.equal(readdirSync(data).sort(), before);
+  const input = 'id,name\r\n1,Auralune\r\n';
+  const streamed = await call('import', data, ['brands', '-', '--dry-run'], { input });
+  assert.match(streamed.stdout, '-: 1 row, 0 would be created, 0 would be changed, 1 unchanged');
+});
+
+test('rows are matched and missing ones created as over HTTP', async () => {
+  const data = temporaryDirectory();
+  await migrate({ data, demo: false, dryRun: false }, contextOf());
+  const goods = fileOf('name,brand,category\r\nShirt,Acme,Clothes > Tops > Shirts\r\n');
+  const missing = ['--create-missing', 'brands,categories'];
+  assert.is((await call('import', data, ['goods', goods])).status, 1);
+  assert.is((await call('import', data, ['goods', goods, ...missing])).status, 0);
+  const again = await call('import', data, ['goods', goods, ...missing, '--match', 'name']);
+  assert.match(again.stdout, '1 row, 0 created, 0 changed, 1 unchanged');
+  assert.equal(brandsIn(data), ['Acme']);
+});
+
+test('beside a server the server imports the file, and readers see it at once', async () => {
+  const server = await openService({ demo: true });
+  const file = fileOf('id,name\r\n1,Renamed\r\n,New\r\n');
+  const { status, stdout, stderr } = await call('import', server.data, ['brands', file]);
+  assert.equal([status, stderr], [0, '']);
+  assert.is(stdout, `${file}: 2 rows, 1 created, 1 changed, 0 unchanged\n`);
+  assert.is((await read(server, '/admin/brands/1/')).name, 'Renamed');
+  const [entry] = await read(server, '/admin/audits/?sortby=id&order=desc&limit=1');
+  assert.match(entry.subject, /^cli:./);
+  assert.is((await read(server, '/admin/imports/')).length, 1);
+  const input = 'id,name\r\n1,Again\r\n';
+  assert.is((await call('import', server.data, ['brands', '-'], { input })).status, 0);
+  assert.is((await read(server, '/admin/brands/1/')).name, 'Again');
+  const refused = await call('import', server.data, ['brands', fileOf('id,name\r\n99,X\r\n')]);
+  assert.equal([refused.status, refused.stdout], [1, 'row 2, id: there is no brand 99\n']);
+  assert.equal(leftIn(server.data), []);
+  assert.equal(server.log, []);
+});
+
+test('what a server does not take is said by the command', async () => {
+  const server = await openService({ demo: true, maxImport: 100 });
+  const long = fileOf(`name\r\n${'x'.repeat(100)}\r\n`);
+  const large = await call('import', server.data, ['brands', long]);
+  assert.is(large.status, 1);
+  assert.match(large.stderr, 'larger than 100 bytes, which is --max-import of the server');
+  const file = fileOf('name\r\nNew\r\n');
+  const other = await call('import', server.data, ['brands', file, '--currency', 'EUR']);
+  assert.match(other.stderr, "the server's prices are in USD, not in EUR");
+  assert.equal(leftIn(server.data), []);
+});
+
+test('a file that no server has taken is imported by the command when the server has ended', async () => {
+  const data = await demo();
+  const server = await openService({ data });
+  await server.stop();
+  // A server that owns the directory, and is too busy to look for requests.
+  const busy = await Store.open({
+    directory: data,
+    command: 'serve',
+    create: false,
+    disk: quickDisk,
+    onError() {},
+    onFatal() {},
+  });
+  const input = 'name\r\nNew\r\n';
+  const importing = call('import', data, ['brands', '-'], { input });
+  await until('the file is handed over', () =>
+    Promise.resolve(leftIn(data).some((name) => name.endsWith('.request'))),
+  );
+  await busy.close();
+  const { status, stderr } = await importing;
+  assert.equal([status, stderr], [0, '']);
+  assert.is(brandsIn(data).at(-1), 'New');
+  assert.equal(leftIn(data), []);
+});
+
+test('what an earlier server has taken is not imported a second time; what none has taken is', async () => {
+  const data = await demo();
+  const folder = join(data, 'imports');
+  mkdirSync(folder);
+  const [taken, asked] = [1, 2].map((n) => `00000000-0000-4000-8000-00000000000${n}`);
+  const order = {
+    format: 'csv',
+    match: 'id',
+    createMissing: [],
+    subject: 'cli:ann',
+    currency: null,
+  };
+  const request = (name: string) =>
+    `${JSON.stringify({ collection: 'brands', ...order })}\nname\r\n${name}\r\n`;
+  writeFileSync(join(folder, `${taken}.taken`), request('Taken'));
+  writeFileSync(join(folder, `${taken}.reply`), '{}');
+  writeFileSync(join(folder, `${asked}.request`), request('Asked'));
+  writeFileSync(join(folder, `${asked}.part`), 'of a command that runs');
+  const server = await openService({ data });
+  assert.not.ok(existsSync(join(folder, `${taken}.taken`)));
+  await until('the request is imported', async () => {
+    const [last] = await read(server, '/admin/imports/');
+    return last?.state === 'done';
+  });
+  const names = (await read(server, '/admin/brands/')).map(({ name }: { name: string }) => name);
+  assert.is(names.at(-1), 'Asked');
+  assert.not.ok(names.includes('Taken'));
+});
+
+test('a request that is no request is answered, and harms nothing', async () => {
+  const server = await openService({ demo: true });
+  const token = '00000000-0000-4000-8000-000000000003';
+  const reply = join(server.data, 'imports', `${token}.reply`);
+  for (const text of ['', 'nonsense', '{"collection":"books"}\n']) {
+    writeFileSync(join(server.data, 'imports', `${token}.request`), text);
+    await until('there is a reply', () => Promise.resolve(existsSync(reply)));
+    assert.match(readFileSync(reply, 'utf8'), /"error":/, text);
+    const { rmSync } = await import('node:fs');
+    rmSync(reply);
+  }
+  assert.is(server.log.length, 3);
+  assert.is((await read(server, '/admin/imports/')).length, 0);
+});
+
+test('imports at the same time wait for each other', async () => {
+  const data = await demo();
+  const files = [1, 2, 3].map((n) => fileOf(`name\r\nBrand ${n}\r\n`));
+  const all = await Promise.all(files.map((file) => call('import', data, ['brands', file])));
+  assert.equal(
+    all.map(({ status }) => status),
+    [0, 0, 0],
+  );
+  assert.equal(
+    brandsIn(data)
+      .slice(-3)
+      .toSorted((a = '', b = '') => a.localeCompare(b)),
+    ['Brand 1', 'Brand 2', 'Brand 3'],
+  );
+});
+
+test('a store of another command is not waited for', async () => {
+  const data = await demo();
+  const store = await Store.open({
+    directory: data,
+    command: 'undo',
+    create: false,
+    disk: quickDisk,
+    onError() {},
+    onFatal() {},
+  });
+  const { status, stderr } = await call('import', data, ['brands', fileOf('name\r\nNew\r\n')]);
+  assert.is(status, 1);
+  assert.match(stderr, 'in use by catalog-server undo');
+  await store.close();
+});
+
+test('a disk that refuses a commit fails the import, and says what is written', async () => {
+  const data = await demo();
+  const refusal = { active: false };
+  const disk = { ...refusableDisk(refusal) };
+  const { publish } = disk;
+  let writes = 0;
+  disk.publish = (job) => {
+    writes += 1;
+    refusal.active = writes > 3;
+    return publish(job);
+  };
+  const rows = Array.from({ length: 1500 }, (_, n) => `Brand ${n}\r\n`);
+  const file = fileOf(`name\r\n${rows.join('')}`);
+  const { status, stderr } = await call('import', data, ['brands', file], { disk });
+  assert.is(status, 1);
+  assert.match(stderr, /was not imported to its end|no space left/);
+});
+
+test('what is missing, or cannot be, is wrong usage', async () => {
+  const data = await demo();
+  const file = fileOf('name\r\nNew\r\n');
+  for (const args of [
+    ['export'],
+    ['export', 'books'],
+    ['export', 'brands', '--format', 'xml'],
+    ['export', 'brands', '--output', ''],
+    ['import', 'brands'],
+    ['import', 'books', file],
+    ['import', 'brands', file, '--match', 'code'],
+    ['import', 'skus', file, '--match', 'price'],
+    ['import', 'skus', file, '--create-missing', 'skus'],
+    ['import', 'skus', file, '--currency', 'euro'],
+  ]) {
+    const [command = '', ...rest] = args;
+    const { status, stderr } = await call(command, data, rest);
+    assert.is(status, 2, `${args.join(' ')}: ${stderr}`);
+  }
+  const unknown = await call('import', data, ['brands', join(data, 'no.csv')]);
+  assert.equal([unknown.status, /there is no file/.test(unknown.stderr)], [1, true]);
+  assert.is((await call('import', data, ['brands', data])).status, 1);
+  assert.is((await call('import', temporaryDirectory(), ['brands', file])).status, 1);
+});
+
+test.run();
