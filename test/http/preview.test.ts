@@ -56,6 +56,7 @@ test('nothing is stored, and no page is written', async () => {
   const before = await read('/admin/skus/1/');
   const audits = await read('/admin/audits/');
   await served('/pages/skus/1.html');
+  await server.pagesAtRest();
   const files = readdirSync(join(server.data, 'pages', 'skus'));
   const changes = readdirSync(join(server.data, 'changes'));
   await previewSku({ id: 1, name: 'Not stored' });

@@ -20,6 +20,7 @@ import { DEFAULT_HISTORY_BYTES } from '../../src/store/files/file-log.ts';
 import { temporaryDirectory } from './directory.ts';
 import { quickDisk } from './disk.ts';
 import { SECRET } from './secret.ts';
+import { until } from './until.ts';
 
 export interface ServiceOptions extends Omit<Partial<CatalogOptions>, 'pages'>, Seams {
   /** Fills a new directory with the demo catalog. */
@@ -41,6 +42,8 @@ export interface Service {
   readonly application: Application;
   /** Calls the application as the client at `address`; 127.0.0.1 if left out. */
   fetch(url: string, init?: RequestInit, address?: string): Promise<Response>;
+  /** Waits until no page is on its way. */
+  pagesAtRest(): Promise<void>;
   /** Waits for the pages and closes the store. */
   stop(): Promise<void>;
 }
@@ -73,6 +76,7 @@ export async function openService(options: ServiceOptions = {}): Promise<Service
     application: catalog.application,
     fetch: (target, init = {}, address = '127.0.0.1') =>
       call(catalog.application, target.slice(url.length), init, address, limit),
+    pagesAtRest: () => until('no page is on its way', () => catalog.pages.length === 0),
     async stop() {
       if (!open.delete(service)) return;
       await catalog.close(GRACE_MS);

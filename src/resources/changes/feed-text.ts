@@ -1,6 +1,7 @@
 /** The text of changes: an array of them, or server-sent events, in pieces. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ChangeSet } from '../../store/change-set.ts';
+import { piecesOf } from '../text/pieces.ts';
 import { changesIn, isPublished } from './published.ts';
 
 /** UTF-16 units after which a piece is complete. */
@@ -38,14 +39,14 @@ export async function* arrayText(
       piece += separator + text;
       separator = '';
       if (piece.length < PIECE_UNITS) continue;
-      yield piece;
+      yield* piecesOf(piece);
       piece = '';
     }
     separator = ',';
     left -= 1;
     if (left === 0) break;
   }
-  yield `${piece}]`;
+  yield* piecesOf(`${piece}]`);
 }
 
 /** One change set as a server-sent event: its id is the sequence, its data the array of changes. */
@@ -57,10 +58,10 @@ export async function* eventText(
   for await (const text of changesText(changeSet, view)) {
     piece += text;
     if (piece.length < PIECE_UNITS) continue;
-    yield piece;
+    yield* piecesOf(piece);
     piece = '';
   }
-  yield `${piece}]\n\n`;
+  yield* piecesOf(`${piece}]\n\n`);
 }
 
 /** The changes of one change set, separated by commas, in pieces that are not too small. */

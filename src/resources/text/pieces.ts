@@ -33,6 +33,17 @@ export async function* inPieces(texts: Iterable<string>): AsyncGenerator<string>
   if (rest !== '') yield rest;
 }
 
+/** A text in pieces. */
+export function* piecesOf(text: string): Generator<string, void> {
+  let rest = text;
+  while (rest.length > PIECE_UNITS) {
+    const end = endOfPiece(rest);
+    yield rest.slice(0, end);
+    rest = rest.slice(end);
+  }
+  if (rest !== '') yield rest;
+}
+
 /** @returns where the first piece of a text ends. The halves of a surrogate pair stay together. */
 function endOfPiece(text: string): number {
   const last = text.charCodeAt(PIECE_UNITS - 1);
