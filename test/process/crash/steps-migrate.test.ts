@@ -87,7 +87,10 @@ const judged =
       assertOldFiles(place.data, fixture(version));
       const { findings } = checkStore(machineDisk, place.data);
       assert.is(findings.length, 1, findings.join('\n'));
-      assert.match(findings[0] ?? '', `has schema version ${version}, this program has ${SCHEMA_VERSION}; run: `);
+      assert.match(
+        findings[0] ?? '',
+        `has schema version ${version}, this program has ${SCHEMA_VERSION}; run: `,
+      );
     }
     assertDone(await place.run(['migrate']));
     assert.equal(place.state(), state);
