@@ -178,12 +178,16 @@ async function shownWhile(
   progress: () => Parameters<Show>[0] | null,
   show: Show,
 ): Promise<void> {
-  const timer = setInterval(() => {
+  const look = () => {
     const now = progress();
     if (now !== null && now.total > 0) show(now);
-  }, SHOW_MS);
+  };
+  const timer = setInterval(look, SHOW_MS);
+  // What is done sooner than the first interval is shown at its beginning or at its end.
+  look();
   try {
     await work;
+    look();
   } finally {
     clearInterval(timer);
   }

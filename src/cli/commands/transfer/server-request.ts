@@ -65,11 +65,12 @@ export class ServerRequest {
   async run(show: Show): Promise<ImportReport | null> {
     const { disk } = this.#context;
     if (!this.#isCopied) await this.#copy();
-    await disk.rename(this.#path('part'), this.#path('request'));
+    // Before the server can take the file: a signal would otherwise leave it to be imported.
     const ignore = onSignal(() => {
       this.#isStopped = true;
     });
     try {
+      await disk.rename(this.#path('part'), this.#path('request'));
       return await this.#follow(show);
     } finally {
       ignore();
