@@ -98,11 +98,18 @@ export async function openCatalog(
 function openStore(
   { data: directory, history }: CatalogOptions,
   disk: Context['disk'],
-  { failed, fatal: onFatal, observer }: Monitor,
+  monitor: Monitor,
 ): Promise<Store> {
-  const onError = failed('the store goes on, but');
-  const serving = { directory, command: 'serve', create: true };
-  return Store.open({ ...serving, disk, history, onError, onFatal, observer });
+  return Store.open({
+    directory,
+    command: 'serve',
+    create: true,
+    disk,
+    history,
+    onError: monitor.failed('the store goes on, but'),
+    onFatal: monitor.fatal,
+    observer: monitor.observer,
+  });
 }
 
 /** Everything that answers requests from an open store. */
