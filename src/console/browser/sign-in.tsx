@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { session, SignInError, signIn } from './api/session.ts';
 import { LanguageChoice } from './language-choice.tsx';
 import { t } from './messages/text.ts';
-import { wordsFor } from './parts/notices.tsx';
+import { Problem, wordsFor } from './parts/notices.tsx';
 import { textOf } from './api/text-of.ts';
 
 function failureText(error: unknown): string {
@@ -35,11 +35,7 @@ function SignInForm() {
   };
   return (
     <form onSubmit={(event) => void submit(event)}>
-      {failure.value !== null && (
-        <p role="alert" class="problem">
-          {failure.value}
-        </p>
-      )}
+      <Problem text={failure.value} />
       <div class="field">
         <label for="username">{t('signIn.name')}</label>
         <input

@@ -1,6 +1,7 @@
 /**
  * The order of the checks (spec 3.11): path, method, authentication, permission, the change set that
- * a read waits for, item, `Accept`, preconditions, body. Path and method are checked before; what a check throws becomes the answer.
+ * a read waits for, item, `Accept`, preconditions, body. Path and method are checked before; what a
+ * check throws becomes the answer.
  *
  * Nothing waits that need not wait: a turn of the microtask queue costs as much as a check.
  */

@@ -5,12 +5,12 @@
  * Invariants:
  * 1. An ordering that is kept holds exactly the rows of its table, each in its place, between two
  *    commits.
- * 2. A commit moves at most {@link OrderingBounds.movedRows} rows in an ordering that clients asked for. If it
- *    would move more, the ordering is dropped, and built again when it is asked for.
+ * 2. A commit moves at most {@link OrderingBounds.movedRows} rows in an ordering that clients asked
+ *    for. If it would move more, the ordering is dropped, and built again when it is asked for.
  * 3. An ordering of a large table is built in slices from a snapshot, beside commits; what they
  *    change meanwhile is noted and moved at the end. One is built at a time.
- * 4. All orderings that clients asked for hold at most {@link OrderingBounds.keptIds} ids together; the ones
- *    that have not been used for longest make room.
+ * 4. All orderings that clients asked for hold at most {@link OrderingBounds.keptIds} ids together;
+ *    the ones that have not been used for longest make room.
  */
 import { CatalogError } from '../../errors.ts';
 import type { Kind, KindName, Row, Scalar } from '../../model/kind.ts';

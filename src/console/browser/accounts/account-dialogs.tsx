@@ -4,8 +4,8 @@ import { client, unwrap } from '../api/client.ts';
 import { textOf } from '../api/text-of.ts';
 import type { Role } from '../api/types.ts';
 import { t } from '../messages/text.ts';
-import { Dialog } from '../parts/dialog.tsx';
-import { announce, wordsFor } from '../parts/notices.tsx';
+import { Dialog, DialogFooter } from '../parts/dialog.tsx';
+import { announce, Problem, wordsFor } from '../parts/notices.tsx';
 import { named, ROLES } from './accounts.ts';
 
 interface DialogProps {
@@ -44,11 +44,7 @@ export function NewAccount(props: DialogProps) {
     <Dialog title={t('accounts.new')} onClose={props.onClose}>
       <form onSubmit={(event) => void submit(event)}>
         <div class="dialog-body fields">
-          {problem.value !== null && (
-            <p role="alert" class="problem">
-              {problem.value}
-            </p>
-          )}
+          <Problem text={problem.value} />
           <div class="field">
             <label for="account-name">{t('signIn.name')}</label>
             <input
@@ -72,7 +68,7 @@ export function NewAccount(props: DialogProps) {
           </div>
           <PasswordField />
         </div>
-        <Footer onClose={props.onClose} action={t('form.create')} />
+        <DialogFooter onClose={props.onClose} action={t('form.create')} />
       </form>
     </Dialog>
   );
@@ -88,15 +84,11 @@ export function NewPassword({ name, ...props }: DialogProps & { readonly name: s
     <Dialog title={t('accounts.passwordFor', { name })} onClose={props.onClose}>
       <form onSubmit={(event) => void submit(event)}>
         <div class="dialog-body fields">
-          {problem.value !== null && (
-            <p role="alert" class="problem">
-              {problem.value}
-            </p>
-          )}
+          <Problem text={problem.value} />
           <p>{t('accounts.passwordHelp')}</p>
           <PasswordField />
         </div>
-        <Footer onClose={props.onClose} action={t('form.save')} />
+        <DialogFooter onClose={props.onClose} action={t('form.save')} />
       </form>
     </Dialog>
   );
@@ -114,18 +106,5 @@ function PasswordField() {
         required
       />
     </div>
-  );
-}
-
-function Footer({ onClose, action }: { readonly onClose: () => void; readonly action: string }) {
-  return (
-    <footer>
-      <button type="button" onClick={onClose}>
-        {t('dialog.cancel')}
-      </button>
-      <button type="submit" class="primary">
-        {action}
-      </button>
-    </footer>
   );
 }

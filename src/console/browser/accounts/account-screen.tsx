@@ -9,7 +9,7 @@ import { named, ROLES } from './accounts.ts';
 import type { Role } from '../api/types.ts';
 import { formatTime, t } from '../messages/text.ts';
 import { confirm } from '../parts/dialog.tsx';
-import { announce, complain, wordsFor } from '../parts/notices.tsx';
+import { announce, complain, Problem, wordsFor } from '../parts/notices.tsx';
 
 type User = components['schemas']['User'];
 
@@ -53,11 +53,7 @@ export function AccountScreen() {
           </button>
         </div>
       </div>
-      {failure.value !== null && (
-        <p role="alert" class="problem">
-          {failure.value}
-        </p>
-      )}
+      <Problem text={failure.value} />
       {users.value !== null && (
         <UserTable
           users={users.value}

@@ -168,8 +168,7 @@ export function keepSession(): void {
 async function renew(current: Session): Promise<void> {
   const response = await fetch(`${BASE_PATH}/admin/tokens/renewal/`, {
     method: 'POST',
-    headers: { Authorization: `Bearer ${current.token}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ expires: LIFETIME }),
+    headers: { Authorization: `Bearer ${current.token}` },
   }).catch(() => null);
   if (response?.ok !== true || stored.value !== current) return;
   const { token } = (await response.json()) as { token: string };

@@ -9,7 +9,7 @@ import type { MessageKey } from '../messages/message.ts';
 import { formatTime, t } from '../messages/text.ts';
 import { shownValue } from '../parts/attributes.ts';
 import { confirm } from '../parts/dialog.tsx';
-import { announce, complain, wordsFor } from '../parts/notices.tsx';
+import { announce, complain, Problem, wordsFor } from '../parts/notices.tsx';
 import { reverse } from '../parts/undo.ts';
 import { type AuditEntry, differencesOf, entryTitle, resourceLabel } from './entries.ts';
 
@@ -83,11 +83,7 @@ export function AuditScreen() {
         <h1>{t('nav.audits')}</h1>
       </div>
       <TrailFilters filters={filters} />
-      {failure.value !== null && (
-        <p role="alert" class="problem">
-          {failure.value}
-        </p>
-      )}
+      <Problem text={failure.value} />
       {trail.value?.entries.length === 0 && <p class="empty">{t('audits.none')}</p>}
       <ol class="trail">
         {trail.value?.entries.map((entry) => (

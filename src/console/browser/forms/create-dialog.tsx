@@ -8,8 +8,8 @@ import { needCategories, readCategories } from '../api/references.ts';
 import { schemaOf } from '../api/schema.ts';
 import type { CollectionName } from '../api/types.ts';
 import { t } from '../messages/text.ts';
-import { Dialog } from '../parts/dialog.tsx';
-import { announce, complain, wordsFor } from '../parts/notices.tsx';
+import { Dialog, DialogFooter } from '../parts/dialog.tsx';
+import { announce, complain, Problem, wordsFor } from '../parts/notices.tsx';
 import { Fields } from './fields.tsx';
 import { FormState, type TypedFields } from './form-state.ts';
 import { refusalsOf } from './save.ts';
@@ -74,21 +74,10 @@ function CreateForm({ form, onClose, onCreated }: FormProps) {
       }}
     >
       <div class="dialog-body">
-        {refusal.value !== null && (
-          <p role="alert" class="problem">
-            {refusal.value}
-          </p>
-        )}
+        <Problem text={refusal.value} />
         <Fields form={form} readOnly={false} prefix="create" />
       </div>
-      <footer>
-        <button type="button" onClick={onClose}>
-          {t('dialog.cancel')}
-        </button>
-        <button type="submit" class="primary">
-          {t('form.create')}
-        </button>
-      </footer>
+      <DialogFooter onClose={onClose} action={t('form.create')} />
     </form>
   );
 }

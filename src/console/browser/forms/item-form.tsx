@@ -9,7 +9,7 @@ import { holdBack, navigate } from '../location.ts';
 import { t } from '../messages/text.ts';
 import { titleOf } from '../parts/attributes.ts';
 import { confirm } from '../parts/dialog.tsx';
-import { announce, complain } from '../parts/notices.tsx';
+import { announce, complain, Problem } from '../parts/notices.tsx';
 import { ConflictView } from './conflict.tsx';
 import { DeleteButton } from './delete-button.tsx';
 import { Facts } from './facts.tsx';
@@ -142,11 +142,7 @@ export function ItemForm({ form }: { readonly form: FormState }) {
             submit();
           }}
         >
-          {saving.refusal.value !== null && (
-            <p role="alert" class="problem">
-              {saving.refusal.value}
-            </p>
-          )}
+          <Problem text={saving.refusal.value} />
           <Fields
             form={form}
             readOnly={!mayWrite.value}

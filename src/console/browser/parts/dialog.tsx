@@ -45,6 +45,26 @@ export function Dialog({ title, onClose, children, wide = false, alert = false }
   );
 }
 
+/** The buttons below the form of a dialog. @param action what it does when it is sent. */
+export function DialogFooter({
+  onClose,
+  action,
+}: {
+  readonly onClose: () => void;
+  readonly action: string;
+}) {
+  return (
+    <footer>
+      <button type="button" onClick={onClose}>
+        {t('dialog.cancel')}
+      </button>
+      <button type="submit" class="primary">
+        {action}
+      </button>
+    </footer>
+  );
+}
+
 interface Confirmation {
   readonly title: string;
   readonly text: ComponentChildren;

@@ -93,3 +93,13 @@ function show({ id, kind, text, action }: Notice) {
     </div>
   );
 }
+
+/** What prevented something, where it was tried; nothing if it is null. */
+export function Problem({ text }: { readonly text: string | null }) {
+  if (text === null) return null;
+  return (
+    <p role="alert" class="problem">
+      {text}
+    </p>
+  );
+}

@@ -6,8 +6,8 @@ import type { Item } from '../../api/types.ts';
 import { href } from '../../location.ts';
 import { formatNumber, formatPrice, parsePrice, t } from '../../messages/text.ts';
 import { attributeLabel } from '../../parts/attributes.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { announce, complain } from '../../parts/notices.tsx';
+import { Dialog, DialogFooter } from '../../parts/dialog.tsx';
+import { announce, complain, Problem } from '../../parts/notices.tsx';
 import {
   type Combination,
   combinationsOf,
@@ -179,11 +179,7 @@ function CreateMissing({ spu, missing, reload, onClose }: CreateProps) {
         }}
       >
         <div class="dialog-body fields">
-          {problem.value !== null && (
-            <p role="alert" class="problem">
-              {problem.value}
-            </p>
-          )}
+          <Problem text={problem.value} />
           {[...PRICES, 'stock'].map((name) => (
             <div key={name} class="field">
               <label for={`missing-${name}`}>{attributeLabel(name)}</label>
@@ -208,14 +204,7 @@ function CreateMissing({ spu, missing, reload, onClose }: CreateProps) {
             ))}
           </fieldset>
         </div>
-        <footer>
-          <button type="button" onClick={onClose}>
-            {t('dialog.cancel')}
-          </button>
-          <button type="submit" class="primary">
-            {t('form.create')}
-          </button>
-        </footer>
+        <DialogFooter onClose={onClose} action={t('form.create')} />
       </form>
     </Dialog>
   );

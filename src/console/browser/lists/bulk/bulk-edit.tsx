@@ -8,7 +8,7 @@ import { schemaOf } from '../../api/schema.ts';
 import type { Item } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { announce, complain, wordsFor } from '../../parts/notices.tsx';
+import { announce, complain, Problem, wordsFor } from '../../parts/notices.tsx';
 import { catalogVersion } from '../../parts/version.ts';
 import type { BulkProps } from './bulk-props.ts';
 import { type Change, changesOf, type Operation } from './changes.ts';
@@ -59,11 +59,7 @@ export function BulkEdit({ collection, selection, onClose, onDone }: BulkProps) 
   return (
     <Dialog title={t('bulk.title', { count })} onClose={onClose} wide>
       <div class="dialog-body">
-        {problem.value !== null && (
-          <p role="alert" class="problem">
-            {problem.value}
-          </p>
-        )}
+        <Problem text={problem.value} />
         {planned.value === null ? (
           <OperationForm
             {...{ collection, offers: offers.value, busy: busy.value }}
