@@ -50,7 +50,7 @@ for (const [accept, type] of CHOICES) {
 
 test('the page leads to shop, documentation and first steps, and runs no script', async () => {
   const { text, headers } = await ask(BROWSER);
-  for (const path of ['pages/', 'docs/', 'openapi.json', 'books/']) {
+  for (const path of ['pages/', 'console/', 'docs/', 'openapi.json', 'books/']) {
     assert.match(text, `href="${path}"`);
   }
   assert.match(text, 'users add');

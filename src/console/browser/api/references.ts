@@ -38,11 +38,7 @@ export async function readCategories(): Promise<void> {
 }
 
 function treeOf(items: readonly Item[]): ReadonlyMap<number, CategoryNode> {
-  const children = new Map<number | null, Item[]>();
-  for (const item of items) {
-    const parent = item['parent_id'] as number | null;
-    children.set(parent, [...(children.get(parent) ?? []), item]);
-  }
+  const children = Map.groupBy(items, (item) => item['parent_id'] as number | null);
   const nodes = new Map<number, CategoryNode>();
   const add = (parentId: number | null, level: number, above: string) => {
     for (const item of children.get(parentId) ?? []) {

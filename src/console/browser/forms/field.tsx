@@ -4,7 +4,7 @@ import { COLLECTIONS } from '../api/collections.ts';
 import type { CollectionName } from '../api/types.ts';
 import type { MessageKey } from '../messages/message.ts';
 import { currency, t } from '../messages/text.ts';
-import { attributeLabel } from '../parts/attributes.ts';
+import { attributeLabel, CATEGORY_LEVELS } from '../parts/attributes.ts';
 import { Combobox } from '../parts/combobox.tsx';
 import { later } from '../parts/later.tsx';
 import type { FormField, Typed } from './values.ts';
@@ -21,15 +21,6 @@ const HELPED = new Set([
   'market_price',
   'parent_id',
 ]);
-
-/** The level of the categories that an attribute may hold. */
-const LEVELS: Readonly<Record<string, readonly number[]>> = {
-  category_id: [3],
-  category1_id: [1],
-  category2_id: [2],
-  category3_id: [3],
-  parent_id: [1, 2],
-};
 
 export interface FieldProps {
   /** Of the element; labels and messages are derived from it. */
@@ -150,7 +141,7 @@ function ReferenceControl(props: ControlProps) {
       value={typeof value === 'number' ? value : null}
       label={props.referenceLabel}
       onChange={onChange}
-      levels={LEVELS[attribute] ?? [1, 2, 3]}
+      levels={CATEGORY_LEVELS[attribute] ?? [1, 2, 3]}
       required={schema.required}
       readOnly={readOnly}
       describedBy={props.described}

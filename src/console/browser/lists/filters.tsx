@@ -3,19 +3,10 @@ import { useSignal } from '@preact/signals';
 import { referencesOf } from '../api/collections.ts';
 import { isPrice } from '../api/schema.ts';
 import { parsePrice, priceInput, t } from '../messages/text.ts';
-import { attributeLabel } from '../parts/attributes.ts';
+import { attributeLabel, CATEGORY_LEVELS } from '../parts/attributes.ts';
 import { Combobox } from '../parts/combobox.tsx';
 import type { ListProps } from './list-props.ts';
 import { RANGES } from './list-query.ts';
-
-/** The level of the categories that an attribute may hold. */
-const LEVELS: Readonly<Record<string, readonly number[]>> = {
-  category_id: [3],
-  category1_id: [1],
-  category2_id: [2],
-  category3_id: [3],
-  parent_id: [1, 2],
-};
 
 function useFilter({ query, show }: ListProps) {
   return (name: string, value: string | null) => {
@@ -40,7 +31,7 @@ export function Filters(props: ListProps) {
             value={idOf(filters[attribute])}
             {...(filters[attribute] === 'null' && { label: t('category.first') })}
             placeholder={filters[attribute] === 'null' ? t('category.first') : t('filter.any')}
-            levels={LEVELS[attribute] ?? [1, 2, 3]}
+            levels={CATEGORY_LEVELS[attribute] ?? [1, 2, 3]}
             none={attribute === 'parent_id' ? t('category.first') : t('filter.any')}
             onChange={(id) => set(attribute, noneOf(attribute, id))}
           />

@@ -38,3 +38,12 @@ export function isNumeric(attribute: string): boolean {
     ['id', 'stock', 'sales', 'comments', 'commentcount', 'readcount'].includes(attribute)
   );
 }
+
+/** The levels of the categories that an attribute may hold. */
+export const CATEGORY_LEVELS: Readonly<Record<string, readonly number[]>> = {
+  category_id: [3],
+  category1_id: [1],
+  category2_id: [2],
+  category3_id: [3],
+  parent_id: [1, 2],
+};
