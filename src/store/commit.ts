@@ -13,7 +13,7 @@
 import type { Low } from 'lowdb';
 import { CatalogError, endsWriting, messageOf } from '../errors.ts';
 import type { Change } from '../model/change.ts';
-import type { ChangeSet, ChangeSetContent } from './change-set.ts';
+import { type ChangeSet, type ChangeSetContent, charactersOf } from './change-set.ts';
 import { inSlices } from '../slices.ts';
 import { Draft, type LongTransaction, type Transaction } from './draft.ts';
 import { encodeChangeSet, encodeInParts } from './files/change-set.ts';
@@ -28,8 +28,11 @@ import type { State } from './state.ts';
  */
 const MAX_GROUP = { transactions: 1024, characters: 1024 * 1024, milliseconds: 5 };
 
-/** Change sets of more rows are encoded and planned in slices. */
-const MAX_ROWS_AT_ONCE = 500;
+/**
+ * Change sets of more rows, or of about more characters, are encoded and planned in slices. A
+ * millisecond encodes some 150,000 characters.
+ */
+const MAX_AT_ONCE = { rows: 500, characters: 512 * 1024 };
 
 /** One commit, as listeners see it. */
 export interface Commit {
@@ -191,7 +194,8 @@ export class Committer {
   async #commit(content: ChangeSetContent): Promise<void> {
     this.#checkpointIfDue();
     // The state does not move in between: one group is committed at a time.
-    const isLarge = rowsIn(content) > MAX_ROWS_AT_ONCE;
+    const isLarge =
+      rowsIn(content) > MAX_AT_ONCE.rows || charactersIn(content) > MAX_AT_ONCE.characters;
     const encoded = isLarge ? await inSlices(encodeInParts(content)) : encodeChangeSet(content);
     const plan = isLarge ? await inSlices(this.#low.data.plan(content)) : undefined;
     await this.#log.append(encoded);
@@ -257,6 +261,15 @@ async function runGroup(state: State, queue: readonly Job[]): Promise<Group> {
   }
   const content = await inSlices(draft.changeSetInParts(new Date().toISOString()));
   return { jobs, content, settle, dependent };
+}
+
+/** About how many characters the rows of a change set have as JSON. */
+function charactersIn({ put, before = {} }: ChangeSetContent): number {
+  const lists = [...Object.values(put), ...Object.values(before)];
+  return lists.reduce(
+    (sum, rows) => rows.reduce((characters, row) => characters + charactersOf(row), sum),
+    0,
+  );
 }
 
 function rowsIn({ put, delete: deleted }: ChangeSetContent): number {

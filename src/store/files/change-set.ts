@@ -3,7 +3,12 @@ import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { Row } from '../../model/kind.ts';
 import { KIND_NAMES } from '../../model/kind.ts';
-import type { ChangeSet, ChangeSetContent, EncodedChangeSet } from '../change-set.ts';
+import {
+  type ChangeSet,
+  type ChangeSetContent,
+  charactersOf,
+  type EncodedChangeSet,
+} from '../change-set.ts';
 import { checksumMember, damaged, parseShape, withChecksum, verifyChecksum } from './files.ts';
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -47,8 +52,9 @@ export function encodeChangeSet(content: ChangeSetContent): EncodedChangeSet {
   return { changeSet: { ...content, digest }, bytes };
 }
 
-/** Rows that are encoded between two pauses. */
+/** Rows that are encoded between two pauses, and about how many characters of them. */
 const STEP_ROWS = 64;
+const STEP_CHARACTERS = 64 * 1024;
 
 /** The same bytes, encoded in steps. */
 export function* encodeInParts(content: ChangeSetContent): Generator<undefined, EncodedChangeSet> {
@@ -82,14 +88,28 @@ function* tablesText(tables: ChangeSetContent['put']): Generator<string> {
   let separator = '';
   for (const [kind, rows] of Object.entries(tables)) {
     yield `${separator}"${kind}":[`;
-    for (let start = 0; start < rows.length; start += STEP_ROWS) {
-      const text = JSON.stringify(rows.slice(start, start + STEP_ROWS)).slice(1, -1);
+    let start = 0;
+    while (start < rows.length) {
+      const end = endOfStep(rows, start);
+      const text = JSON.stringify(rows.slice(start, end)).slice(1, -1);
       yield start === 0 ? text : `,${text}`;
+      start = end;
     }
     yield ']';
     separator = ',';
   }
   yield '}';
+}
+
+/** @returns before which row a step that begins with the row at `start` ends. */
+function endOfStep(rows: readonly Row[], start: number): number {
+  let characters = 0;
+  let end = start;
+  while (end < rows.length && end - start < STEP_ROWS && characters < STEP_CHARACTERS) {
+    characters += charactersOf(rows[end] as Row);
+    end += 1;
+  }
+  return end;
 }
 
 /**

@@ -133,6 +133,12 @@ test('a change set that is encoded in parts has the same bytes', () => {
   );
 });
 
+test('a step of the encoding is about 64 KiB, however large the rows are', () => {
+  const books = Array.from({ length: 20 }, (_, at) => ({ id: at + 1, name: 'x'.repeat(60_000) }));
+  const steps = [...encodeInParts({ ...SMALL, put: { books } })].length;
+  assert.ok(steps >= 10, `${steps} steps`);
+});
+
 const time = fc.constantFrom('2024-02-29T12:00:00.000Z', null);
 
 test('a base is read as it was written, with any values, and rows by ascending id', () => {
