@@ -56,6 +56,11 @@ export const CODES = {
   },
   busy: { status: 503, exit: 1, meaning: 'the server has too much to do' },
   store_closed: { status: 503, exit: 1, meaning: 'the server is shutting down' },
+  history_differs: {
+    status: 500,
+    exit: 1,
+    meaning: 'a change set does not follow the last one of the store',
+  },
   store_locked: { status: 500, exit: 1, meaning: 'another process owns the data directory' },
   store_damaged: { status: 500, exit: 1, meaning: 'a file of the store is not as it was written' },
   store_unreadable: { status: 500, exit: 1, meaning: 'a file of the store cannot be read' },

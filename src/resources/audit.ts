@@ -5,7 +5,7 @@
 import type { Row } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { append, clear, type Entry } from '../store/bounded.ts';
-import type { Transaction } from '../store/draft.ts';
+import type { Transaction } from '../store/writer/draft.ts';
 import type { Change } from '../model/change.ts';
 
 /** Bytes of entries that are kept, unless it was set otherwise. */

@@ -1,7 +1,7 @@
 /** The elements of an array that is written as a whole (spec 9.2). */
 import { CatalogError } from '../errors.ts';
 import type { Kind, Row } from '../model/kind.ts';
-import type { Transaction, LongTransaction } from '../store/draft.ts';
+import type { Transaction, LongTransaction } from '../store/writer/draft.ts';
 import type { View } from '../store/view.ts';
 import { type Input, Problems, type Update } from './input.ts';
 import type { Representation } from './representation.ts';

@@ -2,7 +2,7 @@
 import type { Change } from '../model/change.ts';
 import type { Kind } from '../model/kind.ts';
 import { inSlices } from '../slices.ts';
-import { Draft } from '../store/draft.ts';
+import { Draft } from '../store/writer/draft.ts';
 import type { Store } from '../store/store.ts';
 import { requireTargets } from './bulk.ts';
 import { parseInput, parseOneUpdate } from './input.ts';

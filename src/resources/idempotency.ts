@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { CatalogError } from '../errors.ts';
 import { existingRow, type RowOf } from '../model/rows.ts';
 import { append, expire } from '../store/bounded.ts';
-import type { Transaction } from '../store/draft.ts';
+import type { Transaction } from '../store/writer/draft.ts';
 import type { View } from '../store/view.ts';
 
 /** Milliseconds that a key is good for. */

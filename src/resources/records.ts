@@ -6,7 +6,7 @@ import { CatalogError } from '../errors.ts';
 import type { Kind, Row } from '../model/kind.ts';
 import { referrersOf } from '../model/relations.ts';
 import { inSlices } from '../slices.ts';
-import type { Transaction } from '../store/draft.ts';
+import type { Transaction } from '../store/writer/draft.ts';
 import type { Selection } from '../store/memory/selection.ts';
 import { type Address, requireParent, requireRow } from './address.ts';
 import type { AuditedStore } from './audit/audited-store.ts';

@@ -2,7 +2,7 @@
 import { type Attribute, isStored, type Kind, type Row, type Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { perKind } from '../model/per-kind.ts';
-import type { Transaction } from '../store/draft.ts';
+import type { Transaction } from '../store/writer/draft.ts';
 import { atOnce } from '../slices.ts';
 import type { Address } from './address.ts';
 import type { Input } from './input.ts';

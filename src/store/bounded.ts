@@ -12,7 +12,7 @@
 import type { Kind, KindName, Row, Weight } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { existingRow, type RowOf } from '../model/rows.ts';
-import type { Transaction } from './draft.ts';
+import type { Transaction } from './writer/draft.ts';
 import type { State } from './state.ts';
 
 /** Attributes of the bound itself; `nth` only in tables with shelves. */

@@ -6,9 +6,9 @@ import { acquireOwnership, type FileLock } from '../disk/lock.ts';
 import { CatalogError, endsWriting } from '../errors.ts';
 import type { KindName, Scalar } from '../model/kind.ts';
 import type { RowOf } from '../model/rows.ts';
-import type { ChangeSet } from './change-set.ts';
-import { Committer, type CommitListener } from './commit.ts';
-import type { LongTransaction, Transaction } from './draft.ts';
+import type { ChangeSet, EncodedChangeSet } from './change-set.ts';
+import { Committer, type CommitListener } from './writer/committer.ts';
+import type { LongTransaction, Transaction } from './writer/draft.ts';
 import { FileLog } from './files/file-log.ts';
 import { BASE, HEAD, LOCK, unwritable } from './files/files.ts';
 import { recover } from './files/recovery.ts';
@@ -121,6 +121,11 @@ export class Store implements ReadableStore {
   /** See {@link Committer.submit}. */
   transact<T>(run: (transaction: Transaction) => T): Promise<T> {
     return this.#committer.submit(run);
+  }
+
+  /** See {@link Committer.receive}. */
+  receive(received: EncodedChangeSet): Promise<void> {
+    return this.#committer.receive(received);
   }
 
   /** See {@link Committer.listen}. */

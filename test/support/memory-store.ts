@@ -3,7 +3,7 @@ import { CatalogError } from '../../src/errors.ts';
 import type { Change } from '../../src/model/change.ts';
 import type { KindName, Scalar } from '../../src/model/kind.ts';
 import type { RowOf } from '../../src/model/rows.ts';
-import { Draft, type Transaction } from '../../src/store/draft.ts';
+import { Draft, type Transaction } from '../../src/store/writer/draft.ts';
 import { encodeChangeSet } from '../../src/store/files/change-set.ts';
 import type { FrozenView } from '../../src/store/memory/frozen-view.ts';
 import type { Page, Selection } from '../../src/store/memory/selection.ts';

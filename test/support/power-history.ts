@@ -12,7 +12,7 @@ import { entryOf } from '../../src/resources/audit.ts';
 import { append } from '../../src/store/bounded.ts';
 import { checkStore } from '../../src/store/check.ts';
 import type { ReadableStore, State as StoreState } from '../../src/store/state.ts';
-import type { Transaction } from '../../src/store/draft.ts';
+import type { Transaction } from '../../src/store/writer/draft.ts';
 import { CHANGES, changeSetName, occupied } from '../../src/store/files/files.ts';
 import { recover } from '../../src/store/files/recovery.ts';
 import { changeOf } from '../../src/model/change.ts';

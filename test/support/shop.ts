@@ -17,7 +17,7 @@ import { Renderer } from '../../src/pages/render/renderer.ts';
 import { TemplateSources } from '../../src/pages/render/template-sources.ts';
 import { Templates } from '../../src/pages/render/templates.ts';
 import { createWriter } from '../../src/pages/writer/create-writer.ts';
-import type { Transaction } from '../../src/store/draft.ts';
+import type { Transaction } from '../../src/store/writer/draft.ts';
 import type { Change } from '../../src/model/change.ts';
 import type { ReadableStore } from '../../src/store/state.ts';
 import { readSnapshot } from '../../src/store/store.ts';

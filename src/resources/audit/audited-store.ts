@@ -1,6 +1,6 @@
 /** The store as the use cases write to it: what they write and its audit trail are one commit. */
 import { atOnce } from '../../slices.ts';
-import type { LongTransaction, Transaction } from '../../store/draft.ts';
+import type { LongTransaction, Transaction } from '../../store/writer/draft.ts';
 import type { FrozenView } from '../../store/memory/frozen-view.ts';
 import type { Store } from '../../store/store.ts';
 import { type Act, audit, auditAct, DEFAULT_AUDIT_BYTES } from '../audit.ts';

@@ -13,7 +13,7 @@ import { isStored, KIND_NAMES, type Kind, type Row, type Scalar } from '../../mo
 import { KINDS } from '../../model/kinds.ts';
 import { ownersOf, referrersOf } from '../../model/relations.ts';
 import type { RowOf } from '../../model/rows.ts';
-import type { Transaction } from '../../store/draft.ts';
+import type { Transaction } from '../../store/writer/draft.ts';
 import { USERS } from '../audit.ts';
 import { storedRow } from '../rows.ts';
 

@@ -3,7 +3,7 @@ import { CatalogError } from '../../errors.ts';
 import type { Kind } from '../../model/kind.ts';
 import { existingRow } from '../../model/rows.ts';
 import { atOnce } from '../../slices.ts';
-import { Draft, type LongTransaction, type Transaction } from '../../store/draft.ts';
+import { Draft, type LongTransaction, type Transaction } from '../../store/writer/draft.ts';
 import type { State } from '../../store/state.ts';
 import { translated } from '../records.ts';
 import { type Representation, represent } from '../representation.ts';

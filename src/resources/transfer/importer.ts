@@ -13,7 +13,7 @@ import { messageOf } from '../../errors.ts';
 import type { KindName } from '../../model/kind.ts';
 import type { Money } from '../../model/money.ts';
 import { inSlices } from '../../slices.ts';
-import { Draft } from '../../store/draft.ts';
+import { Draft } from '../../store/writer/draft.ts';
 import type { FrozenView } from '../../store/memory/frozen-view.ts';
 import type { AuditedStore } from '../audit/audited-store.ts';
 import { FileProblem } from './reading/file-problem.ts';

@@ -10,7 +10,7 @@ import type { Change } from '../../model/change.ts';
 import type { KindName, Scalar } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
 import { lookupIn, type RowOf } from '../../model/rows.ts';
-import { Candidates } from '../candidates.ts';
+import { Candidates } from '../writer/candidates.ts';
 import type { RowSnapshot } from './row-table.ts';
 import { indexedAttributes } from './tables.ts';
 import type { View } from '../view.ts';

@@ -15,7 +15,7 @@ import { type Creation, Records } from '../../../src/resources/records.ts';
 import { boundFaults } from '../../../src/store/bounded.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import { State } from '../../../src/store/state.ts';
-import { Draft, type Transaction } from '../../../src/store/draft.ts';
+import { Draft, type Transaction } from '../../../src/store/writer/draft.ts';
 import { recover } from '../../../src/store/files/recovery.ts';
 import { Store } from '../../../src/store/store.ts';
 import { settle } from '../../support/memory-store.ts';

@@ -6,7 +6,7 @@ import { KINDS } from '../../../src/model/kinds.ts';
 import { existingRow } from '../../../src/model/rows.ts';
 import { RepresentationCache } from '../../../src/resources/representation-cache.ts';
 import { represent } from '../../../src/resources/representation.ts';
-import type { Transaction } from '../../../src/store/draft.ts';
+import type { Transaction } from '../../../src/store/writer/draft.ts';
 import { Store } from '../../../src/store/store.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { quickDisk } from '../../support/disk.ts';

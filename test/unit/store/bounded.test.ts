@@ -6,7 +6,7 @@ import type { KindName, Row } from '../../../src/model/kind.ts';
 import { KINDS } from '../../../src/model/kinds.ts';
 import { append, boundFaults, clear } from '../../../src/store/bounded.ts';
 import { State } from '../../../src/store/state.ts';
-import { Draft, type Transaction } from '../../../src/store/draft.ts';
+import { Draft, type Transaction } from '../../../src/store/writer/draft.ts';
 import { RowTable } from '../../../src/store/memory/row-table.ts';
 import { settle } from '../../support/memory-store.ts';
 

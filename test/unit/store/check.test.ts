@@ -10,7 +10,7 @@ import { entryOf } from '../../../src/resources/audit.ts';
 import { append } from '../../../src/store/bounded.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import { createStore } from '../../../src/store/files/create.ts';
-import type { Transaction } from '../../../src/store/draft.ts';
+import type { Transaction } from '../../../src/store/writer/draft.ts';
 import { BASE, CHANGES, changeSetName, HEAD } from '../../../src/store/files/files.ts';
 import { changeOf } from '../../../src/model/change.ts';
 import { recover } from '../../../src/store/files/recovery.ts';

@@ -8,7 +8,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError, messageOf } from '../../../src/errors.ts';
 import { checkStore } from '../../../src/store/check.ts';
-import type { Transaction } from '../../../src/store/draft.ts';
+import type { Transaction } from '../../../src/store/writer/draft.ts';
 import { recover } from '../../../src/store/files/recovery.ts';
 import type { ReadableStore } from '../../../src/store/state.ts';
 import { Store } from '../../../src/store/store.ts';

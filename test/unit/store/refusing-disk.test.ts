@@ -13,7 +13,7 @@ import { KIND_NAMES } from '../../../src/model/kind.ts';
 import { restoreBackup, verifyBackup, writeBackup } from '../../../src/store/backup.ts';
 import { decodeBase } from '../../../src/store/files/base-reader.ts';
 import type { State } from '../../../src/store/state.ts';
-import type { Transaction } from '../../../src/store/draft.ts';
+import type { Transaction } from '../../../src/store/writer/draft.ts';
 import { BASE, CHANGES, changeSetName, HEAD, listChanges } from '../../../src/store/files/files.ts';
 import { readHead } from '../../../src/store/files/head.ts';
 import { recover } from '../../../src/store/files/recovery.ts';

@@ -17,7 +17,7 @@ import * as assert from 'uvu/assert';
 import { type Disk, machineDisk } from '../../../src/disk/disk.ts';
 import { CatalogError } from '../../../src/errors.ts';
 import { KIND_NAMES, type KindName, type Row } from '../../../src/model/kind.ts';
-import type { Transaction } from '../../../src/store/draft.ts';
+import type { Transaction } from '../../../src/store/writer/draft.ts';
 import { HEAD } from '../../../src/store/files/files.ts';
 import type { Change } from '../../../src/model/change.ts';
 import type { ReadableStore } from '../../../src/store/state.ts';

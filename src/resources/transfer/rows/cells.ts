@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { CatalogError } from '../../../errors.ts';
 import type { Kind, Row, Scalar } from '../../../model/kind.ts';
 import type { Money } from '../../../model/money.ts';
-import type { Transaction } from '../../../store/draft.ts';
+import type { Transaction } from '../../../store/writer/draft.ts';
 import type { Column } from '../columns.ts';
 import { guardFormula, unguardFormula } from '../formulas.ts';
 import { LabelError } from '../labels.ts';

@@ -3,7 +3,7 @@ import type { KindName } from '../../../model/kind.ts';
 import { KINDS } from '../../../model/kinds.ts';
 import { existingRow } from '../../../model/rows.ts';
 import { atOnce } from '../../../slices.ts';
-import type { Transaction } from '../../../store/draft.ts';
+import type { Transaction } from '../../../store/writer/draft.ts';
 import { parseInput } from '../../input.ts';
 import { insertUnseen } from '../../rows.ts';
 import { LabelError, parsePairs, parsePath } from '../labels.ts';

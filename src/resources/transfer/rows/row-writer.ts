@@ -4,7 +4,7 @@ import { KINDS } from '../../../model/kinds.ts';
 import type { Money } from '../../../model/money.ts';
 import { existingRow } from '../../../model/rows.ts';
 import { atOnce } from '../../../slices.ts';
-import type { Transaction } from '../../../store/draft.ts';
+import type { Transaction } from '../../../store/writer/draft.ts';
 import { type Input, parseInput } from '../../input.ts';
 import { visibleAttributes } from '../../representation.ts';
 import { insertUnseen } from '../../rows.ts';

@@ -9,7 +9,7 @@ import { CatalogError } from '../../../../src/errors.ts';
 import type { KindName, Row, Scalar } from '../../../../src/model/kind.ts';
 import { MAX_CHOICE_SKUS } from '../../../../src/pages/shop/gather.ts';
 import { PART_SIZE, SITEMAP_PART } from '../../../../src/pages/shop/names.ts';
-import type { Transaction } from '../../../../src/store/draft.ts';
+import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import { add, change, MemoryStore } from '../../../support/memory-store.ts';
 import { addChain, addSku, addSpu, differences, freshPages, Shop } from '../../../support/shop.ts';
 

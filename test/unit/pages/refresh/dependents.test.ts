@@ -6,7 +6,7 @@ import { MAX_CHOICE_SKUS } from '../../../../src/pages/shop/gather.ts';
 import { dependentsOf, expand } from '../../../../src/pages/refresh/dependents.ts';
 import { RowSummaries } from '../../../../src/pages/refresh/row-summaries.ts';
 import type { PageName } from '../../../../src/pages/shop/names.ts';
-import type { Transaction } from '../../../../src/store/draft.ts';
+import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import { add, change, MemoryStore } from '../../../support/memory-store.ts';
 import { addChain, addSku, addSpu } from '../../../support/shop.ts';
 

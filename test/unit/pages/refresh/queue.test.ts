@@ -13,7 +13,7 @@ import { PageQueue } from '../../../../src/pages/refresh/queue.ts';
 import { Gatherer } from '../../../../src/pages/shop/gather.ts';
 import { PageList } from '../../../../src/pages/shop/page-list.ts';
 import { createWriter } from '../../../../src/pages/writer/create-writer.ts';
-import type { Transaction } from '../../../../src/store/draft.ts';
+import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { openStore, storeDirectory } from '../../../support/checked.ts';
 import { quickDisk, turn } from '../../../support/disk.ts';

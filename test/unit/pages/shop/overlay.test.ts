@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { OverlaidCatalog } from '../../../../src/pages/shop/overlay.ts';
-import type { Transaction } from '../../../../src/store/draft.ts';
+import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import { MemoryStore } from '../../../support/memory-store.ts';
 
 const PARENTS = 2;

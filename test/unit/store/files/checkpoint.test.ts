@@ -8,7 +8,7 @@ import type { Disk } from '../../../../src/disk/disk.ts';
 import { KIND_NAMES, type KindName, type Row } from '../../../../src/model/kind.ts';
 import { decodeBase } from '../../../../src/store/files/base-reader.ts';
 import type { State } from '../../../../src/store/state.ts';
-import type { Transaction } from '../../../../src/store/draft.ts';
+import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import { BASE, HEAD } from '../../../../src/store/files/files.ts';
 import type { ReadableStore } from '../../../../src/store/state.ts';
 import { readSnapshot, type Store } from '../../../../src/store/store.ts';

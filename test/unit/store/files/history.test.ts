@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { machineDisk } from '../../../../src/disk/disk.ts';
 import { CatalogError } from '../../../../src/errors.ts';
 import type { ChangeSet } from '../../../../src/store/change-set.ts';
-import type { Transaction } from '../../../../src/store/draft.ts';
+import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import { changeSetName, listChanges } from '../../../../src/store/files/files.ts';
 import { historyOf } from '../../../../src/store/files/history.ts';
 import { recover } from '../../../../src/store/files/recovery.ts';

@@ -1,10 +1,10 @@
 /** A transaction that is run in slices: a commit of its own, whole or not at all (spec 10.2, 10.3). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Transaction } from '../../../src/store/draft.ts';
-import type { Store } from '../../../src/store/store.ts';
-import { openStore, storeDirectory } from '../../support/checked.ts';
-import { quickDisk } from '../../support/disk.ts';
+import type { Transaction } from '../../../../src/store/writer/draft.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import { openStore, storeDirectory } from '../../../support/checked.ts';
+import { quickDisk } from '../../../support/disk.ts';
 
 const open = () => openStore(storeDirectory(), { disk: quickDisk });
 

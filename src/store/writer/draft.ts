@@ -3,17 +3,17 @@
  * writes go to the draft alone. A transaction that throws is undone; one that returns has had its
  * references judged.
  */
-import type { KindName, Row, Scalar } from '../model/kind.ts';
-import { KINDS } from '../model/kinds.ts';
-import { referrersOf } from '../model/relations.ts';
-import type { RowOf } from '../model/rows.ts';
+import type { KindName, Row, Scalar } from '../../model/kind.ts';
+import { KINDS } from '../../model/kinds.ts';
+import { referrersOf } from '../../model/relations.ts';
+import type { RowOf } from '../../model/rows.ts';
 import { Candidates } from './candidates.ts';
-import { type Change, changeOf } from '../model/change.ts';
-import { type ChangeSetContent, charactersOf, type LastIds } from './change-set.ts';
-import { indexedAttributes } from './memory/tables.ts';
-import { toldByTrail } from './memory/told-rows.ts';
-import { atOnce } from '../slices.ts';
-import type { View } from './view.ts';
+import { type Change, changeOf } from '../../model/change.ts';
+import { type ChangeSetContent, charactersOf, type LastIds } from '../change-set.ts';
+import { indexedAttributes } from '../memory/tables.ts';
+import { toldByTrail } from '../memory/told-rows.ts';
+import { atOnce } from '../../slices.ts';
+import type { View } from '../view.ts';
 import { verify, type Write } from './verify.ts';
 
 /** What a transaction may do. */

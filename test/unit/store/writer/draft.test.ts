@@ -2,18 +2,18 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CatalogError } from '../../../src/errors.ts';
-import { KIND_NAMES, type KindName, type Row, type Scalar } from '../../../src/model/kind.ts';
-import { ALL_KINDS, KINDS } from '../../../src/model/kinds.ts';
-import { lookupIn } from '../../../src/model/rows.ts';
-import { referrersOf } from '../../../src/model/relations.ts';
-import { judge } from '../../../src/model/rules.ts';
-import { Draft } from '../../../src/store/draft.ts';
-import { perKind } from '../../../src/model/per-kind.ts';
-import { RowTable } from '../../../src/store/memory/row-table.ts';
-import { indexedAttributes } from '../../../src/store/memory/tables.ts';
-import { State } from '../../../src/store/state.ts';
-import { settle } from '../../support/memory-store.ts';
+import { CatalogError } from '../../../../src/errors.ts';
+import { KIND_NAMES, type KindName, type Row, type Scalar } from '../../../../src/model/kind.ts';
+import { ALL_KINDS, KINDS } from '../../../../src/model/kinds.ts';
+import { lookupIn } from '../../../../src/model/rows.ts';
+import { referrersOf } from '../../../../src/model/relations.ts';
+import { judge } from '../../../../src/model/rules.ts';
+import { Draft } from '../../../../src/store/writer/draft.ts';
+import { perKind } from '../../../../src/model/per-kind.ts';
+import { RowTable } from '../../../../src/store/memory/row-table.ts';
+import { indexedAttributes } from '../../../../src/store/memory/tables.ts';
+import { State } from '../../../../src/store/state.ts';
+import { settle } from '../../../support/memory-store.ts';
 
 const TIME = '2026-11-21T12:00:00.000Z';
 

@@ -1,5 +1,5 @@
 /** The rows of a draft by the values that it has given them. */
-import type { KindName, Row, Scalar } from '../model/kind.ts';
+import type { KindName, Row, Scalar } from '../../model/kind.ts';
 
 /** Ids as they were added, and whether they are in ascending order, each once. */
 interface Ids {

@@ -9,24 +9,26 @@
  *    then the listeners are called. Readers see durable rows only.
  * 3. A transaction is answered after its group: everything that it saw of the group is durable then.
  * 4. A transaction has no effects beyond its draft, so that a group could be run again.
+ * 5. A change set that another host has made enters through the same queue, never beside a draft.
  */
 import type { Low } from 'lowdb';
-import { CatalogError, endsWriting, messageOf } from '../errors.ts';
-import type { Change } from '../model/change.ts';
-import { type ChangeSet, type ChangeSetContent, charactersOf } from './change-set.ts';
-import { inSlices } from '../slices.ts';
-import { Draft, type LongTransaction, type Transaction } from './draft.ts';
-import { encodeChangeSet, encodeInParts } from './files/change-set.ts';
-import { reasonOf } from './files/files.ts';
-import type { Log } from './log.ts';
-import type { StoreObserver } from './observer.ts';
-import type { State } from './state.ts';
-
-/**
- * A group is closed when it has so many transactions, when its change set has about so many
- * characters, or when its transactions have run for so long. The rest waits for the next group.
- */
-const MAX_GROUP = { transactions: 1024, characters: 1024 * 1024, milliseconds: 5 };
+import { CatalogError, endsWriting, messageOf } from '../../errors.ts';
+import type { Change } from '../../model/change.ts';
+import { inSlices } from '../../slices.ts';
+import {
+  type ChangeSet,
+  type ChangeSetContent,
+  charactersIn,
+  type EncodedChangeSet,
+  rowsIn,
+} from '../change-set.ts';
+import { encodeChangeSet, encodeInParts } from '../files/change-set.ts';
+import { reasonOf } from '../files/files.ts';
+import type { Log } from '../log.ts';
+import type { StoreObserver } from '../observer.ts';
+import type { State } from '../state.ts';
+import type { Draft, LongTransaction, Transaction } from './draft.ts';
+import { type Group, type Job, runGroup } from './group.ts';
 
 /**
  * Change sets of more rows, or of about more characters, are encoded and planned in slices. A
@@ -45,25 +47,6 @@ export interface Commit {
 
 export type CommitListener = (commit: Commit) => void;
 
-interface Job {
-  /** Runs the transaction; gives a promise of its result if it is `alone`. */
-  readonly run: (draft: Draft) => unknown;
-  /** Whether it is a group of its own, and run in slices. */
-  readonly alone: boolean;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** A group that has run on a draft, and waits for the log. */
-interface Group {
-  readonly jobs: readonly Job[];
-  readonly content: ChangeSetContent | null;
-  /** Answers every transaction as its run ended. */
-  readonly settle: readonly (() => void)[];
-  /** Transactions that wrote to the draft or saw what others wrote. They fail with the group. */
-  readonly dependent: readonly Job[];
-}
-
 interface Callbacks {
   /** Called if a checkpoint fails. The store continues. */
   readonly onError: (error: unknown) => void;
@@ -72,12 +55,28 @@ interface Callbacks {
   readonly observer?: StoreObserver | undefined;
 }
 
+/** What became of a group. */
+interface Outcome {
+  readonly transactions: number;
+  readonly content: ChangeSetContent | null;
+  /** When it was begun, on the clock of `performance.now`. */
+  readonly begun: number;
+  readonly refused: boolean;
+}
+
+/** A change set of another host that waits for its turn. */
+interface Received {
+  readonly received: EncodedChangeSet;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
 export class Committer {
   readonly #low: Low<State>;
   readonly #log: Log;
   readonly #callbacks: Callbacks;
   readonly #listeners: CommitListener[] = [];
-  #queue: Job[] = [];
+  #queue: (Job | Received)[] = [];
   #running: Promise<void> | null = null;
   #checkpoint: Promise<void> | null = null;
   #closed = false;
@@ -119,13 +118,31 @@ export class Committer {
   }
 
   #enqueue<T>(run: (draft: Draft) => T | Promise<T>, alone: boolean): Promise<T> {
-    if (this.#closed) {
-      return Promise.reject(new CatalogError('store_closed', 'the server is shutting down'));
-    }
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ run, alone, resolve: resolve as (value: unknown) => void, reject });
-      this.#running ??= this.#drain();
+      this.#wait({ run, alone, resolve: resolve as (value: unknown) => void, reject });
     });
+  }
+
+  /**
+   * Commits a change set that another host has made, with the bytes that it has there.
+   *
+   * @returns once it is durable here and readers see it.
+   * @throws CatalogError `history_differs` if it does not follow the last one, `write_refused`,
+   *   `store_closed`. Nothing was changed in these cases.
+   */
+  receive(received: EncodedChangeSet): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#wait({ received, resolve, reject });
+    });
+  }
+
+  #wait(job: Job | Received): void {
+    if (this.#closed) {
+      job.reject(new CatalogError('store_closed', 'the server is shutting down'));
+      return;
+    }
+    this.#queue.push(job);
+    this.#running ??= this.#drain();
   }
 
   /** Calls `listener` after every commit. A listener that throws does not affect the commit. */
@@ -145,9 +162,15 @@ export class Committer {
     while (this.#queue.length > 0) {
       const begun = performance.now();
       try {
-        const group = await runGroup(this.#low.data, this.#queue);
-        this.#queue = this.#queue.slice(group.jobs.length);
-        await this.#commitGroup(group, begun);
+        const [next] = this.#queue;
+        if (next !== undefined && 'received' in next) {
+          this.#queue = this.#queue.slice(1);
+          await this.#commitReceived(next, begun);
+        } else {
+          const group = await runGroup(this.#low.data, transactionsOf(this.#queue));
+          this.#queue = this.#queue.slice(group.jobs.length);
+          await this.#commitGroup(group, begun);
+        }
       } catch (error) {
         this.#fail(error);
       }
@@ -183,23 +206,41 @@ export class Committer {
       }
     }
     for (const answer of settle) answer();
-    this.#callbacks.observer?.committed({
-      transactions: jobs.length,
-      changes: content === null ? 0 : rowsIn(content),
-      milliseconds: performance.now() - begun,
-      refused,
-    });
+    this.#report({ transactions: jobs.length, content, begun, refused });
+  }
+
+  async #commitReceived({ received, resolve, reject }: Received, begun: number): Promise<void> {
+    const { changeSet } = received;
+    const { sequence, digest } = this.#low.data;
+    if (changeSet.sequence !== sequence + 1 || changeSet.previous !== digest) {
+      const what = `change set ${changeSet.sequence} does not follow ${sequence} of this store`;
+      reject(new CatalogError('history_differs', `${what}: the stores have different histories`));
+      return;
+    }
+    let refused = false;
+    try {
+      await this.#append(received);
+      resolve();
+    } catch (error) {
+      refused = true;
+      reject(this.#refusal(error));
+    }
+    this.#report({ transactions: 1, content: changeSet, begun, refused });
   }
 
   async #commit(content: ChangeSetContent): Promise<void> {
+    const encoded = isLarge(content)
+      ? await inSlices(encodeInParts(content))
+      : encodeChangeSet(content);
+    await this.#append(encoded);
+  }
+
+  async #append(encoded: EncodedChangeSet): Promise<void> {
     this.#checkpointIfDue();
-    // The state does not move in between: one group is committed at a time.
-    const isLarge =
-      rowsIn(content) > MAX_AT_ONCE.rows || charactersIn(content) > MAX_AT_ONCE.characters;
-    const encoded = isLarge ? await inSlices(encodeInParts(content)) : encodeChangeSet(content);
-    const plan = isLarge ? await inSlices(this.#low.data.plan(content)) : undefined;
-    await this.#log.append(encoded);
     const { changeSet } = encoded;
+    // The state does not move in between: one change set is committed at a time.
+    const plan = isLarge(changeSet) ? await inSlices(this.#low.data.plan(changeSet)) : undefined;
+    await this.#log.append(encoded);
     const bytes = encoded.bytes.length;
     let changes: readonly Change[];
     try {
@@ -212,6 +253,15 @@ export class Committer {
       // Answers are microtasks of this turn, so that they come first.
       setImmediate(() => listener({ changeSet, changes, bytes }));
     }
+  }
+
+  #report({ transactions, content, begun, refused }: Outcome): void {
+    this.#callbacks.observer?.committed({
+      transactions,
+      changes: content === null ? 0 : rowsIn(content),
+      milliseconds: performance.now() - begun,
+      refused,
+    });
   }
 
   /** The new base is as of the last commit. Commits go on while it is written. */
@@ -237,42 +287,14 @@ export class Committer {
   }
 }
 
-/** Runs transactions one after the other on one draft of the state, until the group is full. */
-async function runGroup(state: State, queue: readonly Job[]): Promise<Group> {
-  const draft = new Draft(state);
-  const end = performance.now() + MAX_GROUP.milliseconds;
-  const jobs: Job[] = [];
-  const settle: (() => void)[] = [];
-  const dependent: Job[] = [];
+/** The transactions up to the next change set of another host. */
+function* transactionsOf(queue: readonly (Job | Received)[]): Generator<Job> {
   for (const job of queue) {
-    if (job.alone && jobs.length > 0) break;
-    jobs.push(job);
-    const sawDraft = draft.dirty;
-    try {
-      const value = job.alone ? await job.run(draft) : job.run(draft);
-      settle.push(() => job.resolve(value));
-      if (draft.dirty) dependent.push(job);
-    } catch (error) {
-      settle.push(() => job.reject(error));
-      if (sawDraft) dependent.push(job);
-    }
-    if (job.alone || jobs.length === MAX_GROUP.transactions) break;
-    if (draft.characters >= MAX_GROUP.characters || performance.now() >= end) break;
+    if ('received' in job) return;
+    yield job;
   }
-  const content = await inSlices(draft.changeSetInParts(new Date().toISOString()));
-  return { jobs, content, settle, dependent };
 }
 
-/** About how many characters the rows of a change set have as JSON. */
-function charactersIn({ put, before = {} }: ChangeSetContent): number {
-  const lists = [...Object.values(put), ...Object.values(before)];
-  return lists.reduce(
-    (sum, rows) => rows.reduce((characters, row) => characters + charactersOf(row), sum),
-    0,
-  );
-}
-
-function rowsIn({ put, delete: deleted }: ChangeSetContent): number {
-  const lists = [...Object.values(put), ...Object.values(deleted)];
-  return lists.reduce((sum, { length }) => sum + length, 0);
+function isLarge(content: ChangeSetContent): boolean {
+  return rowsIn(content) > MAX_AT_ONCE.rows || charactersIn(content) > MAX_AT_ONCE.characters;
 }

@@ -1,11 +1,11 @@
 /** Judges what a transaction wrote: references, rules, and rows that rely on what was changed. */
-import { IntegrityError, ReferredToError } from '../model/failures.ts';
-import type { Kind, KindName, Row } from '../model/kind.ts';
-import { KINDS } from '../model/kinds.ts';
-import { ownersOf, referrersOf } from '../model/relations.ts';
-import { existingRow, type Lookup } from '../model/rows.ts';
-import { duplicate, judge, uniqueAttributes } from '../model/rules.ts';
-import type { View } from './view.ts';
+import { IntegrityError, ReferredToError } from '../../model/failures.ts';
+import type { Kind, KindName, Row } from '../../model/kind.ts';
+import { KINDS } from '../../model/kinds.ts';
+import { ownersOf, referrersOf } from '../../model/relations.ts';
+import { existingRow, type Lookup } from '../../model/rows.ts';
+import { duplicate, judge, uniqueAttributes } from '../../model/rules.ts';
+import type { View } from '../view.ts';
 
 /** How many referring rows a message names. */
 const MAX_NAMED_REFERRERS = 3;

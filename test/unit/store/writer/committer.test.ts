@@ -1,13 +1,16 @@
 /** The one writer: groups, their bounds, their order, and what a failure does. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { messageOf } from '../../../src/errors.ts';
-import { type Commit, Committer } from '../../../src/store/commit.ts';
-import type { Transaction } from '../../../src/store/draft.ts';
-import { databaseOver } from '../../../src/store/lowdb.ts';
-import type { StoreObserver } from '../../../src/store/observer.ts';
-import { turn } from '../../support/disk.ts';
-import { MemoryLog } from '../../support/memory-log.ts';
+import { CatalogError, messageOf } from '../../../../src/errors.ts';
+import type { ChangeSetContent } from '../../../../src/store/change-set.ts';
+import { encodeChangeSet } from '../../../../src/store/files/change-set.ts';
+import type { State } from '../../../../src/store/state.ts';
+import { type Commit, Committer } from '../../../../src/store/writer/committer.ts';
+import { Draft, type Transaction } from '../../../../src/store/writer/draft.ts';
+import { databaseOver } from '../../../../src/store/lowdb.ts';
+import type { StoreObserver } from '../../../../src/store/observer.ts';
+import { turn } from '../../../support/disk.ts';
+import { MemoryLog } from '../../../support/memory-log.ts';
 
 const addBook =
   (name = 'Book') =>
@@ -119,6 +122,55 @@ test('transactions that wait behind a defect are rejected', async () => {
   assert.is(await first, 1);
   assert.is(await waiting, 'a commit could not be completed: no metrics');
   assert.is(fatalities.length, 1);
+});
+
+/** What another host would make of a transaction over the same state. */
+function madeElsewhere(state: State, transaction: (draft: Transaction) => unknown) {
+  const draft = new Draft(state);
+  draft.run(transaction);
+  return encodeChangeSet(draft.changeSet('2026-01-01T00:00:00.000Z') as ChangeSetContent);
+}
+
+test('a change set of another host enters in its turn, with its bytes, and is heard', async () => {
+  const { log, low, committer } = await open();
+  const heard: Commit[] = [];
+  committer.listen((commit) => heard.push(commit));
+  const received = madeElsewhere(low.data, addBook('from elsewhere'));
+  const taken = committer.receive(received);
+  const id = await committer.submit(addBook('own'));
+  await taken;
+  assert.is(id, 2, 'the transaction after it sees it');
+  assert.equal(log.changeSets[0], received.changeSet);
+  assert.is(log.changeSets[1]?.previous, received.changeSet.digest);
+  await turn();
+  assert.equal(heard.map(({ changeSet, bytes }) => [changeSet.sequence, bytes]).slice(0, 1), [
+    [1, received.bytes.length],
+  ]);
+});
+
+test('a change set of another history is refused, and changes nothing', async () => {
+  const { log, low, committer } = await open();
+  const late = madeElsewhere(low.data, addBook());
+  await committer.submit(addBook('first'));
+  const failure = await committer.receive(late).catch((error: unknown) => error);
+  assert.ok(failure instanceof CatalogError);
+  assert.is(failure.code, 'history_differs');
+  assert.is(log.changeSets.length, 1);
+  assert.is(await committer.submit(addBook('next')), 2);
+});
+
+test('a change set of another host that the disk refuses can be sent again', async () => {
+  const { log, low, committer } = await open();
+  const received = madeElsewhere(low.data, addBook());
+  log.onAppend = async () => {
+    throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+  };
+  const failure = await committer.receive(received).catch((error: unknown) => error);
+  assert.ok(failure instanceof CatalogError);
+  assert.is(failure.code, 'write_refused');
+  log.onAppend = async () => {};
+  await committer.receive(received);
+  assert.is(low.data.digest, received.changeSet.digest);
 });
 
 test.run();

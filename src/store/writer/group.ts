@@ -1,0 +1,61 @@
+/** A group of transactions: what runs together on one draft, and becomes one change set. */
+import { inSlices } from '../../slices.ts';
+import type { ChangeSetContent } from '../change-set.ts';
+import type { State } from '../state.ts';
+import { Draft } from './draft.ts';
+
+/**
+ * A group is closed when it has so many transactions, when its change set has about so many
+ * characters, or when its transactions have run for so long. The rest waits for the next group.
+ */
+const MAX_GROUP = { transactions: 1024, characters: 1024 * 1024, milliseconds: 5 };
+
+/** A transaction that waits for its group. */
+export interface Job {
+  /** Runs the transaction; gives a promise of its result if it is `alone`. */
+  readonly run: (draft: Draft) => unknown;
+  /** Whether it is a group of its own, and run in slices. */
+  readonly alone: boolean;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A group that has run on a draft, and waits for the log. */
+export interface Group {
+  readonly jobs: readonly Job[];
+  readonly content: ChangeSetContent | null;
+  /** Answers every transaction as its run ended. */
+  readonly settle: readonly (() => void)[];
+  /** Transactions that wrote to the draft or saw what others wrote. They fail with the group. */
+  readonly dependent: readonly Job[];
+}
+
+/**
+ * Runs transactions one after the other on one draft of the state, until the group is full.
+ *
+ * @param queue of at least one transaction.
+ */
+export async function runGroup(state: State, queue: Iterable<Job>): Promise<Group> {
+  const draft = new Draft(state);
+  const end = performance.now() + MAX_GROUP.milliseconds;
+  const jobs: Job[] = [];
+  const settle: (() => void)[] = [];
+  const dependent: Job[] = [];
+  for (const job of queue) {
+    if (job.alone && jobs.length > 0) break;
+    jobs.push(job);
+    const sawDraft = draft.dirty;
+    try {
+      const value = job.alone ? await job.run(draft) : job.run(draft);
+      settle.push(() => job.resolve(value));
+      if (draft.dirty) dependent.push(job);
+    } catch (error) {
+      settle.push(() => job.reject(error));
+      if (sawDraft) dependent.push(job);
+    }
+    if (job.alone || jobs.length === MAX_GROUP.transactions) break;
+    if (draft.characters >= MAX_GROUP.characters || performance.now() >= end) break;
+  }
+  const content = await inSlices(draft.changeSetInParts(new Date().toISOString()));
+  return { jobs, content, settle, dependent };
+}
