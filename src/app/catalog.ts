@@ -40,6 +40,7 @@ export type CatalogOptions = Pick<
   | 'pages'
   | 'auditSize'
   | 'history'
+  | 'checkpointSize'
   | 'protectBooks'
   | 'maxJsonDepth'
   | 'maxJsonElements'
@@ -96,7 +97,7 @@ export async function openCatalog(
 }
 
 function openStore(
-  { data: directory, history }: CatalogOptions,
+  { data: directory, history, checkpointSize }: CatalogOptions,
   disk: Context['disk'],
   monitor: Monitor,
 ): Promise<Store> {
@@ -106,6 +107,7 @@ function openStore(
     create: true,
     disk,
     history,
+    smallestCheckpoint: checkpointSize,
     onError: monitor.failed('the store goes on, but'),
     onFatal: monitor.fatal,
     observer: monitor.observer,

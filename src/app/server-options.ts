@@ -52,4 +52,6 @@ export interface ServeOptions extends OperationOptions {
   readonly auditSize: number;
   /** Bytes of change sets that are kept after a checkpoint. */
   readonly history: number;
+  /** Bytes that change sets may take together beside a smaller base. */
+  readonly checkpointSize?: number;
 }

@@ -26,7 +26,7 @@ interface Options {
   readonly create: boolean;
   readonly disk?: Disk;
   /** Bytes that change sets may take together beside a small base; 4 MiB if left out. */
-  readonly smallestCheckpoint?: number;
+  readonly smallestCheckpoint?: number | undefined;
   /** Bytes of change sets that are kept although the base contains them; 256 MiB if left out. */
   readonly history?: number | undefined;
   /** Called with what fails in the background. The store continues. */

@@ -4,14 +4,14 @@ import type { Context } from '../../app/context.ts';
 import type { ServeOptions } from '../../app/server-options.ts';
 import { DEFAULT_SETTINGS } from '../../pages/shop/settings.ts';
 import { DEFAULT_AUDIT_BYTES } from '../../resources/audit.ts';
-import { DEFAULT_HISTORY_BYTES } from '../../store/files/file-log.ts';
+import { DEFAULT_CHECKPOINT_BYTES, DEFAULT_HISTORY_BYTES } from '../../store/files/file-log.ts';
 import { type Common, command } from '../command.ts';
 import { flag } from '../flags/flag.ts';
 import { addLimitFlags, addTimeoutFlags } from '../flags/limits.ts';
 import { addLoggingFlags } from '../flags/logging.ts';
 import { addAddressFlags, addClientFlags } from '../flags/network.ts';
 import { addPageFlags, type PageFlags, pageFlagsOf } from '../flags/pages.ts';
-import { parseAuditSize, parseHistory } from '../flags/values.ts';
+import { parseAuditSize, parseCheckpointSize, parseHistory } from '../flags/values.ts';
 
 /** The flags as commander names them, so far as they are not options of the server already. */
 type ServeFlags = Common &
@@ -48,15 +48,31 @@ export function declareServe(program: Command, context: Context): void {
       shown: String(DEFAULT_AUDIT_BYTES / 2 ** 20),
     }),
   );
-  serve.optionsGroup('Changes:').addOption(
-    flag('--history <size>', 'how much of them is kept to be read; 0 keeps nothing', parseHistory, {
-      value: DEFAULT_HISTORY_BYTES,
-      shown: `${DEFAULT_HISTORY_BYTES / 2 ** 20}MiB`,
-    }),
-  );
+  addChangeFlags(serve);
   addLoggingFlags(serve);
   addLimitFlags(serve);
   addTimeoutFlags(serve);
+}
+
+function addChangeFlags(serve: Command): void {
+  serve
+    .optionsGroup('Changes:')
+    .addOption(
+      flag(
+        '--history <size>',
+        'how much of them is kept to be read; 0 keeps nothing',
+        parseHistory,
+        { value: DEFAULT_HISTORY_BYTES, shown: `${DEFAULT_HISTORY_BYTES / 2 ** 20}MiB` },
+      ),
+    )
+    .addOption(
+      flag(
+        '--checkpoint-size <size>',
+        'how much they grow, beside a smaller base, until a new base is written',
+        parseCheckpointSize,
+        { value: DEFAULT_CHECKPOINT_BYTES, shown: `${DEFAULT_CHECKPOINT_BYTES / 2 ** 20}MiB` },
+      ),
+    );
 }
 
 function serveOptionsOf(flags: ServeFlags): ServeOptions {

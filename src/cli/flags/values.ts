@@ -56,10 +56,25 @@ const UNITS: Readonly<Record<string, number>> = {
 /** Bytes. */
 const MAX_HISTORY = 2 ** 40;
 
+/** Bytes: a block of most file systems, and what a start reads in some seconds. */
+const CHECKPOINT_SIZE = { min: 2 ** 12, max: 2 ** 30 };
+
 /** @returns bytes, of a number of bytes, KiB, MiB or GiB. */
 export function parseHistory(text: string): number {
-  const [, digits, unit = ''] = /^(\d{1,13})(KiB|MiB|GiB)?$/.exec(text) ?? [];
-  const bytes = Number(digits) * (UNITS[unit] ?? Number.NaN);
+  const bytes = bytesOf(text);
   if (bytes <= MAX_HISTORY) return bytes;
   throw new InvalidArgumentError('Give a size such as 256MiB or 2GiB; 0 keeps nothing.');
+}
+
+/** @returns bytes, of a number of bytes, KiB, MiB or GiB. */
+export function parseCheckpointSize(text: string): number {
+  const bytes = bytesOf(text);
+  if (bytes >= CHECKPOINT_SIZE.min && bytes <= CHECKPOINT_SIZE.max) return bytes;
+  throw new InvalidArgumentError('Give a size from 4KiB to 1GiB, such as 4MiB.');
+}
+
+/** NaN for what is no size. */
+function bytesOf(text: string): number {
+  const [, digits, unit = ''] = /^(\d{1,13})(KiB|MiB|GiB)?$/.exec(text) ?? [];
+  return Number(digits) * (UNITS[unit] ?? Number.NaN);
 }

@@ -28,7 +28,7 @@ import { recover } from './recovery.ts';
 import { writeBase } from './write-base.ts';
 
 /** Change sets may outgrow a small base by this much before a checkpoint, in bytes. */
-const MIN_CHECKPOINT_BYTES = 4 * 1024 * 1024;
+export const DEFAULT_CHECKPOINT_BYTES = 4 * 1024 * 1024;
 
 /** Bytes of change sets that are kept after a checkpoint. */
 export const DEFAULT_HISTORY_BYTES = 256 * 1024 * 1024;
@@ -44,7 +44,7 @@ interface Options {
   readonly directory: string;
   /** Called with what fails beside the commits. The store continues. */
   readonly onError: (error: unknown) => void;
-  /** {@link MIN_CHECKPOINT_BYTES} if left out. */
+  /** {@link DEFAULT_CHECKPOINT_BYTES} if left out. */
   readonly smallestCheckpoint?: number | undefined;
   /** {@link DEFAULT_HISTORY_BYTES} if left out. */
   readonly history?: number | undefined;
@@ -73,7 +73,7 @@ export class FileLog implements Log {
     this.#options = options;
     this.#disk = options.disk;
     this.#directory = options.directory;
-    this.#smallestCheckpoint = options.smallestCheckpoint ?? MIN_CHECKPOINT_BYTES;
+    this.#smallestCheckpoint = options.smallestCheckpoint ?? DEFAULT_CHECKPOINT_BYTES;
     this.#history = this.#historyOf([]);
   }
 

@@ -6,7 +6,7 @@ import { machineDisk } from '../../../src/disk/disk.ts';
 import { decodeBase } from '../../../src/store/files/base-reader.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import type { State } from '../../../src/store/state.ts';
-import { BASE } from '../../../src/store/files/files.ts';
+import { BASE, changeSetName, listChanges, occupied } from '../../../src/store/files/files.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { runCommand, type Serving, serving, startServer } from '../../support/server.ts';
 import { Ledger } from './ledger.ts';
@@ -14,12 +14,8 @@ import { assertDied, CLOSING, type Death, FIXTURE, OPENING, startVictim, Trace }
 
 const WRITERS = 6;
 
-/**
- * Characters of a text. An SPU has three of them, and the files hold each twice: in its row and in
- * the audit trail. So many SPUs are more than change sets may have together, one less are not.
- */
-export const TEXT = 64_000;
-const FULL = 11;
+/** How much a store holds when a checkpoint is due, in KiB of change sets. */
+export const FULL = { small: 256, large: 4096 } as const;
 
 /** Answers of a victim after which it counts as one that never comes to its step. */
 const PATIENCE = 4000;
@@ -28,6 +24,8 @@ const PATIENCE = 4000;
 export interface Prepared {
   readonly data: string;
   readonly ledger: Ledger;
+  /** What its servers are started with. */
+  readonly args: readonly string[];
 }
 
 const OPTIONS = { seed: 1, writers: WRITERS, bulky: false };
@@ -43,17 +41,33 @@ export async function prepare(): Promise<Prepared> {
   await ledger.prepare(server);
   await ledger.spendId(server);
   await server.stop();
-  return { data, ledger };
+  return { data, ledger, args: [] };
 }
 
-/** The same with change sets of more than 4 MiB: the next commit begins a checkpoint. */
-export async function prepareFull(): Promise<Prepared> {
-  const prepared = await prepare();
-  const server = await startServer({ data: prepared.data });
-  for (let nth = 0; nth < FULL; nth += 1) await prepared.ledger.fill(server, TEXT);
+/**
+ * The same with so many change sets that the next commit begins a checkpoint.
+ *
+ * @param size of the change sets, in KiB.
+ */
+export async function prepareFull(size: number): Promise<Prepared> {
+  const { data, ledger } = await prepare();
+  const args = ['--checkpoint-size', `${size}KiB`];
+  const server = await startServer({ data, args });
+  const sizes = () =>
+    listChanges(machineDisk, data).sequences.map((sequence) =>
+      occupied(machineDisk.size(join(data, changeSetName(sequence))) ?? 0),
+    );
+  const isFull = () => sizes().reduce((sum, bytes) => sum + bytes, 0) > size * 1024;
+  while (!isFull()) await ledger.fill(server, textOf(size));
   await server.stop();
-  return prepared;
+  return { data, ledger, args };
 }
+
+/**
+ * Characters of a text with which a dozen SPUs are a full store. An SPU has three of them, and the
+ * files hold each twice: in its row and in the audit trail.
+ */
+export const textOf = (size: number): number => Math.floor((size * 1024) / 66);
 
 function copyOf(data: string): string {
   const copy = join(temporaryDirectory(), 'data');
@@ -83,8 +97,12 @@ export async function dieServing(prepared: Prepared, { step, nth, side }: Death)
   const death = { step, nth: nth + OPENING.filter((other) => other === step).length, side };
   const data = copyOf(prepared.data);
   const ledger = prepared.ledger.copy(OPTIONS);
-  const child = startVictim(['serve', '--port', '0'], { data, backup: null, death });
-  const victim = await serving(child);
+  const child = startVictim(['serve', '--port', '0', ...prepared.args], {
+    data,
+    backup: null,
+    death,
+  });
+  const victim = await serving(child, `victim ${prepared.args.join(' ')}`);
   await write(ledger, victim, () => ledger.answered >= PATIENCE);
   if (ledger.answered >= PATIENCE) await victim.stop();
   assertDied(await victim.finished, death);
@@ -138,8 +156,12 @@ export async function traceServing(
   const left = { data: copyOf(prepared.data), ledger: prepared.ledger.copy(OPTIONS) };
   const { data, ledger } = left;
   const trace = new Trace();
-  const child = startVictim(['serve', '--port', '0'], { data, backup: null, trace: trace.path });
-  const victim = await serving(child);
+  const child = startVictim(['serve', '--port', '0', ...prepared.args], {
+    data,
+    backup: null,
+    trace: trace.path,
+  });
+  const victim = await serving(child, `victim ${prepared.args.join(' ')}`);
   await write(ledger, victim, () => enough(left) || ledger.answered >= PATIENCE);
   const { status, stderr } = await victim.stop();
   assert.is(status, 0, stderr);

@@ -9,20 +9,19 @@ import { until } from '../../support/until.ts';
 import {
   checked,
   dieServing,
+  FULL,
   hasKept,
   prepareFull,
   recover,
   sequenceOfBase,
-  TEXT,
+  textOf,
   traceServing,
 } from './serving.ts';
-import { deathsIn, describeDeath, hasMade, withoutRepeats } from './steps.ts';
+import { deathsAt, deathsIn, describeDeath, hasMade, withoutRepeats } from './steps.ts';
 
-/** In a store that was migrated. The first sync of the base is one that is made on the way. */
+/** In a store that was migrated. */
 const CHECKPOINT = [
   'create base',
-  'write base',
-  'sync base',
   'write base',
   'sync base',
   'close base',
@@ -37,7 +36,7 @@ const CHECKPOINT = [
   'remove kept directory',
 ];
 
-const prepared = await prepareFull();
+const prepared = await prepareFull(FULL.small);
 const traced = await traceServing(prepared, ({ data }) => !hasKept(data));
 const steps = traced.filter((step) => CHECKPOINT.includes(step));
 
@@ -60,13 +59,27 @@ for (const death of deathsIn(steps, 3)) {
   });
 }
 
+test('a base of more than 4 MiB is synced on the way, and a server killed there goes on', async () => {
+  const large = await prepareFull(FULL.large);
+  for (const death of deathsAt(['sync base'], 1)) {
+    const left = await dieServing(large, death);
+    assert.is(sequenceOfBase(left.data), sequenceOfBase(large.data));
+    await recover(left);
+  }
+  const made = await traceServing(large, ({ data }) => !hasKept(data));
+  assert.equal(
+    withoutRepeats(made).filter((step) => step === 'sync base'),
+    ['sync base', 'sync base'],
+  );
+});
+
 test('kept files that a killed checkpoint has left go at the next one', async () => {
   const death = { step: 'remove kept base', nth: 1, side: 'after' } as const;
   const { data, ledger } = await dieServing(prepared, death);
-  const server = await startServer({ data });
+  const server = await startServer({ data, args: prepared.args });
   assert.ok(hasKept(data));
   // As much as the base has by now, and the commit that then finds a checkpoint due.
-  for (let nth = 0; nth < 16; nth += 1) await ledger.fill(server, TEXT);
+  for (let nth = 0; nth < 16; nth += 1) await ledger.fill(server, textOf(FULL.small));
   await until('the kept files are gone', () => !hasKept(data));
   assert.equal(ledger.violations, []);
   await server.stop();

@@ -10,7 +10,7 @@ import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { killServers } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
-import { prepareFull, sequenceOfBase } from './serving.ts';
+import { FULL, prepareFull, sequenceOfBase } from './serving.ts';
 import { type Call, canTrace, killTraced, serveTraced, stringsOf, type Traced } from './strace.ts';
 import { PROGRAM } from '../../support/paths.ts';
 
@@ -194,7 +194,7 @@ run(
 );
 
 run(`change sets are removed when the new base is durable${unless}`, async () => {
-  const prepared = await prepareFull();
+  const prepared = await prepareFull(FULL.large);
   const data = newData();
   cpSync(prepared.data, data, { recursive: true });
   const before = sequenceOfBase(data);

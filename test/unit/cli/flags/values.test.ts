@@ -4,7 +4,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseSize } from '../../../../src/cli/flags/limits.ts';
 import { parseOrigins } from '../../../../src/cli/flags/network.ts';
-import { parseAuditSize, parseHistory } from '../../../../src/cli/flags/values.ts';
+import {
+  parseAuditSize,
+  parseCheckpointSize,
+  parseHistory,
+} from '../../../../src/cli/flags/values.ts';
 import { callProgram } from '../../../support/program.ts';
 
 const SHOP = 'https://shop.example';
@@ -17,6 +21,7 @@ test('serve --help names the flags, their variables and the default sizes', asyn
   assert.match(text, /--cors-origin <origin> [^-]*CATALOG_CORS_ORIGIN/);
   assert.match(text, /--audit-size <MiB> [^-]*16[^-]*CATALOG_AUDIT_SIZE/);
   assert.match(text, /--history <size> [^-]*256MiB[^-]*CATALOG_HISTORY/);
+  assert.match(text, /--checkpoint-size <size> [^-]*4MiB[^-]*CATALOG_CHECKPOINT_SIZE/);
 });
 
 interface Flag {
@@ -92,6 +97,13 @@ const LIMITS: readonly Flag[] = [
     says: 'such as 256MiB or 2GiB; 0 keeps nothing',
     parse: parseHistory,
     wrong: ['x', '', '-1', '+1', '1.5', '1e2', '0x10', '1 MiB', '256MB', '1025GiB', '1TiB', '16\n'],
+  },
+  {
+    flag: '--checkpoint-size',
+    variable: 'CATALOG_CHECKPOINT_SIZE',
+    says: 'from 4KiB to 1GiB',
+    parse: parseCheckpointSize,
+    wrong: ['0', '', '4095', '3KiB', '2GiB', '1073741825', '4 MiB', '4MB', '-4MiB', '1.5MiB'],
   },
   {
     flag: '--cors-origin',
