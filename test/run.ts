@@ -1,11 +1,12 @@
 /**
- * Runs every test file in a process of its own, and adds up the counts that uvu prints.
+ * Runs every test file, and adds up the counts that uvu prints.
  *
  * uvu alone exits with status 0 if a hook throws, if a file forgets `.run()`, and if there is no
  * file at all. Here each of them is a failure.
  *
- * Files share nothing, so that one cannot break another. To run all of test/unit and test/http in
- * one process would save some 20 seconds of CPU time, which is not worth that.
+ * A file of test/process has a process of its own. The others share one, some of them at a time
+ * (test/batch.ts): most of their time goes to what each process does once. If a file ends its
+ * process, it has failed, and those after it get a new process.
  *
  * Tests of processes start the program more than a thousand times. They get it as an executable,
  * which is built first: it starts in a fifth of the CPU time that the source needs, and it is what
@@ -15,9 +16,10 @@
  *     bun test/run.ts FILE...      these; with one file, the program is run from source
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { BOUNDARY } from './batch.ts';
 
 const ROOT = join(import.meta.dir, '..');
 
@@ -27,11 +29,23 @@ const HANGS_AFTER_MS = 1_800_000;
 /** Files at once: one more than there are cores, because tests of processes wait most of the time. */
 const AT_ONCE = availableParallelism() + 1;
 
+/** Files that share a process: so many that it is worth it, so few that its memory stays small. */
+const BATCH = 12;
+
 /** Tests that measure CPU time. Beside others the same work takes more of it, so they run alone. */
 const MEASURING = join('test', 'http', 'loop-budget.test.ts');
 
 /** The room of the tests that start the program. */
 const PROCESSES = join('test', 'process');
+
+const BATCH_RUNNER = join(import.meta.dir, 'batch.ts');
+const ENDED = new RegExp(`${BOUNDARY}(\\d+)\n`);
+
+/** Where directories of tests are, if it is there: it has no device that a sync waits for. */
+const MEMORY = '/dev/shm';
+
+/** Bytes that tests need of it, and the executables that are built for them. */
+const ROOM = 4 * 2 ** 30;
 
 interface Outcome {
   readonly file: string;
@@ -39,6 +53,7 @@ interface Outcome {
   readonly failed: number;
   readonly skipped: number;
   readonly output: string;
+  readonly seconds: number;
 }
 
 function findTests(directory: string): string[] {
@@ -82,16 +97,36 @@ function build(directory: string): Programs {
   return Object.fromEntries(built);
 }
 
-function runFile(file: string, programs: Programs): Promise<Outcome> {
+/**
+ * Runs files in one process, one after the other.
+ *
+ * @returns their outcomes, up to the file that ended the process if one did before the last.
+ */
+function runBatch(
+  files: readonly string[],
+  env: Programs,
+  onOutcome: (outcome: Outcome) => void,
+): Promise<number> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [file], {
+    const child = spawn(process.execPath, [BATCH_RUNNER, ...files], {
       cwd: ROOT,
-      env: { ...process.env, ...programs, FORCE_COLOR: '0', NO_COLOR: '1' },
+      env: { ...process.env, ...env, FORCE_COLOR: '0', NO_COLOR: '1' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    let output = '';
+    let [output, done, begun] = ['', 0, performance.now()];
+    const end = (status: number | null, text: string) => {
+      const seconds = (performance.now() - begun) / 1000;
+      onOutcome({ ...judge(files[done] ?? '', status, text), seconds });
+      done += 1;
+      begun = performance.now();
+    };
     const collect = (chunk: Buffer) => {
       output += chunk.toString();
+      for (let found = ENDED.exec(output); found !== null; found = ENDED.exec(output)) {
+        const text = output.slice(0, found.index);
+        output = output.slice(found.index + found[0].length);
+        end(Number(found[1]), text);
+      }
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
@@ -101,12 +136,14 @@ function runFile(file: string, programs: Programs): Promise<Outcome> {
     }, HANGS_AFTER_MS);
     child.on('close', (status) => {
       clearTimeout(timer);
-      resolve(judge(file, status, output));
+      // A process that ended well after some of its files has left the others out.
+      end(done === files.length - 1 ? status : 1, output);
+      resolve(done);
     });
   });
 }
 
-function judge(file: string, status: number | null, output: string): Outcome {
+function judge(file: string, status: number | null, output: string): Omit<Outcome, 'seconds'> {
   const count = (name: string) =>
     [...output.matchAll(new RegExp(`^ {2}${name}: +(\\d+)$`, 'gm'))].reduce(
       (sum, [, digits]) => sum + Number(digits),
@@ -119,28 +156,45 @@ function judge(file: string, status: number | null, output: string): Outcome {
   return { file: relative(ROOT, file), passed, failed, skipped, output };
 }
 
-async function runAll(files: readonly string[], programs: Programs): Promise<Outcome[]> {
+/** Files of test/process alone, and the others in batches. */
+function batchesOf(files: readonly string[]): string[][] {
+  const alone = files.filter((file) => file.includes(PROCESSES));
+  const together = files.filter((file) => !file.includes(PROCESSES));
+  const batches = alone.map((file) => [file]);
+  for (let at = 0; at < together.length; at += BATCH) batches.push(together.slice(at, at + BATCH));
+  return batches;
+}
+
+async function runAll(files: readonly string[], env: Programs): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
+  const report = (outcome: Outcome) => {
+    outcomes.push(outcome);
+    const { file, output, passed, failed, skipped, seconds } = outcome;
+    const note = skipped > 0 ? `, ${skipped} skipped` : '';
+    process.stdout.write(
+      `${failed > 0 ? 'FAIL' : 'ok  '} ${file}: ${passed} passed, ${failed} failed${note} in ${seconds.toFixed(0)} s\n`,
+    );
+    if (failed > 0) process.stdout.write(`${output}\n`);
+  };
   const measures = (file: string) => file.endsWith(MEASURING);
-  const waiting = files.filter(measures);
+  const waiting = files.filter(measures).map((file) => [file]);
   const worker = async () => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const begun = performance.now();
-      const outcome = await runFile(file, programs);
-      const seconds = ((performance.now() - begun) / 1000).toFixed(0);
-      outcomes.push(outcome);
-      const { passed, failed, skipped } = outcome;
-      const note = skipped > 0 ? `, ${skipped} skipped` : '';
-      process.stdout.write(
-        `${failed > 0 ? 'FAIL' : 'ok  '} ${outcome.file}: ${passed} passed, ${failed} failed${note} in ${seconds} s\n`,
-      );
-      if (failed > 0) process.stdout.write(`${outcome.output}\n`);
+    for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
+      const done = await runBatch(batch, env, report);
+      if (done < batch.length) waiting.unshift(batch.slice(done));
     }
   };
   await worker();
-  waiting.push(...files.filter((file) => !measures(file)));
+  waiting.push(...batchesOf(files.filter((file) => !measures(file))));
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   return outcomes;
+}
+
+/** The variables by which programs and tests find a directory for temporary files. */
+function temporaryFiles(): Programs {
+  if (process.env['TMPDIR'] !== undefined || !existsSync(MEMORY)) return {};
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize >= ROOM ? { TMPDIR: MEMORY } : {};
 }
 
 async function main(): Promise<number> {
@@ -149,7 +203,8 @@ async function main(): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'catalog-server-programs-'));
   process.on('exit', () => rmSync(directory, { recursive: true }));
   const isWorthBuilding = files.some((file) => file.includes(PROCESSES)) && files.length > 1;
-  const outcomes = await runAll(files, isWorthBuilding ? build(directory) : {});
+  const programs = isWorthBuilding ? build(directory) : {};
+  const outcomes = await runAll(files, { ...temporaryFiles(), ...programs });
   const sum = (key: 'passed' | 'failed' | 'skipped') =>
     outcomes.reduce((total, outcome) => total + outcome[key], 0);
   const skipped = sum('skipped');

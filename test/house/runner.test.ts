@@ -25,6 +25,8 @@ const FAULTY: Readonly<Record<string, string>> = {
   'failing-and-skipping': 'two tests fail and one is skipped',
   'never-settling': 'a test never settles',
   'late-throw': 'a rejection comes when the tests are over',
+  'store-in-order': 'a store is not as its test says',
+  'store-damaged': 'a store is damaged, and no test says so',
   empty: 'a file has no tests',
   'not-there': 'there is no such file',
 };
@@ -72,6 +74,38 @@ test('one faulty file among good ones fails the run, and the good ones still run
   const { status, stdout } = run('good', 'throwing-before', 'skipping');
   assert.is(status, 1);
   assert.match(stdout, /\n2 passed, 1 failed, 1 skipped\n$/);
+});
+
+test('a faulty file takes nothing from those that share its process', () => {
+  const { status, stdout } = run(
+    'good',
+    'throwing-after',
+    'early-exit',
+    'store-in-order',
+    'empty',
+    'skipping',
+  );
+  assert.is(status, 1);
+  const lines = [...stdout.matchAll(/^(ok|FAIL) +\S*planted\/(\S+)\.ts: (\d) passed/gm)];
+  assert.equal(
+    lines.map(([, how, file]) => `${file} ${how}`),
+    [
+      'good ok',
+      'throwing-after FAIL',
+      'early-exit FAIL',
+      'store-in-order FAIL',
+      'empty FAIL',
+      'skipping ok',
+    ],
+  );
+});
+
+test('a store is judged in every file, whichever of those that share a process was first', () => {
+  const { stdout } = run('store-damaged', 'store-in-order', 'good');
+  assert.match(stdout, /^FAIL \S*store-damaged\.ts: 1 passed, 1 failed/m);
+  assert.match(stdout, /^FAIL \S*store-in-order\.ts: 1 passed, 1 failed/m);
+  assert.match(stdout, /in order, but left in disorder by word/);
+  assert.match(stdout, /\n3 passed, 2 failed\n$/);
 });
 
 test.run();

@@ -3,7 +3,7 @@
  * is attached to uvu's own `test`, and knows a directory as soon as it is created or opened here.
  *
  * A hook that throws would end uvu's run and take the test's own failure along. So findings are
- * printed on standard error, and the process ends with status 1.
+ * printed on standard error, and the file fails when its tests are over.
  */
 import { existsSync } from 'node:fs';
 import { test } from 'uvu';
@@ -18,6 +18,7 @@ import { indexedAttributes } from '../../src/store/memory/tables.ts';
 import type { ReadableStore } from '../../src/store/state.ts';
 import { readSnapshot, Store } from '../../src/store/store.ts';
 import { temporaryDirectory } from './directory.ts';
+import { inEveryFile } from './file-hooks.ts';
 
 interface Made {
   /** The test has damaged it, and check has to say so. */
@@ -89,7 +90,7 @@ export function findingsOf(directory: string): readonly string[] {
   return checkStore(machineDisk, directory).findings;
 }
 
-test.after.each(({ __test__: name }) => {
+function judge({ __test__: name }: { readonly __test__: string }): void {
   const judged = made;
   made = new Map();
   for (const [directory, known] of judged) {
@@ -99,12 +100,18 @@ test.after.each(({ __test__: name }) => {
       tell(`after "${name}": the check of ${directory} failed: ${messageOf(error)}`);
     }
   }
-});
+}
 
-process.on('exit', () => {
-  // The directories themselves are already removed.
-  for (const directory of made.keys()) tell(`${directory} was made outside of a test`);
-  if (failed) process.exitCode = 1;
+inEveryFile({
+  begin() {
+    failed = false;
+    test.after.each(judge);
+  },
+  end() {
+    for (const directory of made.keys()) tell(`${directory} was made outside of a test`);
+    made = new Map();
+    return failed;
+  },
 });
 
 function tell(fault: string): void {

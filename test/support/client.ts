@@ -8,6 +8,8 @@ import { SECRET } from './secret.ts';
 export interface Reachable {
   readonly url: string;
   readonly fetch?: (url: string, init?: RequestInit, address?: string) => Promise<Response>;
+  /** Servers with the same settings describe themselves alike, so that one of them is asked. */
+  readonly settings?: string;
 }
 
 export interface Sent {

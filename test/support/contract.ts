@@ -63,7 +63,10 @@ interface Description extends Json {
   readonly 'x-unlisted': Readonly<Record<'path' | 'method' | 'slash', unknown>>;
 }
 
-/** By the address of the description. */
+/**
+ * By the settings of the server, or its origin, and the path of the description: to make it takes
+ * longer than most tests.
+ */
 const fetched = new Map<string, Promise<Contract>>();
 
 /** By the text of the description: most servers have the same, and it takes long to prepare. */
@@ -86,11 +89,11 @@ export async function requireDescribed(
   const [, description] =
     /<([^>]*)>; rel="service-desc"/.exec(answer.headers.get('link') ?? '') ?? [];
   assert.ok(description, `the answer to ${method} ${target} links to no description`);
-  const address = `${origin}${description}`;
-  let contract = fetched.get(address);
+  const key = `${server.settings ?? origin} ${description}`;
+  let contract = fetched.get(key);
   if (contract === undefined) {
-    contract = describedAt(server, address);
-    fetched.set(address, contract);
+    contract = describedAt(server, `${origin}${description}`);
+    fetched.set(key, contract);
   }
   const faults = (await contract).faults(method, target, answer);
   assert.equal(faults, [], `${method} ${target} is not as ${description} says`);

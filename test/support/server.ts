@@ -64,6 +64,8 @@ export interface ServerOptions extends RunOptions {
 /** A process that serves. */
 export interface Serving {
   readonly url: string;
+  /** See {@link Reachable.settings}. */
+  readonly settings: string;
   readonly child: ChildProcess;
   /** Resolves when the process has ended. */
   readonly finished: Promise<Finished>;
@@ -105,11 +107,16 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     ...options,
     env,
   });
-  return { data, ...(await serving(child)) };
+  const settings = JSON.stringify([options.binary, options.args, options.env]);
+  return { data, ...(await serving(child, settings)) };
 }
 
-/** Returns once the process, which runs `serve`, answers. */
-export async function serving(child: ChildProcess): Promise<Serving> {
+/**
+ * Returns once the process, which runs `serve`, answers.
+ *
+ * @param settings that tell it from others; if left out, it is like no other.
+ */
+export async function serving(child: ChildProcess, settings?: string): Promise<Serving> {
   const finished = collect(child);
   running.set(child, finished);
   void finished.then(() => running.delete(child));
@@ -118,7 +125,14 @@ export async function serving(child: ChildProcess): Promise<Serving> {
     child.kill(signal);
     return finished;
   };
-  return { url, child, finished, stop: () => end('SIGTERM'), kill: () => end('SIGKILL') };
+  return {
+    url,
+    settings: settings ?? url,
+    child,
+    finished,
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+  };
 }
 
 function listening(child: ChildProcess, finished: Promise<Finished>): Promise<string> {

@@ -36,6 +36,8 @@ export interface ServiceOptions extends Omit<Partial<CatalogOptions>, 'pages'>, 
 export interface Service {
   /** An origin of its own, under which {@link fetch} finds it. */
   readonly url: string;
+  /** See {@link Reachable.settings}. */
+  readonly settings: string;
   readonly data: string;
   /** What was reported as a failure so far. */
   readonly log: string[];
@@ -71,6 +73,7 @@ export async function openService(options: ServiceOptions = {}): Promise<Service
   const limit = options.maxBody ?? LIMITS.body;
   const service: Service = {
     url,
+    settings: settingsOf(options),
     data,
     log,
     application: catalog.application,
@@ -84,6 +87,11 @@ export async function openService(options: ServiceOptions = {}): Promise<Service
   };
   open.add(service);
   return service;
+}
+
+/** All but where it is, and what has no text: functions are left out. */
+function settingsOf({ disk: _disk, data: _data, ...rest }: ServiceOptions): string {
+  return JSON.stringify(rest);
 }
 
 /** What a command is given that is called in process: its output is not kept. */
