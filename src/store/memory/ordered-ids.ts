@@ -55,6 +55,16 @@ export class OrderedIds implements IdList {
     }
   }
 
+  /** Adds ids after all others. @param ids ascending in the order of the list. */
+  append(ids: readonly number[]): void {
+    for (const id of ids) {
+      const last = this.#writableIds(this.#chunks.length - 1);
+      if (last !== undefined && last.length < CHUNK_SIZE) last.push(id);
+      else this.#chunks.push({ since: this.#snapshots, ids: [id] });
+    }
+    this.#length += ids.length;
+  }
+
   /** @throws Error if the id does not stand at the place that `before` gives. */
   remove(id: number, before: Before): void {
     const at = this.#chunkOf(before);
@@ -88,12 +98,12 @@ export class OrderedIds implements IdList {
       if (leftNow === left && enteredNow === entered) made.#share(ids);
       else {
         const [less, more] = [leaving.slice(left, leftNow), entering.slice(entered, enteredNow)];
-        made.#append(mergedIds(ids, less, more));
+        made.#addChunks(mergedIds(ids, less, more));
       }
       [left, entered] = [leftNow, enteredNow];
       yield;
     }
-    if (this.#chunks.length === 0) made.#append(mergedIds([], leaving, entering));
+    if (this.#chunks.length === 0) made.#addChunks(mergedIds([], leaving, entering));
     return made;
   }
 
@@ -102,7 +112,7 @@ export class OrderedIds implements IdList {
     this.#length += ids.length;
   }
 
-  #append(ids: readonly number[]): void {
+  #addChunks(ids: readonly number[]): void {
     const size = ids.length > CHUNK_SIZE ? CHUNK_SIZE / 2 : CHUNK_SIZE;
     for (let start = 0; start < ids.length; start += size) {
       this.#chunks.push({ since: this.#snapshots, ids: ids.slice(start, start + size) });
@@ -205,6 +215,7 @@ export function mergedIds(
   leaving: readonly number[],
   entering: readonly number[],
 ): number[] {
+  if (leaving.length === 0 && follows(ids, entering)) return ids.concat(entering);
   const merged: number[] = [];
   let [left, entered] = [0, 0];
   for (const id of ids) {
@@ -222,6 +233,11 @@ export function mergedIds(
   if (missing !== undefined) throw lost(missing);
   for (const id of entered === 0 ? entering : entering.slice(entered)) merged.push(id);
   return merged;
+}
+
+/** Whether ids stand after the last one of others; both are ascending. */
+function follows(ids: readonly number[], later: readonly number[]): boolean {
+  return (later[0] ?? Number.POSITIVE_INFINITY) > (ids.at(-1) ?? 0);
 }
 
 /** @returns the position after the ids, from a position on, that are not greater than `last`. */

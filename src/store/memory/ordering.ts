@@ -23,8 +23,13 @@ const NONE = new OrderedIds();
 /** Rows that are read, or lists that are made, between two pauses. */
 const STEP_VALUES = 256;
 
-/** Lists by the values whose rows they hold; null for a value that has no rows any more. */
-export type Replacements = ReadonlyMap<Scalar, List | null>;
+/** What changes do to the lists of an index. */
+export interface Replacements {
+  /** New lists by the values whose rows they hold; null for a value that has no rows any more. */
+  readonly lists: ReadonlyMap<Scalar, List | null>;
+  /** Ids that are added at the ends of lists: new rows have the highest ids, so most changes do. */
+  readonly appended: ReadonlyMap<OrderedIds, readonly number[]>;
+}
 
 export class Ordering {
   readonly kind: Kind;
@@ -120,35 +125,40 @@ export class Ordering {
    * has to be by ascending id.
    *
    * @param changes of rows of the kind, each row once.
-   * @returns a list for each value whose rows differ, made in steps; null if none are left.
+   * @returns what changes for each value whose rows differ, made in steps.
    * @throws Error if the index contradicts its table.
    */
   *replacements(changes: readonly Change[]): Generator<undefined, Replacements> {
     const moves = yield* movesOf(this.order, changes);
-    const replacements = new Map<Scalar, List | null>();
+    const lists = new Map<Scalar, List | null>();
+    const appended = new Map<OrderedIds, readonly number[]>();
     let done = 0;
     for (const [value, { leaving, entering }] of moves) {
+      leaving.sort(byNumber);
+      entering.sort(byNumber);
       const list = this.#lists.get(value);
-      if (list instanceof OrderedIds) {
-        const ids = yield* list.replaced(leaving.sort(byNumber), entering.sort(byNumber));
-        replacements.set(value, ids.length === 0 ? null : ids);
-      } else {
+      if (!(list instanceof OrderedIds)) {
         const before = list === undefined ? [] : asArray(list);
-        const ids = mergedIds(before, leaving.sort(byNumber), entering.sort(byNumber));
-        replacements.set(value, listOf(ids));
+        lists.set(value, listOf(mergedIds(before, leaving, entering)));
+      } else if (leaving.length === 0 && (entering[0] ?? 0) > (list.last ?? 0)) {
+        appended.set(list, entering);
+      } else {
+        const ids = yield* list.replaced(leaving, entering);
+        lists.set(value, ids.length === 0 ? null : ids);
       }
       done += 1;
       if (done % STEP_VALUES === 0) yield;
     }
-    return replacements;
+    return { lists, appended };
   }
 
-  /** Puts the lists of {@link Ordering.replacements} in the place of those from before. */
-  replace(replacements: Replacements): void {
-    for (const [value, list] of replacements) {
+  /** Carries out what {@link Ordering.replacements} has found. */
+  replace({ lists, appended }: Replacements): void {
+    for (const [value, list] of lists) {
       if (list === null) this.#lists.delete(value);
       else this.#lists.set(value, list);
     }
+    for (const [list, ids] of appended) list.append(ids);
   }
 
   /** What contradicts the table, a sentence each. */

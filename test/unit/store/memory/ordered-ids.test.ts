@@ -76,6 +76,30 @@ test('removing an id that is not there is an error, and changes nothing', () => 
   assert.is(ids.length, 2);
 });
 
+test('ids added at the end stand after all others, and do not show in a snapshot', () => {
+  const sizes = fc.array(fc.integer({ min: 0, max: 3000 }), { maxLength: 5 });
+  fc.assert(
+    fc.property(sizes, (parts) => {
+      const ids = new OrderedIds();
+      let plain: readonly number[] = [];
+      for (const size of parts) {
+        const more = Array.from({ length: size }, (_, at) => plain.length + at + 1);
+        const snapshot = ids.snapshot();
+        ids.append(more);
+        assert.equal([...snapshot], plain);
+        plain = [...plain, ...more];
+        assert.equal([...ids.values()], plain);
+        assert.is(ids.length, plain.length);
+      }
+      const first = plain[0];
+      if (first === undefined) return;
+      ids.remove(first, ascending(first));
+      assert.equal([...ids.values()], plain.slice(1));
+    }),
+    { numRuns: 30 },
+  );
+});
+
 test('a replaced list has some ids less and some more, and the list from before stays', () => {
   const many = fc.record({
     size: fc.constantFrom(0, 1, 40, 1500, 4000),
