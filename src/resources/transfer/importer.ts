@@ -38,9 +38,6 @@ const NAMED: Readonly<Record<string, readonly KindName[]>> = {
   parent_id: ['categories'],
 };
 
-/** Milliseconds of work between two turns of the event loop. */
-const SLICE_MS = 2;
-
 export interface ImportOrder extends ImportTask {
   readonly format: Format;
   readonly dryRun: boolean;
@@ -109,16 +106,23 @@ export class Importer {
     try {
       const draft = new Draft(view);
       const writer = this.#writer(this.#names, new Seen());
-      let end = performance.now() + SLICE_MS;
-      for await (const row of this.#rows(writer, view)) {
-        this.#checkRow(draft, writer, row);
-        if (performance.now() < end) continue;
-        await nextTurn();
+      for await (const rows of this.#rows(writer, view)) {
         this.#goOn();
-        end = performance.now() + SLICE_MS;
+        await inSlices(this.#checkRows(draft, writer, rows));
       }
     } finally {
       view.close();
+    }
+  }
+
+  *#checkRows(
+    draft: Draft,
+    writer: RowWriter,
+    rows: readonly FileRow[],
+  ): Generator<undefined, void> {
+    for (const row of rows) {
+      this.#checkRow(draft, writer, row);
+      yield;
     }
   }
 
@@ -140,13 +144,15 @@ export class Importer {
     const writer = this.#writer(this.#names.fresh(), null);
     let batch: FileRow[] = [];
     let units = 0;
-    for await (const row of this.#rows(writer, null)) {
-      batch.push(row);
-      units += unitsOf(row);
-      if (batch.length < BATCH.rows && units < BATCH.units) continue;
-      await this.#commit(writer, batch);
-      batch = [];
-      units = 0;
+    for await (const rows of this.#rows(writer, null)) {
+      for (const row of rows) {
+        batch.push(row);
+        units += unitsOf(row);
+        if (batch.length < BATCH.rows && units < BATCH.units) continue;
+        await this.#commit(writer, batch);
+        batch = [];
+        units = 0;
+      }
     }
     await this.#commit(writer, batch);
   }
@@ -190,10 +196,10 @@ export class Importer {
   }
 
   /** @param view to read the names of; null if they are read already. */
-  async *#rows(writer: RowWriter, view: FrozenView | null): AsyncGenerator<FileRow> {
+  async *#rows(writer: RowWriter, view: FrozenView | null): AsyncGenerator<readonly FileRow[]> {
     const { kind, format, match } = this.#order;
     let kinds: readonly KindName[] = match === 'name' ? [kind.name] : [];
-    const rows = fileRows(format, this.#read(), (names) => {
+    const pieces = fileRows(format, this.#read(), (names) => {
       const columns = readHeader(kind, this.#options.money, names);
       if (
         match !== 'id' &&
@@ -205,10 +211,10 @@ export class Importer {
       kinds = [...kinds, ...columns.flatMap((column) => NAMED[column?.attribute ?? ''] ?? [])];
     });
     let begun = false;
-    for await (const row of rows) {
+    for await (const rows of pieces) {
       if (!begun && view !== null) await this.#readNames(kinds, view);
       begun = true;
-      yield row;
+      yield rows;
     }
   }
 

@@ -1,5 +1,7 @@
-/** The rows of a file, read in pieces (spec 12.8): at most one piece and one row are in memory. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+/**
+ * The rows of a file, read in pieces (spec 12.8): one piece, its rows and the beginning of the next
+ * row are in memory.
+ */
 import { parse as csvParser } from 'csv-parse';
 import { parse as parseCsv } from 'csv-parse/sync';
 import { messageOf } from '../../../errors.ts';
@@ -28,20 +30,23 @@ export interface FileRow {
 
 /**
  * @param onHeader is given the names of the columns before the first row of a CSV file.
- * @throws FileProblem.
+ * @returns the rows of each piece, as they are read.
+ * @throws FileProblem, after the rows before the problem.
  */
 export async function* fileRows(
   format: Format,
   source: AsyncIterable<Uint8Array>,
   onHeader: (names: readonly string[]) => void,
-): AsyncGenerator<FileRow> {
+): AsyncGenerator<readonly FileRow[]> {
   const checked = checkedUtf8(source);
-  const rows = format === 'csv' ? csvRows(checked, onHeader) : jsonRows(format, checked);
+  const pieces = format === 'csv' ? csvRows(checked, onHeader) : jsonRows(format, checked);
   let count = 0;
-  for await (const row of rows) {
-    count += 1;
-    if (count > MAX_ROWS) throw new FileProblem(`has more than ${MAX_ROWS} rows`, row.row);
-    yield row;
+  for await (const rows of pieces) {
+    const left = MAX_ROWS - count;
+    count += rows.length;
+    yield rows.length > left ? rows.slice(0, left) : rows;
+    const surplus = rows[left];
+    if (surplus !== undefined) throw new FileProblem(`has more than ${MAX_ROWS} rows`, surplus.row);
   }
 }
 
@@ -60,7 +65,7 @@ async function* checkedUtf8(source: AsyncIterable<Uint8Array>): AsyncGenerator<s
 async function* csvRows(
   source: AsyncGenerator<string>,
   onHeader: (names: readonly string[]) => void,
-): AsyncGenerator<FileRow> {
+): AsyncGenerator<readonly FileRow[]> {
   let head = '';
   let ended = false;
   while (head.length < HEADER_BYTES && !ended) {
@@ -68,72 +73,88 @@ async function* csvRows(
     if (next.done === true) ended = true;
     else head += next.value;
   }
-  const parser = csvParser({
-    delimiter: delimiterOf(head),
-    relax_column_count: true,
-    skip_empty_lines: false,
-    max_record_size: MAX_ROW_BYTES,
-  });
-  // What fails in it is thrown by the iteration over the records.
-  const feeding = feed(parser, head, source);
+  const records = new CsvRecords(delimiterOf(head));
   let row = 0;
   let width = 0;
-  try {
-    for await (const cells of parser as AsyncIterable<string[]>) {
+  const rowsOf = (found: readonly (readonly string[])[]): FileRow[] => {
+    const rows: FileRow[] = [];
+    for (const cells of found) {
       row += 1;
       if (row === 1) {
         width = cells.length;
         onHeader(cells);
       } else if (cells.length > 1 || cells[0] !== '') {
-        yield { row, content: contentOf(cells, width) };
+        rows.push({ row, content: contentOf(cells, width) });
       }
     }
+    return rows;
+  };
+  try {
+    yield rowsOf(await records.in(head));
+    for await (const text of source) yield rowsOf(await records.in(text));
+    yield rowsOf(await records.end());
   } catch (error) {
-    if (error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_')) {
-      throw new FileProblem(`the file is not CSV: ${messageOf(error)}`, row + 1);
-    }
-    throw error;
-  } finally {
-    parser.destroy();
-    await feeding;
+    if (!isCsvError(error)) throw error;
+    yield rowsOf(records.taken());
+    throw new FileProblem(`the file is not CSV: ${messageOf(error)}`, row + 1);
   }
   if (row === 0) throw new FileProblem('the file is empty; the first row names the columns', 1);
+}
+
+/** The records of a CSV text that comes in pieces. */
+class CsvRecords {
+  readonly #parser: ReturnType<typeof csvParser>;
+  #found: (readonly string[])[] = [];
+
+  constructor(delimiter: string) {
+    this.#parser = csvParser({
+      delimiter,
+      relax_column_count: true,
+      skip_empty_lines: false,
+      max_record_size: MAX_ROW_BYTES,
+      // Null keeps a record out of the stream, whose iteration costs more than the parsing.
+      on_record: (cells: string[]) => {
+        this.#found.push(cells);
+        return null;
+      },
+    });
+    // Each error is thrown by the write that finds it.
+    this.#parser.on('error', () => {});
+  }
+
+  /** @returns the records that end in a piece. @throws CsvError. */
+  async in(text: string): Promise<readonly (readonly string[])[]> {
+    if (text !== '') {
+      await new Promise<void>((resolve, reject) => {
+        this.#parser.write(text, (error) => (error ? reject(error) : resolve()));
+      });
+    }
+    return this.taken();
+  }
+
+  /** @returns the record that ends with the text. @throws CsvError. */
+  async end(): Promise<readonly (readonly string[])[]> {
+    await new Promise<void>((resolve, reject) => {
+      this.#parser.once('error', reject).end(resolve);
+    });
+    return this.taken();
+  }
+
+  /** The records that were found and not yet taken. */
+  taken(): readonly (readonly string[])[] {
+    const found = this.#found;
+    this.#found = [];
+    return found;
+  }
+}
+
+function isCsvError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_');
 }
 
 function contentOf(cells: readonly string[], width: number): FileRow['content'] {
   if (cells.length === width) return { cells };
   return { problem: `has ${cells.length} cells, but the header has ${width}` };
-}
-
-type CsvParser = ReturnType<typeof csvParser>;
-
-async function feed(parser: CsvParser, head: string, rest: AsyncGenerator<string>): Promise<void> {
-  const write = async (text: string) => {
-    if (parser.destroyed || text === '') return;
-    if (parser.write(text)) await nextTurn();
-    else await drained(parser);
-  };
-  try {
-    await write(head);
-    for await (const text of rest) {
-      if (parser.destroyed) return;
-      await write(text);
-    }
-    parser.end();
-  } catch (error) {
-    parser.destroy(error instanceof Error ? error : new Error(messageOf(error)));
-  }
-}
-
-/** Waits until the parser takes more, or none at all. */
-function drained(parser: CsvParser): Promise<void> {
-  return new Promise((resolve) => {
-    const settle = () => {
-      parser.off('drain', settle).off('close', settle);
-      resolve();
-    };
-    parser.on('drain', settle).on('close', settle);
-  });
 }
 
 /** The delimiter by which the header has the most columns; a comma if there is one alone. */
@@ -158,36 +179,41 @@ function columnsIn(head: string, delimiter: string): number {
 async function* jsonRows(
   format: Exclude<Format, 'csv'>,
   source: AsyncIterable<string>,
-): AsyncGenerator<FileRow> {
-  const texts = format === 'json' ? jsonElements(source, MAX_ROW_BYTES) : lines(source);
+): AsyncGenerator<readonly FileRow[]> {
+  const pieces = format === 'json' ? jsonElements(source, MAX_ROW_BYTES) : lines(source);
   let row = 0;
-  for await (const text of texts) {
-    row += 1;
-    if (format === 'ndjson' && text.trim() === '') continue;
-    try {
-      yield { row, content: { value: JSON.parse(text) as unknown } };
-    } catch {
-      const what = format === 'json' ? 'an array of JSON objects' : 'JSON, an object on each line';
-      throw new FileProblem(`the file is not ${what}`, row);
+  for await (const texts of pieces) {
+    const rows: FileRow[] = [];
+    for (const text of texts) {
+      row += 1;
+      if (format === 'ndjson' && text.trim() === '') continue;
+      try {
+        rows.push({ row, content: { value: JSON.parse(text) as unknown } });
+      } catch {
+        yield rows;
+        const what = format === 'json' ? 'an array of JSON objects' : 'JSON, an object on each line';
+        throw new FileProblem(`the file is not ${what}`, row);
+      }
     }
+    yield rows;
   }
 }
 
-async function* lines(source: AsyncIterable<string>): AsyncGenerator<string> {
+/** The lines that end in each piece. */
+async function* lines(source: AsyncIterable<string>): AsyncGenerator<readonly string[]> {
   let rest = '';
   let row = 1;
   for await (const text of source) {
     const parts = text.split('\n');
+    parts[0] = rest + (parts[0] ?? '');
     for (const [index, part] of parts.entries()) {
-      if (rest.length + part.length > MAX_ROW_BYTES) {
-        throw new FileProblem(`a line has more than ${MAX_ROW_BYTES} bytes`, row);
+      if (part.length > MAX_ROW_BYTES) {
+        throw new FileProblem(`a line has more than ${MAX_ROW_BYTES} bytes`, row + index);
       }
-      rest += part;
-      if (index === parts.length - 1) break;
-      yield rest;
-      rest = '';
-      row += 1;
     }
+    rest = parts.pop() ?? '';
+    row += parts.length;
+    yield parts;
   }
-  if (rest !== '') yield rest;
+  if (rest !== '') yield [rest];
 }

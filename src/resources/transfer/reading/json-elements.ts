@@ -85,14 +85,15 @@ class ElementCutter {
 
 /**
  * @param maxLength UTF-16 units of one element.
+ * @returns the elements that end in each piece.
  * @throws FileProblem.
  */
 export async function* jsonElements(
   source: AsyncIterable<string>,
   maxLength: number,
-): AsyncGenerator<string> {
+): AsyncGenerator<readonly string[]> {
   const cutter = new ElementCutter(maxLength);
-  for await (const text of source) yield* cutter.cut(text);
+  for await (const text of source) yield cutter.cut(text);
   if (!cutter.ended) throw new FileProblem('the file is not an array of JSON objects');
 }
 
