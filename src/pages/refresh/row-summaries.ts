@@ -26,15 +26,19 @@ const REFERENCES = ['goods_id', 'category_id', 'parent_id'];
 /** Stands among the attributes of a SKU for its specification records. */
 export const RECORDS = 'specs';
 
+/**
+ * Millions of rows may wait, most of them new: a new row has no former values, and all of its
+ * attributes have changed, so that nothing but its id is kept.
+ */
 export class RowSummary {
   readonly kind: VisibleKind;
   readonly id: number;
   /** Whether the row was created or deleted. */
   isNewOrGone = false;
   /** Attributes that have changed, of those that pages show. */
-  readonly attributes = new Set<string>();
+  #attributes: Set<string> | null = null;
   /** Values that changed references have had. */
-  readonly #references = new Map<string, Set<Scalar>>();
+  #references: Map<string, Set<Scalar>> | null = null;
 
   constructor(kind: VisibleKind, id: number) {
     this.kind = kind;
@@ -42,12 +46,12 @@ export class RowSummary {
   }
 
   hasAny(attributes: readonly string[]): boolean {
-    return this.isNewOrGone || attributes.some((attribute) => this.attributes.has(attribute));
+    return this.isNewOrGone || attributes.some((attribute) => this.#attributes?.has(attribute));
   }
 
   /** The values that a reference had and has. @param row as it is now. */
   valuesOf(attribute: string, row: Row | undefined): Set<Scalar> {
-    const values = new Set(this.#references.get(attribute));
+    const values = new Set(this.#references?.get(attribute));
     if (row !== undefined) values.add(row[attribute] ?? null);
     return values;
   }
@@ -55,16 +59,22 @@ export class RowSummary {
   /** Adds the rows before and after a change. */
   addRows(before: Row | null, after: Row | null, changed: readonly string[]): void {
     if (before === null || after === null) this.isNewOrGone = true;
-    for (const attribute of changed) this.attributes.add(attribute);
+    this.addAttributes(changed);
+    if (before === null) return;
     for (const attribute of REFERENCES) {
-      if (!this.hasAny([attribute])) continue;
-      for (const row of [before, after]) {
-        if (row !== null && attribute in row) this.#addValue(attribute, row[attribute] ?? null);
-      }
+      if (!(attribute in before) || !this.hasAny([attribute])) continue;
+      this.#addFormer(attribute, before[attribute] ?? null);
     }
   }
 
-  #addValue(attribute: string, value: Scalar): void {
+  addAttributes(changed: readonly string[]): void {
+    if (this.isNewOrGone) return;
+    this.#attributes ??= new Set();
+    for (const attribute of changed) this.#attributes.add(attribute);
+  }
+
+  #addFormer(attribute: string, value: Scalar): void {
+    this.#references ??= new Map();
     const values = this.#references.get(attribute);
     if (values === undefined) this.#references.set(attribute, new Set([value]));
     else values.add(value);
@@ -101,7 +111,7 @@ export class RowSummaries {
     if (changed.length === 0) return;
     if (change.kind === 'sku_specs') {
       for (const row of [change.before, change.after]) {
-        if (row !== null) this.#of('skus', row.sku_id).attributes.add(RECORDS);
+        if (row !== null) this.#of('skus', row.sku_id).addAttributes([RECORDS]);
       }
     } else {
       this.#of(kind, id).addRows(before, after, changed);
