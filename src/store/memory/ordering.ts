@@ -62,6 +62,13 @@ export class Ordering {
     return list instanceof OrderedIds ? list.values() : asArray(list);
   }
 
+  /** The same ids in parts, without a copy. */
+  parts(value: Scalar): Iterable<readonly number[]> {
+    const list = this.#lists.get(value);
+    if (list === undefined) return [];
+    return list instanceof OrderedIds ? list.chunks(false) : [asArray(list)];
+  }
+
   /** Whether a row keeps its place. @param next reads the state with the change. */
   stays(before: Row, after: Row, next: Lookup): boolean {
     if (partitionOf(this.order, before) !== partitionOf(this.order, after)) return false;

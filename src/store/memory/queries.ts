@@ -5,7 +5,7 @@
  * the selection asks for is a restriction. If one of them lets few rows pass, those are gathered and
  * sorted; otherwise the ordering is walked until the page is full.
  */
-import type { Kind, KindName, Row, Scalar } from '../../model/kind.ts';
+import type { KindName, Row } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
 import {
   existingRow,
@@ -15,13 +15,11 @@ import {
   type RowSource,
 } from '../../model/rows.ts';
 import type { IdList } from './id-list.ts';
-import type { OrderedIds } from './ordered-ids.ts';
-import type { Orderings } from './orderings.ts';
-import type { RowTable } from './row-table.ts';
-import type { Searches } from './search/searches.ts';
-import type { Page, Range, Selection } from './selection.ts';
-import { precedes, type SortKey, sortKey } from './sort-key.ts';
-import { type Direction, keyOf, type Order } from './sorting.ts';
+import { orderOfRange, type Restriction, Restrictions, type Sources } from './restrictions.ts';
+import type { Matches } from './search/searches.ts';
+import type { Page, Selection } from './selection.ts';
+import { precedes } from './sort-key.ts';
+import { type Direction, keyOf } from './sorting.ts';
 
 /** Rows that are gathered and sorted for one page, at most: a few milliseconds. */
 const MAX_GATHERED_ROWS = 10_000;
@@ -29,30 +27,15 @@ const MAX_GATHERED_ROWS = 10_000;
 /** Gathering and sorting a row costs about as much as walking past so many. */
 const WALKED_PER_GATHERED = 8;
 
-/** What a selection asks for beside its ordering. */
-interface Restriction {
-  /** Rows of the whole table that pass. */
-  readonly size: number;
-  readonly passes: (row: Row) => boolean;
-  /** Their ids, ascending. */
-  readonly ids: () => readonly number[];
-}
-
-interface Sources {
-  readonly rows: Readonly<Record<KindName, RowTable>>;
-  readonly orderings: Orderings;
-  readonly searches: Searches;
-  /** The ids, ascending, of the rows whose indexed attribute has a value. */
-  readonly matching: (kind: KindName, attribute: string, value: Scalar) => OrderedIds;
-}
-
 export class Queries {
   readonly #sources: Sources;
+  readonly #restrictions: Restrictions;
   readonly #lookup: Lookup;
   readonly #source: RowSource;
 
   constructor(sources: Sources) {
     this.#sources = sources;
+    this.#restrictions = new Restrictions(sources);
     this.#lookup = lookupIn((kind, id) => sources.rows[kind].get(id));
     this.#source = { get: this.#lookup };
   }
@@ -158,39 +141,10 @@ export class Queries {
   #planOf(name: KindName, selection: Selection) {
     const { others, ...plan } = this.#orderOf(name, selection);
     const { words = [], ranges = [] } = selection;
-    const restrictions = others.map((filter) => this.#filter(name, filter));
-    for (const range of ranges) restrictions.push(this.#range(KINDS[name], range));
-    if (words.length > 0) restrictions.push(this.#sources.searches.matches(KINDS[name], words));
+    const restrictions = others.map((filter) => this.#restrictions.filter(name, filter));
+    for (const range of ranges) restrictions.push(this.#restrictions.range(KINDS[name], range));
+    if (words.length > 0) restrictions.push(this.#restrictions.search(KINDS[name], words));
     return { ...plan, restrictions };
-  }
-
-  #filter(name: KindName, [attribute, value]: Selection['filters'][number]): Restriction {
-    const list = this.#sources.matching(name, attribute, value);
-    return {
-      size: list.length,
-      passes: (row) => (row[attribute] ?? null) === value,
-      ids: () => list.values(),
-    };
-  }
-
-  #range(kind: Kind, range: Range): Restriction {
-    const { attribute } = range;
-    const min = range.min === null ? null : sortKey(range.min);
-    const max = range.max === null ? null : sortKey(range.max);
-    const { orderings, rows } = this.#sources;
-    const list = orderings.get(kind, orderOfRange(range)).list(null);
-    const keyOfId = (id: number): SortKey => sortKey(rows[kind.name].get(id)?.[attribute] ?? null);
-    const begin = min === null ? 0 : list.rank((id) => precedes(keyOfId(id), min));
-    const end = max === null ? list.length : list.rank((id) => !precedes(max, keyOfId(id)));
-    const size = Math.max(end - begin, 0);
-    return {
-      size,
-      passes: (row) => {
-        const key = sortKey(row[attribute] ?? null);
-        return (min === null || !precedes(key, min)) && (max === null || !precedes(max, key));
-      },
-      ids: () => list.slice(begin, size).sort((a, b) => a - b),
-    };
   }
 
   #restricted<K extends KindName>(
@@ -201,12 +155,28 @@ export class Queries {
   ): Page<K> {
     const [smallest, ...others] = restrictions.toSorted((a, b) => a.size - b.size);
     if (smallest === undefined) throw new Error('there is no restriction');
+    const isWhole = list.length === this.#sources.rows[name].size && others.length === 0;
+    if (isWhole && smallest.matches !== null && selection.sortby === 'id') {
+      return this.#found(name, selection, smallest.matches);
+    }
     const isFew = smallest.size * WALKED_PER_GATHERED <= list.length;
     if (isFew && smallest.size <= MAX_GATHERED_ROWS) {
       return this.#gathered(name, selection, smallest.ids(), others);
     }
-    const isWhole = list.length === this.#sources.rows[name].size && others.length === 0;
     return this.#walked(name, selection, list, restrictions, isWhole ? smallest.size : null);
+  }
+
+  /** A page by id of what a search alone has found. */
+  #found<K extends KindName>(
+    name: K,
+    { order, offset, limit }: Selection,
+    matches: Matches,
+  ): Page<K> {
+    const total = matches.size;
+    if (order === 'asc') return { rows: this.#rowsOf(name, matches.slice(offset, limit)), total };
+    const end = Math.max(total - offset, 0);
+    const start = Math.max(end - limit, 0);
+    return { rows: this.#rowsOf(name, matches.slice(start, end - start).reverse()), total };
   }
 
   /** A page of few rows: they are found first, and then sorted. */
@@ -251,8 +221,10 @@ export class Queries {
   ): Page<K> {
     const rows: RowOf<K>[] = [];
     let passed = 0;
+    const matches = restrictions.find((restriction) => restriction.matches !== null)?.matches;
     for (const ids of list.chunks(sortby === 'id' && order === 'desc')) {
       for (const id of ids) {
+        if (matches?.has(id) === false) continue;
         const row = existingRow(this.#source, name, id);
         if (!passesAll(restrictions, row)) continue;
         if (passed >= offset && rows.length < limit) rows.push(row);
@@ -266,10 +238,6 @@ export class Queries {
   #rowsOf<K extends KindName>(name: K, ids: readonly number[]): RowOf<K>[] {
     return ids.map((id) => existingRow(this.#source, name, id));
   }
-}
-
-function orderOfRange({ attribute }: Range): Order {
-  return { partition: null, sortby: attribute, order: 'asc' };
 }
 
 function passesAll(restrictions: readonly Restriction[], row: Row): boolean {

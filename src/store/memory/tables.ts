@@ -36,7 +36,7 @@ export class Tables {
     this.#searches = new Searches(
       {
         rows,
-        matching: (kind, attribute, id) => this.idsWith(kind, attribute, id),
+        index: (kind, attribute) => this.#index(kind, attribute),
         lastId: (kind) => this.ids(kind).last ?? 0,
       },
       bounds,

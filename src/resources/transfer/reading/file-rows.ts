@@ -191,7 +191,8 @@ async function* jsonRows(
         rows.push({ row, content: { value: JSON.parse(text) as unknown } });
       } catch {
         yield rows;
-        const what = format === 'json' ? 'an array of JSON objects' : 'JSON, an object on each line';
+        const what =
+          format === 'json' ? 'an array of JSON objects' : 'JSON, an object on each line';
         throw new FileProblem(`the file is not ${what}`, row);
       }
     }

@@ -1,11 +1,17 @@
-/** Sets of ids: small ones that are kept for long, and large ones for the time of a search. */
+/** Sets of ids: those that are kept for long, and bitmaps. */
 
-/** Ids that are kept at first; the room doubles as they become more. */
+/** Ids for which there is room at first; the room doubles as they become more. */
 const MIN_CAPACITY = 4;
 
-/** Ids in ascending order, four bytes each. */
-export class SortedIds {
-  #ids: Uint32Array = new Uint32Array(MIN_CAPACITY);
+/** Bits of a word of a bitmap; an id in a sorted array takes as much room. */
+const WORD_BITS = 32;
+
+/**
+ * Ids of rows. They are a sorted array of four bytes each as long as a bitmap would take more room,
+ * and a bitmap if there are more: that is added to another one 32 ids at a time.
+ */
+export class IdSet {
+  #ids: Uint32Array | Bitmap = new Uint32Array(MIN_CAPACITY);
   #size = 0;
 
   get size(): number {
@@ -14,48 +20,79 @@ export class SortedIds {
 
   /** Adds an id; one that is there is not added again. */
   add(id: number): void {
-    const at = this.#positionOf(id);
+    if (this.#ids instanceof Bitmap) {
+      if (this.#ids.has(id)) return;
+      this.#ids.add(id);
+      this.#size += 1;
+      return;
+    }
+    const at = positionOf(this.#ids, this.#size, id);
     if (at < this.#size && this.#ids[at] === id) return;
-    if (this.#size === this.#ids.length) this.#resize(this.#size * 2);
+    if (this.#size === this.#ids.length) this.#ids = resized(this.#ids, this.#size * 2);
     this.#ids.copyWithin(at + 1, at, this.#size);
     this.#ids[at] = id;
     this.#size += 1;
+    if ((this.#ids[this.#size - 1] as number) < this.#size * WORD_BITS) this.#condense(this.#ids);
   }
 
-  /** Removes an id; one that is not there is no matter. */
+  /** Removes an id; nothing happens if it is not there. */
   delete(id: number): void {
-    const at = this.#positionOf(id);
+    if (this.#ids instanceof Bitmap) {
+      if (!this.#ids.has(id)) return;
+      this.#ids.delete(id);
+      this.#size -= 1;
+      // Far fewer than when it became a bitmap: a set at the boundary does not change all the time.
+      if (this.#ids.capacity > this.#size * WORD_BITS * 4) this.#spread(this.#ids);
+      return;
+    }
+    const at = positionOf(this.#ids, this.#size, id);
     if (at === this.#size || this.#ids[at] !== id) return;
     this.#ids.copyWithin(at, at + 1, this.#size);
     this.#size -= 1;
     if (this.#size < this.#ids.length / 4) {
-      this.#resize(Math.max(this.#size * 2, MIN_CAPACITY));
+      this.#ids = resized(this.#ids, Math.max(this.#size * 2, MIN_CAPACITY));
     }
   }
 
   /** Adds every id to a bitmap. */
   addTo(bitmap: Bitmap): void {
-    for (let at = 0; at < this.#size; at += 1) bitmap.add(this.#ids[at] as number);
+    if (this.#ids instanceof Bitmap) {
+      bitmap.unite(this.#ids);
+      return;
+    }
+    bitmap.addAll(this.#ids, this.#size);
   }
 
-  #resize(capacity: number): void {
-    const ids = new Uint32Array(capacity);
-    ids.set(this.#ids.subarray(0, this.#size));
+  #condense(ids: Uint32Array): void {
+    const bitmap = new Bitmap(ids[this.#size - 1] as number);
+    bitmap.addAll(ids, this.#size);
+    this.#ids = bitmap;
+  }
+
+  #spread(bitmap: Bitmap): void {
+    const ids = new Uint32Array(Math.max(this.#size * 2, MIN_CAPACITY));
+    ids.set([...bitmap]);
     this.#ids = ids;
   }
+}
 
-  /** Where the id stands, or would stand. New ids are the highest: they are looked for first. */
-  #positionOf(id: number): number {
-    let high = this.#size;
-    if (high > 0 && (this.#ids[high - 1] as number) < id) return high;
-    let low = 0;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#ids[middle] as number) < id) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+function resized(ids: Uint32Array, capacity: number): Uint32Array {
+  const copy = new Uint32Array(capacity);
+  copy.set(ids.length > capacity ? ids.subarray(0, capacity) : ids);
+  return copy;
+}
+
+/** Where an id stands, or would stand. New ids are the highest: they are looked for first. */
+function positionOf(ids: Uint32Array, size: number, id: number): number {
+  let high = size;
+  if (high > 0 && (ids[high - 1] as number) < id) return high;
+  let low = 0;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ids[middle] as number) < id) low = middle + 1;
+    else high = middle;
   }
+  return low;
 }
 
 /** A bit for each id from 0 on. */
@@ -67,10 +104,29 @@ export class Bitmap {
     this.#words = new Uint32Array((lastId >>> 5) + 1);
   }
 
+  /** Ids for which there is room. */
+  get capacity(): number {
+    return this.#words.length * WORD_BITS;
+  }
+
   add(id: number): void {
     const at = id >>> 5;
-    if (at >= this.#words.length) this.#grow(at + 1);
+    // By an eighth more, so that ids that come in ascending order seldom copy it.
+    if (at >= this.#words.length) this.#grow(at + 1 + (at >>> 3));
     this.#words[at] = (this.#words[at] as number) | (1 << (id & 31));
+  }
+
+  /** Adds the first ids of a list; faster than one after the other. */
+  addAll(ids: ArrayLike<number>, count: number): void {
+    let words = this.#words;
+    for (let nth = 0; nth < count; nth += 1) {
+      const id = ids[nth] as number;
+      const at = id >>> 5;
+      if (at >= words.length) {
+        this.add(id);
+        words = this.#words;
+      } else words[at] = (words[at] as number) | (1 << (id & 31));
+    }
   }
 
   delete(id: number): void {
@@ -89,11 +145,41 @@ export class Bitmap {
     }
   }
 
+  /** Adds the ids that another bitmap has. */
+  unite(other: Bitmap): void {
+    let { length } = other.#words;
+    // A bitmap has room for more ids than it has.
+    while (length > this.#words.length && other.#words[length - 1] === 0) length -= 1;
+    if (length > this.#words.length) this.#grow(length);
+    for (let at = 0; at < length; at += 1) {
+      this.#words[at] = (this.#words[at] as number) | (other.#words[at] as number);
+    }
+  }
+
   /** How many ids there are. */
   count(): number {
     let count = 0;
-    for (const word of this.#words) count += ones(word);
+    for (let at = 0; at < this.#words.length; at += 1) count += ones(this.#words[at] as number);
     return count;
+  }
+
+  /** The ids from the `offset`-th on in ascending order, at most `limit`. */
+  slice(offset: number, limit: number): number[] {
+    const found: number[] = [];
+    let skip = offset;
+    for (let at = 0; at < this.#words.length && found.length < limit; at += 1) {
+      let word = this.#words[at] as number;
+      const count = ones(word);
+      if (skip >= count) {
+        skip -= count;
+        continue;
+      }
+      for (; word !== 0 && found.length < limit; word &= word - 1) {
+        if (skip > 0) skip -= 1;
+        else found.push(at * WORD_BITS + 31 - Math.clz32(word & -word));
+      }
+    }
+    return found;
   }
 
   #grow(length: number): void {
@@ -103,15 +189,8 @@ export class Bitmap {
   }
 
   /** The ids in ascending order. */
-  *[Symbol.iterator](): Generator<number> {
-    for (let at = 0; at < this.#words.length; at += 1) {
-      let word = this.#words[at] as number;
-      while (word !== 0) {
-        const bit = 31 - Math.clz32(word & -word);
-        yield at * 32 + bit;
-        word &= word - 1;
-      }
-    }
+  [Symbol.iterator](): Iterator<number> {
+    return this.slice(0, Number.POSITIVE_INFINITY)[Symbol.iterator]();
   }
 }
 

@@ -14,19 +14,21 @@ import type { Kind, KindName, Row, Scalar } from '../../../model/kind.ts';
 import { type Lookup, lookupIn } from '../../../model/rows.ts';
 import { KINDS } from '../../../model/kinds.ts';
 import { perKind } from '../../../model/per-kind.ts';
-import { joinOf, valueOf } from '../../../model/rules.ts';
+import { valueOf } from '../../../model/rules.ts';
 import { searchedAttributes } from '../../../model/searched.ts';
 import { foldText } from '../../../model/text-folding.ts';
 import { inSlices } from '../../../slices.ts';
+import type { Ordering } from '../ordering.ts';
 import type { RowTable } from '../row-table.ts';
 import { Bitmap } from './id-set.ts';
+import { concerns, joinsTo, type Owner, ownersOf } from './owners.ts';
 import { TextIndex } from './text-index.ts';
 
 /** What a search reads of the tables. */
 interface Source {
   readonly rows: Readonly<Record<KindName, RowTable>>;
-  /** Ids of the rows whose reference holds an id. */
-  matching(kind: KindName, attribute: string, id: number): Iterable<number>;
+  /** The index of the rows of a kind by a reference. */
+  index(kind: KindName, attribute: string): Pick<Ordering, 'parts'>;
   /** The highest id of a kind. */
   lastId(kind: KindName): number;
 }
@@ -47,19 +49,20 @@ const MAX_ATTEMPTS = 5;
 /** Results that are kept, for the next page of the same search. */
 const MAX_RESULTS = 16;
 
+/** Lenders of a joined text that are followed between two pauses. */
+const STEP_LENDERS = 64;
+
 /** The rows that match. */
 export interface Matches {
   readonly size: number;
-  readonly passes: (row: Row) => boolean;
-  /** Ascending. */
-  readonly ids: () => readonly number[];
+  readonly has: (id: number) => boolean;
+  /** Ascending, from the `offset`-th on, at most `limit`. */
+  readonly slice: (offset: number, limit: number) => number[];
 }
 
 interface Result {
   readonly kind: Kind;
-  readonly words: readonly string[];
-  readonly ids: Bitmap;
-  readonly size: number;
+  readonly matches: Matches;
 }
 
 interface Running {
@@ -112,8 +115,7 @@ export class Searches {
     if (result === undefined) return this.#readAll(kind, words);
     this.#results.delete(name);
     this.#results.set(name, result);
-    const { ids } = result;
-    return { size: result.size, passes: ({ id }) => ids.has(id), ids: () => [...ids] };
+    return result.matches;
   }
 
   /** Takes in the changes of rows of a kind, after the table did. */
@@ -130,20 +132,20 @@ export class Searches {
   }
 
   #readAll(kind: Kind, words: readonly string[]): Matches {
-    const ids: number[] = [];
+    const ids = new Bitmap(this.#source.lastId(kind.name));
     for (const row of this.#source.rows[kind.name].values()) {
-      if (this.#rowMatches(kind, words, row)) ids.push(row.id);
+      if (this.#rowMatches(kind, words, row)) ids.add(row.id);
     }
-    const found = new Set(ids);
-    return { size: ids.length, passes: ({ id }) => found.has(id), ids: () => ids };
+    return matchesIn(ids);
   }
 
   #noteChange(running: Running, kind: KindName, id: number): void {
     if (running.changed === null) return;
     if (running.kind.name === kind) running.changed.add(id);
     for (const foreignKey of joinsTo(running.kind, kind)) {
-      for (const dependent of this.#source.matching(running.kind.name, foreignKey, id)) {
-        running.changed.add(dependent);
+      for (const dependents of this.#source.index(running.kind.name, foreignKey).parts(id)) {
+        if (running.changed.size > MAX_CHANGED_ROWS) break;
+        for (const dependent of dependents) running.changed.add(dependent);
       }
     }
     if (running.changed.size > MAX_CHANGED_ROWS) running.changed = null;
@@ -155,10 +157,7 @@ export class Searches {
 
   /** Builds the indexes of a kind that are not there yet, one after the other. */
   async #indexed(kind: Kind): Promise<void> {
-    const needed = new Set([
-      kind.name,
-      ...searchedAttributes(kind).map(([name]) => ownerOf(kind, name).kind),
-    ]);
+    const needed = new Set([kind.name, ...ownersOf(kind).map((owner) => owner.kind)]);
     for (const name of needed) {
       let building = this.#building.get(name);
       if (building === undefined) {
@@ -183,7 +182,8 @@ export class Searches {
     if (running === undefined) throw new Error(`the search ${name} is not under way`);
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       running.changed = new Set();
-      const ids = await inSlices(this.#find(kind, words), this.#bounds.sliceMs);
+      const isUnchanged = () => running.changed?.size === 0;
+      const ids = await inSlices(this.#find(kind, words, isUnchanged), this.#bounds.sliceMs);
       const changed: ReadonlySet<number> | null = running.changed;
       if (changed === null) continue;
       for (const id of changed) {
@@ -191,7 +191,7 @@ export class Searches {
         if (row !== undefined && this.#rowMatches(kind, words, row)) ids.add(id);
         else ids.delete(id);
       }
-      this.#keep(name, { kind, words, ids, size: ids.count() });
+      this.#keep(name, { kind, matches: matchesIn(ids) });
       return;
     }
     throw new CatalogError(
@@ -207,13 +207,25 @@ export class Searches {
     if (this.#results.size > MAX_RESULTS && oldest !== undefined) this.#results.delete(oldest);
   }
 
-  /** The rows in which every word occurs. */
-  *#find(kind: Kind, words: readonly string[]): Generator<undefined, Bitmap> {
+  /**
+   * The rows in which every word occurs.
+   *
+   * @param isUnchanged whether every row that may match is as it was at the beginning.
+   */
+  *#find(
+    kind: Kind,
+    words: readonly string[],
+    isUnchanged: () => boolean,
+  ): Generator<undefined, Bitmap> {
+    const { size } = this.#source.rows[kind.name];
     let all: Bitmap | null = null;
     for (const word of words) {
       const found = new Bitmap(this.#source.lastId(kind.name));
-      for (const [attribute] of searchedAttributes(kind)) {
-        yield* this.#findIn(kind, attribute, word, found);
+      for (const owner of ownersOf(kind)) {
+        // Joined texts come last: a short word often occurs in every row's own ones.
+        if (owner.foreignKey !== null && found.count() === size && isUnchanged()) break;
+        yield* this.#findIn(kind, owner, word, found);
+        yield;
       }
       if (all === null) all = found;
       else all.intersect(found);
@@ -222,8 +234,7 @@ export class Searches {
   }
 
   /** Adds the rows whose attribute contains the word. */
-  *#findIn(kind: Kind, attribute: string, word: string, found: Bitmap): Generator<undefined, void> {
-    const owner = ownerOf(kind, attribute);
+  *#findIn(kind: Kind, owner: Owner, word: string, found: Bitmap): Generator<undefined, void> {
     const index = this.#indexes[owner.kind].get(owner.attribute);
     if (index === undefined) throw new Error(`${owner.kind} has no words of ${owner.attribute}`);
     if (owner.foreignKey === null) {
@@ -232,10 +243,10 @@ export class Searches {
     }
     const lenders = new Bitmap(this.#source.lastId(owner.kind));
     yield* index.find(word, lenders);
-    for (const id of lenders) {
-      for (const dependent of this.#source.matching(kind.name, owner.foreignKey, id)) {
-        found.add(dependent);
-      }
+    const borrowers = this.#source.index(kind.name, owner.foreignKey);
+    const ids = lenders.slice(0, Number.POSITIVE_INFINITY);
+    for (let start = 0; start < ids.length; start += STEP_LENDERS) {
+      addBorrowers(borrowers, ids.slice(start, start + STEP_LENDERS), found);
       yield;
     }
   }
@@ -251,32 +262,23 @@ export class Searches {
   }
 }
 
-interface Owner {
-  readonly kind: KindName;
-  readonly attribute: string;
-  /** The attribute through which the text is joined; null if it is the row's own. */
-  readonly foreignKey: string | null;
+/** Adds the rows that refer to others. Loops outside of a generator are several times as fast. */
+function addBorrowers(
+  borrowers: Pick<Ordering, 'parts'>,
+  lenders: readonly number[],
+  found: Bitmap,
+): void {
+  for (const lender of lenders) {
+    for (const ids of borrowers.parts(lender)) found.addAll(ids, ids.length);
+  }
 }
 
-/** Where the text of an attribute is stored. */
-function ownerOf(kind: Kind, attribute: string): Owner {
-  const declared = kind.attributes[attribute];
-  if (declared?.role !== 'lookup') return { kind: kind.name, attribute, foreignKey: null };
-  const join = joinOf(kind, declared);
-  return { kind: join.references, attribute: join.attribute, foreignKey: declared.foreignKey };
-}
-
-/** The attributes through which a kind joins texts of another. */
-function joinsTo(kind: Kind, lender: KindName): string[] {
-  return searchedAttributes(kind).flatMap(([name]) => {
-    const owner = ownerOf(kind, name);
-    return owner.foreignKey !== null && owner.kind === lender ? [owner.foreignKey] : [];
-  });
-}
-
-/** Whether what rows of a kind match may change with rows of another. */
-function concerns(kind: Kind, changed: KindName): boolean {
-  return kind.name === changed || joinsTo(kind, changed).length > 0;
+function matchesIn(ids: Bitmap): Matches {
+  return {
+    size: ids.count(),
+    has: (id) => ids.has(id),
+    slice: (offset, limit) => ids.slice(offset, limit),
+  };
 }
 
 function nameOf(kind: Kind, words: readonly string[]): string {

@@ -4,16 +4,20 @@
  * A search looks for all words that contain a text. So words stand one after the other in long
  * texts, which the engine's own substring search reads at some bytes a nanosecond; no word contains
  * the line feed between them. The catalog of a shop has far fewer words than rows, and where names
- * are unique, they are short.
+ * are unique, they are short. Article numbers mostly begin alike: the words of a text are sorted, so
+ * that one match in what neighbours have in common finds them all.
  *
  * Invariants:
  * 1. A word stands in exactly one segment, or among the recent ones, as long as a row has it.
  * 2. A segment holds {@link SEGMENT_WORDS} words at most, and fewer dead ones than live ones.
  */
-import { type Bitmap, SortedIds } from './id-set.ts';
+import { type Bitmap, IdSet } from './id-set.ts';
 
 /** Words of one segment; so many recent ones are gathered before they become one. */
 const SEGMENT_WORDS = 2048;
+
+/** Characters at the beginning of two words that are compared, at most: one byte counts them. */
+const MAX_COMMON = 255;
 
 /** UTF-16 code units. */
 const LONGEST_GRAM = 2;
@@ -21,21 +25,28 @@ const LONGEST_GRAM = 2;
 interface Entry {
   readonly word: string;
   /** A single id is stored as a number. */
-  rows: number | SortedIds;
+  rows: number | IdSet;
   /** Null while it is a recent one. */
   segment: Segment | null;
+  /** Its position in the segment. */
+  at: number;
 }
 
+/** Words, sorted if there are grams. */
 interface Segment {
   /** Each word with a line feed after it. */
   readonly text: string;
   /**
    * For each text of one or two characters the positions of the words that contain it: most words
-   * contain the short texts that a person types first.
+   * contain the short texts that a person types first. Null if the words will soon be others.
    */
-  readonly grams: ReadonlyMap<string, Uint16Array>;
+  readonly grams: ReadonlyMap<string, Uint16Array> | null;
   /** Where each word begins in the text. */
   readonly begins: Uint32Array;
+  /** With how many characters of the word before it each word begins, up to {@link MAX_COMMON}. */
+  readonly common: Uint8Array;
+  /** The row of each word that has a single one; otherwise 0. */
+  readonly single: Uint32Array;
   /** Null for a word that no row has any more. */
   readonly entries: (Entry | null)[];
   live: number;
@@ -46,6 +57,8 @@ export class Vocabulary {
   readonly #entries = new Map<string, Entry>();
   readonly #segments = new Set<Segment>();
   #recent = new Set<Entry>();
+  /** The recent words as a segment; null if they have changed since a search read them. */
+  #recentSegment: Segment | null = null;
 
   /** @param segmentWords words of one segment, at most 65,536. */
   constructor(segmentWords = SEGMENT_WORDS) {
@@ -57,12 +70,14 @@ export class Vocabulary {
     for (const word of words) {
       const entry = this.#entries.get(word);
       if (entry === undefined) this.#begin(word, row);
-      else if (entry.rows instanceof SortedIds) entry.rows.add(row);
+      else if (entry.rows instanceof IdSet) entry.rows.add(row);
       else if (entry.rows !== row) {
-        const rows = new SortedIds();
-        rows.add(Math.min(entry.rows, row));
-        rows.add(Math.max(entry.rows, row));
+        const rows = new IdSet();
+        rows.add(entry.rows);
+        rows.add(row);
         entry.rows = rows;
+        if (entry.segment === null) this.#recentSegment = null;
+        else entry.segment.single[entry.at] = 0;
       }
     }
   }
@@ -72,8 +87,8 @@ export class Vocabulary {
     for (const word of words) {
       const entry = this.#entries.get(word);
       if (entry === undefined) continue;
-      if (entry.rows instanceof SortedIds) entry.rows.delete(row);
-      if (entry.rows === row || (entry.rows instanceof SortedIds && entry.rows.size === 0)) {
+      if (entry.rows instanceof IdSet) entry.rows.delete(row);
+      if (entry.rows === row || (entry.rows instanceof IdSet && entry.rows.size === 0)) {
         this.#end(entry);
       }
     }
@@ -86,7 +101,8 @@ export class Vocabulary {
    * @yields between segments, so that the work may pause.
    */
   *find(text: string, found: Bitmap): Generator<undefined, void> {
-    for (const entry of this.#recent) if (entry.word.includes(text)) addRows(entry, found);
+    this.#recentSegment ??= unsorted([...this.#recent]);
+    findIn(this.#recentSegment, text, found);
     for (const segment of this.#segments) {
       yield;
       findIn(segment, text, found);
@@ -94,9 +110,10 @@ export class Vocabulary {
   }
 
   #begin(word: string, row: number): void {
-    const entry: Entry = { word, rows: row, segment: null };
+    const entry: Entry = { word, rows: row, segment: null, at: 0 };
     this.#entries.set(word, entry);
     this.#recent.add(entry);
+    this.#recentSegment = null;
     if (this.#recent.size < this.#segmentWords) return;
     this.#segments.add(segmentOf([...this.#recent]));
     this.#recent = new Set();
@@ -107,9 +124,11 @@ export class Vocabulary {
     this.#entries.delete(word);
     if (segment === null) {
       this.#recent.delete(entry);
+      this.#recentSegment = null;
       return;
     }
-    segment.entries[segment.entries.indexOf(entry)] = null;
+    segment.entries[entry.at] = null;
+    segment.single[entry.at] = 0;
     segment.live -= 1;
     if (segment.live * 2 > segment.entries.length) return;
     this.#segments.delete(segment);
@@ -118,18 +137,38 @@ export class Vocabulary {
   }
 }
 
-function segmentOf(entries: readonly Entry[]): Segment {
+function segmentOf(words: readonly Entry[]): Segment {
+  const entries = words.toSorted((a, b) => (a.word < b.word ? -1 : 1));
+  const segment: Segment = { ...unsorted(entries), grams: gramsOf(entries) };
+  for (const [at, entry] of entries.entries()) {
+    entry.segment = segment;
+    entry.at = at;
+    segment.common[at] = commonLength(entries[at - 1]?.word ?? '', entry.word);
+  }
+  return segment;
+}
+
+/** Words in any order, for one search or few. */
+function unsorted(entries: Entry[]): Segment {
   const begins = new Uint32Array(entries.length);
+  const common = new Uint8Array(entries.length);
+  const single = new Uint32Array(entries.length);
   let length = 0;
-  for (const [index, { word }] of entries.entries()) {
+  for (const [index, { word, rows }] of entries.entries()) {
     begins[index] = length;
+    single[index] = rows instanceof IdSet ? 0 : rows;
     length += word.length + 1;
   }
   const text = entries.map(({ word }) => `${word}\n`).join('');
-  const grams = gramsOf(entries);
-  const segment: Segment = { text, grams, begins, entries: [...entries], live: entries.length };
-  for (const entry of entries) entry.segment = segment;
-  return segment;
+  return { text, grams: null, begins, common, single, entries, live: entries.length };
+}
+
+/** @returns with how many characters both begin, up to {@link MAX_COMMON}. */
+function commonLength(a: string, b: string): number {
+  const most = Math.min(a.length, b.length, MAX_COMMON);
+  let length = 0;
+  while (length < most && a.charCodeAt(length) === b.charCodeAt(length)) length += 1;
+  return length;
 }
 
 function gramsOf(entries: readonly Entry[]): Map<string, Uint16Array> {
@@ -149,27 +188,36 @@ function gramsOf(entries: readonly Entry[]): Map<string, Uint16Array> {
 }
 
 function findIn(segment: Segment, wanted: string, found: Bitmap): void {
-  const { text, begins, entries, grams } = segment;
-  if (wanted.length <= LONGEST_GRAM) {
-    for (const index of grams.get(wanted) ?? []) {
-      const entry = entries[index];
-      if (entry) addRows(entry, found);
+  const { text, begins, common, grams } = segment;
+  if (grams !== null && wanted.length <= LONGEST_GRAM) {
+    const positions = grams.get(wanted);
+    if (positions === undefined) return;
+    for (let at = 0; at < positions.length; at += 1) {
+      addRowsAt(segment, positions[at] as number, found);
     }
     return;
   }
   let index = 0;
   for (let at = text.indexOf(wanted); at >= 0; ) {
     while (index + 1 < begins.length && (begins[index + 1] as number) <= at) index += 1;
-    const entry = entries[index];
-    if (entry) addRows(entry, found);
-    index += 1;
+    const end = at + wanted.length - (begins[index] as number);
+    do {
+      addRowsAt(segment, index, found);
+      index += 1;
+      // What the next word has in common with this one contains the text as well.
+    } while (index < begins.length && (common[index] as number) >= end);
     if (index === begins.length) return;
     // A second occurrence in the same word says nothing new.
     at = text.indexOf(wanted, begins[index]);
   }
 }
 
-function addRows({ rows }: Entry, found: Bitmap): void {
-  if (rows instanceof SortedIds) rows.addTo(found);
-  else found.add(rows);
+function addRowsAt({ single, entries }: Segment, index: number, found: Bitmap): void {
+  const row = single[index] as number;
+  if (row !== 0) {
+    found.add(row);
+    return;
+  }
+  const rows = entries[index]?.rows;
+  if (rows instanceof IdSet) rows.addTo(found);
 }

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Bitmap, SortedIds } from '../../../../../src/store/memory/search/id-set.ts';
+import { Bitmap, IdSet } from '../../../../../src/store/memory/search/id-set.ts';
 
 const id = fc.integer({ min: 0, max: 200 });
 const steps = fc.array(fc.record({ id, adds: fc.boolean() }), { maxLength: 120 });
@@ -19,18 +19,46 @@ function plainly(all: readonly { id: number; adds: boolean }[]): number[] {
   return ascending(plain);
 }
 
+/** Ids far apart stay a sorted array, and those close together become a bitmap. */
+const sparseId = fc.integer({ min: 1, max: 20_000 });
+const stepsOf = (ids: fc.Arbitrary<number>) =>
+  fc.array(fc.record({ id: ids, adds: fc.boolean() }), { maxLength: 120 });
+
 test('ids that are kept are those that were added and not removed', () => {
   fc.assert(
-    fc.property(steps, (all) => {
-      const sorted = new SortedIds();
+    fc.property(fc.array(fc.oneof(stepsOf(id), stepsOf(sparseId)), { maxLength: 3 }), (parts) => {
+      const all = parts.flat();
+      const kept = new IdSet();
       for (const step of all) {
-        if (step.adds) sorted.add(step.id);
-        else sorted.delete(step.id);
+        if (step.adds) kept.add(step.id);
+        else kept.delete(step.id);
       }
       const bitmap = new Bitmap(0);
-      sorted.addTo(bitmap);
+      kept.addTo(bitmap);
       assert.equal([...bitmap], plainly(all));
-      assert.is(sorted.size, plainly(all).length);
+      assert.is(kept.size, plainly(all).length);
+    }),
+  );
+});
+
+test('a set of many ids is emptied again, and takes any id after that', () => {
+  const kept = new IdSet();
+  for (let each = 1; each <= 5000; each += 1) kept.add(each);
+  for (let each = 1; each <= 4990; each += 1) kept.delete(each);
+  kept.add(1_000_000);
+  const bitmap = new Bitmap(0);
+  kept.addTo(bitmap);
+  const last = Array.from({ length: 10 }, (_, at) => 4991 + at);
+  assert.equal([...bitmap], [...last, 1_000_000]);
+});
+
+test('a slice of a bitmap is that of an array of its ids', () => {
+  const bound = fc.oneof(fc.nat(150), fc.constant(Number.POSITIVE_INFINITY));
+  fc.assert(
+    fc.property(fc.uniqueArray(id), fc.nat(150), bound, (ids, offset, limit) => {
+      const bitmap = new Bitmap(200);
+      for (const each of ids) bitmap.add(each);
+      assert.equal(bitmap.slice(offset, limit), ascending(ids).slice(offset, offset + limit));
     }),
   );
 });

@@ -174,6 +174,25 @@ test('words are combined with filters, sorting and paging', async () => {
   assert.is(total, 3);
 });
 
+test('pages of a search by id are slices of all that it finds, in both directions', async () => {
+  const rows = catalog();
+  for (let id = 1; id <= 60; id += 1) {
+    const name = id % 3 === 0 ? `Phone ${id}` : `Lamp ${id}`;
+    rows.skus.set({ id, name, caption: '', goods_id: 1, category_id: 1 });
+  }
+  const tables = new Tables(rows, { smallTableRows: 0 });
+  const found = [...rows.skus.values()].filter(({ id }) => id % 3 === 0);
+  for (const order of ['asc', 'desc'] as const) {
+    const all = order === 'asc' ? found : found.toReversed();
+    for (const offset of [0, 1, 7, 19, 20, 30]) {
+      const selection: Selection = { ...ALL, words: ['phone'], order, offset, limit: 7 };
+      await prepare(tables, selection);
+      const page = tables.select('skus', selection);
+      assert.equal(page, { rows: all.slice(offset, offset + 7), total: 20 }, `${order} ${offset}`);
+    }
+  }
+});
+
 test('a search that commits outrun again and again is refused', async () => {
   const rows = catalog();
   for (let id = 1; id <= 2000; id += 1) {

@@ -47,6 +47,25 @@ test('the rows found are those that have a word which contains the text', () => 
   );
 });
 
+test('words that begin alike are all found by what they have in common, and by what they have not', () => {
+  const vocabulary = new Vocabulary(50);
+  for (let row = 1; row <= 200; row += 1) vocabulary.add([`art-${row}`, 'x'.repeat(300)], row);
+  const all = Array.from({ length: 200 }, (_, at) => at + 1);
+  const found = (text: string) => {
+    const bitmap = new Bitmap(200);
+    atOnce(vocabulary.find(text, bitmap));
+    return [...bitmap];
+  };
+  assert.equal(found('art'), all);
+  assert.equal(found('art-'), all);
+  assert.equal(found('x'.repeat(300)), all);
+  assert.equal(found('t-15'), [15, ...all.slice(149, 159)]);
+  assert.equal(found('99'), [99, 199]);
+  vocabulary.delete(['art-15', 'art-150'], 15);
+  vocabulary.delete(['art-150'], 150);
+  assert.equal(found('t-15'), all.slice(150, 159));
+});
+
 test('a search pauses between segments', () => {
   const vocabulary = new Vocabulary(10);
   for (let row = 1; row <= 100; row += 1) vocabulary.add([`word${row}`], row);

@@ -1,0 +1,82 @@
+/** What a selection asks for beside its ordering: filters, ranges and words. */
+import type { Kind, KindName, Row, Scalar } from '../../model/kind.ts';
+import type { OrderedIds } from './ordered-ids.ts';
+import type { Orderings } from './orderings.ts';
+import type { RowTable } from './row-table.ts';
+import type { Matches, Searches } from './search/searches.ts';
+import type { Range, Selection } from './selection.ts';
+import { precedes, type SortKey, sortKey } from './sort-key.ts';
+import type { Order } from './sorting.ts';
+
+/** One of them. */
+export interface Restriction {
+  /** Rows of the whole table that pass. */
+  readonly size: number;
+  readonly passes: (row: Row) => boolean;
+  /** Their ids, ascending. */
+  readonly ids: () => readonly number[];
+  /** The rows that a search has found; null for other restrictions. */
+  readonly matches: Matches | null;
+}
+
+export interface Sources {
+  readonly rows: Readonly<Record<KindName, RowTable>>;
+  readonly orderings: Orderings;
+  readonly searches: Searches;
+  /** The ids, ascending, of the rows whose indexed attribute has a value. */
+  readonly matching: (kind: KindName, attribute: string, value: Scalar) => OrderedIds;
+}
+
+export class Restrictions {
+  readonly #sources: Sources;
+
+  constructor(sources: Sources) {
+    this.#sources = sources;
+  }
+
+  filter(name: KindName, [attribute, value]: Selection['filters'][number]): Restriction {
+    const list = this.#sources.matching(name, attribute, value);
+    return {
+      size: list.length,
+      passes: (row) => (row[attribute] ?? null) === value,
+      ids: () => list.values(),
+      matches: null,
+    };
+  }
+
+  range(kind: Kind, range: Range): Restriction {
+    const { attribute } = range;
+    const min = range.min === null ? null : sortKey(range.min);
+    const max = range.max === null ? null : sortKey(range.max);
+    const { orderings, rows } = this.#sources;
+    const list = orderings.get(kind, orderOfRange(range)).list(null);
+    const keyOfId = (id: number): SortKey => sortKey(rows[kind.name].get(id)?.[attribute] ?? null);
+    const begin = min === null ? 0 : list.rank((id) => precedes(keyOfId(id), min));
+    const end = max === null ? list.length : list.rank((id) => !precedes(max, keyOfId(id)));
+    const size = Math.max(end - begin, 0);
+    return {
+      size,
+      passes: (row) => {
+        const key = sortKey(row[attribute] ?? null);
+        return (min === null || !precedes(key, min)) && (max === null || !precedes(max, key));
+      },
+      ids: () => list.slice(begin, size).sort((a, b) => a - b),
+      matches: null,
+    };
+  }
+
+  search(kind: Kind, words: readonly string[]): Restriction {
+    const matches = this.#sources.searches.matches(kind, words);
+    return {
+      size: matches.size,
+      passes: ({ id }) => matches.has(id),
+      ids: () => matches.slice(0, Number.POSITIVE_INFINITY),
+      matches,
+    };
+  }
+}
+
+/** The ordering that a range is read from. */
+export function orderOfRange({ attribute }: Range): Order {
+  return { partition: null, sortby: attribute, order: 'asc' };
+}

@@ -1,0 +1,38 @@
+/** Where the texts stand that a search of a kind reads: in its own rows, or joined from others. */
+import type { Kind, KindName } from '../../../model/kind.ts';
+import { joinOf } from '../../../model/rules.ts';
+import { searchedAttributes } from '../../../model/searched.ts';
+
+export interface Owner {
+  readonly kind: KindName;
+  readonly attribute: string;
+  /** The attribute through which the text is joined; null if it is the row's own. */
+  readonly foreignKey: string | null;
+}
+
+/** Where the text of an attribute is stored. */
+function ownerOf(kind: Kind, attribute: string): Owner {
+  const declared = kind.attributes[attribute];
+  if (declared?.role !== 'lookup') return { kind: kind.name, attribute, foreignKey: null };
+  const join = joinOf(kind, declared);
+  return { kind: join.references, attribute: join.attribute, foreignKey: declared.foreignKey };
+}
+
+/** The texts that a search of a kind reads, the rows' own ones first. */
+export function ownersOf(kind: Kind): Owner[] {
+  const owners = searchedAttributes(kind).map(([name]) => ownerOf(kind, name));
+  const isOwn = ({ foreignKey }: Owner) => foreignKey === null;
+  return [...owners.filter(isOwn), ...owners.filter((owner) => !isOwn(owner))];
+}
+
+/** The attributes through which a kind joins texts of another. */
+export function joinsTo(kind: Kind, lender: KindName): string[] {
+  return ownersOf(kind).flatMap(({ kind: owner, foreignKey }) =>
+    foreignKey !== null && owner === lender ? [foreignKey] : [],
+  );
+}
+
+/** Whether what rows of a kind match may change with rows of another. */
+export function concerns(kind: Kind, changed: KindName): boolean {
+  return kind.name === changed || joinsTo(kind, changed).length > 0;
+}
