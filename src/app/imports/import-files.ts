@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Disk } from '../../disk/disk.ts';
 import { removeTemporaries, withOpen, writeDurably } from '../../disk/durable-file.ts';
+import { CatalogError } from '../../errors.ts';
 import type { ImportStorage } from '../../resources/transfer/imports.ts';
 
 const STATE = /^(\d+)\.json$/;
@@ -63,6 +64,28 @@ async function receive(
     throw error;
   }
   return size;
+}
+
+/**
+ * Passes the bytes of a file on.
+ *
+ * @param most bytes. @param setting names what sets the bound, for the message.
+ * @throws CatalogError `body_too_large` as soon as there are more.
+ */
+export async function* bounded(
+  file: AsyncIterable<Uint8Array>,
+  most: number,
+  setting: string,
+): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const piece of file) {
+    size += piece.length;
+    if (size > most) {
+      const message = `the file is larger than ${most} bytes, which is ${setting}`;
+      throw new CatalogError('body_too_large', message);
+    }
+    yield piece;
+  }
 }
 
 /** The bytes of a file, from a place on; few in one turn of the event loop. */

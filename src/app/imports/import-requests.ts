@@ -11,7 +11,7 @@ import { writeVolatile } from '../../disk/durable-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { KINDS } from '../../model/kinds.ts';
 import type { Imports } from '../../resources/transfer/imports.ts';
-import { importFolder, readFile } from './import-files.ts';
+import { bounded, importFolder, readFile } from './import-files.ts';
 import {
   decodeOrder,
   type ImportReply,
@@ -133,7 +133,7 @@ export class ImportRequests {
   }
 
   async #accept(path: string): Promise<number> {
-    const { disk, imports } = this.#options;
+    const { disk, imports, maxImport } = this.#options;
     const [begin = new Uint8Array()] = disk.pieces(path) ?? [];
     const { requested, length } = decodeOrder(begin);
     this.#requireCurrency(requested);
@@ -146,7 +146,8 @@ export class ImportRequests {
       subject,
       dryRun: false,
     };
-    return imports.accept(order, this.#limited(readFile(disk, path, length)));
+    const file = readFile(disk, path, length);
+    return imports.accept(order, bounded(file, maxImport, '--max-import of the server'));
   }
 
   #requireCurrency({ currency }: RequestedImport): void {
@@ -156,19 +157,6 @@ export class ImportRequests {
       'import_failed',
       `the server's prices are in ${own}, not in ${currency}; leave out --currency`,
     );
-  }
-
-  async *#limited(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    const { maxImport } = this.#options;
-    let size = 0;
-    for await (const piece of file) {
-      size += piece.length;
-      if (size > maxImport) {
-        const message = `the file is larger than ${maxImport} bytes, which is --max-import of the server`;
-        throw new CatalogError('body_too_large', message);
-      }
-      yield piece;
-    }
   }
 
   /** @returns whether the import has ended. */

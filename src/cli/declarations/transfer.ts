@@ -9,6 +9,7 @@ import { CREATABLE } from '../../resources/transfer/rows/references.ts';
 import { type Match, MATCHES, matchesOf } from '../../resources/transfer/rows/row-writer.ts';
 import { type Common, command } from '../command.ts';
 import { flag } from '../flags/flag.ts';
+import { maxImportFlag } from '../flags/limits.ts';
 import { parseCurrency } from '../flags/pages.ts';
 import { parseFile } from '../flags/values.ts';
 
@@ -21,6 +22,8 @@ interface ImportFlags extends TransferFlags {
   readonly dryRun?: true;
   readonly match: Match;
   readonly createMissing?: ReadonlySet<string>;
+  /** Bytes. */
+  readonly maxImport: number;
 }
 
 /** Standard output instead of a file. */
@@ -66,6 +69,7 @@ function declareImport(program: Command, context: Context): void {
       parseMissing,
     )
     .addOption(currencyFlag())
+    .addOption(maxImportFlag())
     .action(async (name: string, file: string, flags: ImportFlags) => {
       const kind = kindOf(name);
       requireMatch(kind, flags.match);
@@ -79,6 +83,7 @@ function declareImport(program: Command, context: Context): void {
           match: flags.match,
           createMissing: flags.createMissing ?? new Set(),
           dryRun: flags.dryRun ?? false,
+          maxImport: flags.maxImport,
           currency: flags.currency ?? null,
         },
         context,

@@ -21,6 +21,14 @@ const HEADER_BYTES: Range = { least: 1024, most: 1024 * 1024 };
 
 const URL_BYTES: Range = { least: 256, most: 1024 * 1024 };
 
+/** The command `import` has it as well. */
+export function maxImportFlag(): Flag {
+  return flag('--max-import <size>', 'largest file of an import', parseSize, {
+    value: MAX_IMPORT_BYTES,
+    shown: '256MiB',
+  });
+}
+
 export function addLimitFlags(serve: Command): void {
   serve.optionsGroup('Limits:');
   serve
@@ -30,12 +38,7 @@ export function addLimitFlags(serve: Command): void {
         shown: '1MiB',
       }),
     )
-    .addOption(
-      flag('--max-import <size>', 'largest file of an import', parseSize, {
-        value: MAX_IMPORT_BYTES,
-        shown: '256MiB',
-      }),
-    )
+    .addOption(maxImportFlag())
     .addOption(
       flag('--max-body-memory <size>', 'memory of all request bodies together', parseSize, {
         value: LIMITS.bodyMemory,

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Context } from '../../../app/context.ts';
-import { openImportFiles } from '../../../app/imports/import-files.ts';
+import { bounded, openImportFiles } from '../../../app/imports/import-files.ts';
 import { holderOf } from '../../../disk/lock.ts';
 import { CatalogError, messageOf } from '../../../errors.ts';
 import { Money } from '../../../model/money.ts';
@@ -21,6 +21,8 @@ import { type ImportSettings, sourceOf, type Source, type Show, onSignal } from 
 
 export interface ImportOptions extends ImportSettings {
   readonly dryRun: boolean;
+  /** Bytes of a file that the command imports itself; a server has its own bound. */
+  readonly maxImport: number;
 }
 
 /** Milliseconds between two attempts to get the store from another import. */
@@ -75,7 +77,7 @@ async function check(
     dryRun: true,
     subject: null,
   };
-  const file = () => state.reading(source.read());
+  const file = () => state.reading(readBounded(options, source));
   const money = moneyOf(options, context);
   const importer = new Importer({ audited, money, isStopping: () => false }, order, file, state);
   await shownWhile(
@@ -139,7 +141,7 @@ async function importHere(
     });
     const subject = commandSubject();
     const order = { kind, match, format, createMissing, dryRun: false, subject };
-    const id = await imports.accept(order, source.read());
+    const id = await imports.accept(order, readBounded(options, source));
     const ignore = onSignal(() => void imports.close());
     try {
       await shownWhile(imports.ended(id), () => imports.progress(id), show);
@@ -150,6 +152,11 @@ async function importHere(
   } finally {
     await store.close();
   }
+}
+
+/** @throws CatalogError `body_too_large`, as it is read. */
+function readBounded({ maxImport }: ImportOptions, source: Source): AsyncIterable<Uint8Array> {
+  return bounded(source.read(), maxImport, '--max-import');
 }
 
 function openStore(directory: string, { disk, warn }: Context): Promise<Store> {

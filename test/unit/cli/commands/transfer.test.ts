@@ -238,6 +238,20 @@ test('what a server does not take is said by the command', async () => {
   assert.equal(leftIn(server.data), []);
 });
 
+test('without a server, and in a dry run, the command has the bound itself', async () => {
+  const data = await demo();
+  const long = fileOf(`name\r\n${'x'.repeat(100)}\r\n`);
+  const flags = ['brands', long, '--max-import', '100'];
+  const large = await call('import', data, flags);
+  assert.is(large.status, 1);
+  assert.match(large.stderr, 'the file is larger than 100 bytes, which is --max-import');
+  const dry = await call('import', data, [...flags, '--dry-run']);
+  assert.is(dry.status, 1);
+  assert.match(`${dry.stdout}${dry.stderr}`, 'the file is larger than 100 bytes');
+  assert.equal(leftIn(data), []);
+  assert.is((await call('import', data, ['brands', long])).status, 0);
+});
+
 test('a file that no server has taken is imported by the command when the server has ended', async () => {
   const data = await demo();
   const server = await openService({ data });
