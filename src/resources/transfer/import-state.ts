@@ -32,8 +32,9 @@ export interface ImportSummary {
 }
 
 /** A row that changes, and where it is in the file. */
-interface ListedChange extends RowChange {
+interface ListedChange extends Pick<RowChange, 'action' | 'id'> {
   readonly row: number;
+  readonly fields: ReturnType<RowChange['fields']>;
 }
 
 /** An import with its lists. */
@@ -55,10 +56,11 @@ export class ImportState {
   readonly #collection: string;
   readonly #dryRun: boolean;
   #state: ImportPhase = 'checking';
-  #counts: Record<Counted, number> = NOTHING;
+  #counts: Record<Counted, number> = { ...NOTHING };
   #errors: ImportError[] = [];
   #errorCount = 0;
-  #changes: ListedChange[] = [];
+  /** The changes that are listed, as JSON: a client asks for them again and again. */
+  #changes: string[] = [];
   #changeCount = 0;
   #changeUnits = 0;
   #bytesRead = 0;
@@ -82,13 +84,10 @@ export class ImportState {
     };
   }
 
-  get report(): ImportReport {
-    return { ...this.summary, errors: this.#errors, changes: this.#changes };
-  }
-
-  /** JSON text of the whole object. */
+  /** JSON text of an {@link ImportReport}. */
   get text(): string {
-    return JSON.stringify(this.report);
+    const head = JSON.stringify({ ...this.summary, errors: this.#errors }).slice(0, -1);
+    return `${head},"changes":[${this.#changes.join(',')}]}`;
   }
 
   get hasErrors(): boolean {
@@ -131,9 +130,11 @@ export class ImportState {
     this.#add(change.action === 'create' ? 'created' : 'changed');
     this.#changeCount += 1;
     if (this.#changes.length >= MAX_LISTED || this.#changeUnits >= MAX_CHANGE_UNITS) return;
-    const { id, action, fields } = change;
-    this.#changeUnits += JSON.stringify(fields).length;
-    this.#changes.push({ row, id, action, fields });
+    const { id, action } = change;
+    const listed: ListedChange = { row, id, action, fields: change.fields() };
+    const text = JSON.stringify(listed);
+    this.#changeUnits += text.length;
+    this.#changes.push(text);
   }
 
   /** Counts a row that cannot be imported. */
@@ -159,16 +160,16 @@ export class ImportState {
   /** Before the rows are counted again as they are written. */
   beginWriting(): void {
     this.forget();
-    this.#counts = NOTHING;
+    this.#counts = { ...NOTHING };
     this.enter('writing');
   }
 
   #add(name: Counted): void {
-    this.#counts = { ...this.#counts, [name]: this.#counts[name] + 1 };
+    this.#counts[name] += 1;
   }
 }
 
-const NOTHING: Record<Counted, number> = {
+const NOTHING: Readonly<Record<Counted, number>> = {
   rows: 0,
   created: 0,
   changed: 0,

@@ -155,21 +155,24 @@ export class Tables {
     }
     for (const [index, replacements] of plan ?? []) index.replace(replacements);
     for (const { ordering, row } of entering) ordering.enter(row);
-    for (const [kind, ofKind] of changed.byKind) this.#noteChanges(kind, ofKind);
+    for (const [kind, ofKind] of changed.byKind) this.#noteChanges(kind, ofKind, changed);
   }
 
-  #noteChanges(kind: KindName, changes: readonly Change[]): void {
+  #noteChanges(kind: KindName, changes: readonly Change[], changed: ChangedRows): void {
     this.#searches.change(kind, changes);
     for (const { kind: dependent, attribute } of dependentsOf(kind)) {
       if (changes.some((change) => differs(change, attribute))) {
         this.#dependencyVersions[dependent] += 1;
       }
     }
-    this.#renewOwners(kind, changes);
+    this.#renewOwners(kind, changes, changed);
   }
 
-  /** Replaces the rows that changed rows belong to by copies: see {@link Tables.get}. */
-  #renewOwners(kind: KindName, children: readonly Change[]): void {
+  /**
+   * Replaces the rows that changed rows belong to by copies: see {@link Tables.get}. A row that
+   * changed itself is another object already.
+   */
+  #renewOwners(kind: KindName, children: readonly Change[], changed: ChangedRows): void {
     for (const { kind: owner, foreignKey } of ownersOf(kind)) {
       const ids = new Set<Scalar>();
       for (const { before, after } of children) {
@@ -179,7 +182,8 @@ export class Tables {
       }
       for (const id of ids) {
         const row = this.#rows[owner].get(id);
-        if (row !== undefined) this.#rows[owner].set({ ...row });
+        const isNew = row !== undefined && changed.get(owner, id)?.after === row;
+        if (row !== undefined && !isNew) this.#rows[owner].set({ ...row });
       }
     }
   }

@@ -85,7 +85,7 @@ async function check(
     () => state.progress,
     show,
   );
-  return state.report;
+  return JSON.parse(state.text) as ImportReport;
 }
 
 /** Here if nobody owns the store; by the server if one does; after another import if that does. */

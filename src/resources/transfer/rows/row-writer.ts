@@ -36,8 +36,8 @@ export interface ImportTask {
 export interface RowChange {
   readonly action: 'create' | 'update';
   readonly id: number;
-  /** Before and after, by the attributes that differ. */
-  readonly fields: Readonly<Record<string, readonly [unknown, unknown]>>;
+  /** Before and after, by the attributes that differ; only the first changes are shown. */
+  readonly fields: () => Readonly<Record<string, readonly [unknown, unknown]>>;
 }
 
 /** Ids and codes of a file so far: each may occur once. */
@@ -222,16 +222,18 @@ export class RowWriter {
       if (before !== null) fields['specs'] = [before, pairs];
     }
     if (Object.keys(fields).length === 0) return null;
-    return { action: 'update', id: target.id, fields };
+    return { action: 'update', id: target.id, fields: () => fields };
   }
 
   #create(transaction: Transaction, input: Input): RowChange {
     const { kind } = this.#task;
     const row = insertUnseen(transaction, kind, input);
     this.#names.add(kind.name, row);
-    const fields: Record<string, readonly [unknown, unknown]> = {};
-    for (const [name, value] of Object.entries(input.values)) fields[name] = [null, value];
-    if (kind.name === 'skus') fields['specs'] = [null, pairsIn(input)];
+    const fields = () => {
+      const members = Object.entries<unknown>(input.values);
+      if (kind.name === 'skus') members.push(['specs', pairsIn(input)]);
+      return Object.fromEntries(members.map(([name, value]) => [name, [null, value]] as const));
+    };
     return { action: 'create', id: row.id, fields };
   }
 }
