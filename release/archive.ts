@@ -1,0 +1,72 @@
+/** Archives that depend on nothing but their content: the same files give the same bytes. */
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { run } from './command.ts';
+
+/** A file of an archive. */
+export interface Entry {
+  /** Where it is now. */
+  readonly source: string;
+  /** Its path in the archive. */
+  readonly path: string;
+  readonly executable?: true;
+}
+
+/**
+ * Blocks of this size, in bytes, are compressed apart, by two threads. xz writes the same bytes for
+ * any number of threads from two on, and other bytes for one.
+ */
+const XZ = ['--threads=2', '--block-size=25165824', '-6', '--keep', '--force', '--quiet'];
+
+/**
+ * Copies files to a directory of their own, each with mode 755 or 644, and removes it at the end.
+ *
+ * @param use gets the path of the directory.
+ */
+export function withStaged<T>(entries: readonly Entry[], use: (directory: string) => T): T {
+  const directory = mkdtempSync(join(tmpdir(), 'catalog-release-'));
+  try {
+    for (const { source, path, executable } of entries) {
+      const target = join(directory, path);
+      mkdirSync(dirname(target), { recursive: true });
+      copyFileSync(source, target);
+      run('chmod', [executable ? '755' : '644', target]);
+    }
+    return use(directory);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Writes a `.tar.xz` with GNU tar and xz.
+ *
+ * @param file the path of the archive.
+ * @param folder the one folder in it, which holds all entries.
+ * @param time of everything in it, in seconds since the epoch.
+ */
+export function writeArchive(
+  file: string,
+  folder: string,
+  entries: readonly Entry[],
+  time: number,
+): void {
+  const placed = entries.map((entry) => ({ ...entry, path: join(folder, entry.path) }));
+  const tar = file.replace(/\.xz$/, '');
+  withStaged(placed, (directory) => {
+    run('tar', [...REPRODUCIBLE, `--mtime=@${time}`, '-C', directory, '-cf', tar, folder]);
+  });
+  run('xz', [...XZ, tar]);
+  rmSync(tar);
+}
+
+/** Options of GNU tar for an archive that shows nothing of the machine (reproducible-builds.org). */
+const REPRODUCIBLE = [
+  '--format=gnu',
+  '--sort=name',
+  '--owner=0',
+  '--group=0',
+  '--numeric-owner',
+  '--mode=u=rwX,go=rX',
+];

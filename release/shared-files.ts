@@ -1,0 +1,49 @@
+/** What every platform gets with the executable: licences, manual page, completions. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { completionScript, type Shell } from '../src/cli/completion.ts';
+import { manualPage } from './manual.ts';
+import { ROOT } from './paths.ts';
+import { inertProgram } from './program-facts.ts';
+
+/** Paths. */
+export interface SharedFiles {
+  readonly licence: string;
+  /** The licences of the libraries in the executable. */
+  readonly thirdParty: string;
+  readonly manual: string;
+  readonly completions: Readonly<Record<Shell, string>>;
+}
+
+/**
+ * @param directory where they are written.
+ * @param version of the program.
+ * @param time of the release, in seconds since the epoch; the manual page names its day.
+ * @param licences the text of `thirdParty`.
+ */
+export function writeSharedFiles(
+  directory: string,
+  version: string,
+  time: number,
+  licences: string,
+): SharedFiles {
+  const program = inertProgram();
+  const write = (name: string, text: string): string => {
+    const path = join(directory, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  const completion = (shell: Shell) =>
+    write(`completion.${shell}`, `${completionScript(program, shell)}\n`);
+  return {
+    licence: join(ROOT, 'LICENSE'),
+    thirdParty: write('THIRD-PARTY', licences),
+    manual: write('catalog-server.1', manualPage(program, version, dayOf(time))),
+    completions: { bash: completion('bash'), zsh: completion('zsh'), fish: completion('fish') },
+  };
+}
+
+/** @returns YYYY-MM-DD. */
+function dayOf(time: number): string {
+  return new Date(time * 1000).toISOString().slice(0, 10);
+}
