@@ -5,7 +5,7 @@
  *     npm run release -- --target linux-x64       for one; may be repeated
  *     npm run release -- --outdir DIRECTORY       elsewhere
  *
- * It needs git, npm, GNU tar, xz and dpkg-deb. docs/releasing.md says what is in it.
+ * It needs git, npm, GNU tar, zstd and dpkg-deb. docs/releasing.md says what is in it.
  */
 import { resolve, join } from 'node:path';
 import { parseArgs } from 'node:util';

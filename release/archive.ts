@@ -14,10 +14,10 @@ export interface Entry {
 }
 
 /**
- * Blocks of this size, in bytes, are compressed apart, by two threads. xz writes the same bytes for
- * any number of threads from two on, and other bytes for one.
+ * xz makes files that are a seventh smaller, and takes ten times as long. With its own threads off,
+ * zstd writes the same bytes on every machine.
  */
-const XZ = ['--threads=2', '--block-size=25165824', '-6', '--keep', '--force', '--quiet'];
+const ZSTD = ['--single-thread', '-9', '--rm', '--force', '--quiet'];
 
 /**
  * Copies files to a directory of their own, each with mode 755 or 644, and removes it at the end.
@@ -40,7 +40,7 @@ export function withStaged<T>(entries: readonly Entry[], use: (directory: string
 }
 
 /**
- * Writes a `.tar.xz` with GNU tar and xz.
+ * Writes a `.tar.zst` with GNU tar and zstd.
  *
  * @param file the path of the archive.
  * @param folder the one folder in it, which holds all entries.
@@ -53,12 +53,11 @@ export function writeArchive(
   time: number,
 ): void {
   const placed = entries.map((entry) => ({ ...entry, path: join(folder, entry.path) }));
-  const tar = file.replace(/\.xz$/, '');
+  const tar = file.replace(/\.zst$/, '');
   withStaged(placed, (directory) => {
     run('tar', [...REPRODUCIBLE, `--mtime=@${time}`, '-C', directory, '-cf', tar, folder]);
   });
-  run('xz', [...XZ, tar]);
-  rmSync(tar);
+  run('zstd', [...ZSTD, tar]);
 }
 
 /** Options of GNU tar for an archive that shows nothing of the machine (reproducible-builds.org). */

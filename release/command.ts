@@ -7,7 +7,7 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Ten minutes: the slowest program compresses an executable in less than one. */
+/** Ten minutes: the slowest program, dpkg-deb, takes less than one. */
 const TIMEOUT_MS = 600_000;
 
 /** Bytes of standard output. */

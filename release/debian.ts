@@ -37,7 +37,7 @@ export function writeDebianPackage(
       run(
         'dpkg-deb',
         // One thread: with several the bytes depend on how many cores there are.
-        ['--root-owner-group', '-Zxz', '--threads-max=1', '--build', directory, file],
+        ['--root-owner-group', '-Zzstd', '-z9', '--threads-max=1', '--build', directory, file],
         { env: { SOURCE_DATE_EPOCH: String(facts.time) } },
       );
     });

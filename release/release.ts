@@ -81,7 +81,7 @@ function pack(
   { version, checkout, directory }: ReleaseOptions,
 ): string[] {
   const folder = `catalog-server-${version}-${target.name}`;
-  const archive = `${folder}.tar.xz`;
+  const archive = `${folder}.tar.zst`;
   writeArchive(join(directory, archive), folder, entriesOf(executable, shared), checkout.time);
   if (target.debian === null) return [archive];
   const debian = `catalog-server_${version}_${target.debian}.deb`;
