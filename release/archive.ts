@@ -1,5 +1,5 @@
 /** Archives that depend on nothing but their content: the same files give the same bytes. */
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { run } from './command.ts';
@@ -27,11 +27,13 @@ const ZSTD = ['--single-thread', '-9', '--rm', '--force', '--quiet'];
 export function withStaged<T>(entries: readonly Entry[], use: (directory: string) => T): T {
   const directory = mkdtempSync(join(tmpdir(), 'catalog-release-'));
   try {
+    // Archives of the directory itself keep its mode.
+    chmodSync(directory, 0o755);
     for (const { source, path, executable } of entries) {
       const target = join(directory, path);
       mkdirSync(dirname(target), { recursive: true });
       copyFileSync(source, target);
-      run('chmod', [executable ? '755' : '644', target]);
+      chmodSync(target, executable ? 0o755 : 0o644);
     }
     return use(directory);
   } finally {

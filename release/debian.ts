@@ -120,7 +120,7 @@ function debianChangelog({ version, time }: PackageFacts): string {
   ].join('\n');
 }
 
-const MAINTAINER = 'The catalog-server authors <catalog-server@localhost>';
+const MAINTAINER = 'catalog-server authors <catalog-server@localhost>';
 
 function control(work: string, facts: PackageFacts): Entry[] {
   return [
@@ -141,7 +141,7 @@ function controlFile({ version, architecture }: PackageFacts): string {
     `Maintainer: ${MAINTAINER}`,
     'Section: web',
     'Priority: optional',
-    'Depends: adduser, libc6 (>= 2.25)',
+    'Depends: adduser, libc6 (>= 2.17)',
     "Description: shop's catalog as one executable",
     ' A JSON REST service over plain files, a console in the browser, and a small',
     ' shop of static pages. It needs no database and no JavaScript runtime.',

@@ -35,9 +35,10 @@ export interface CommandFacts {
   readonly notes: string;
 }
 
+function nothing(): void {}
+
 /** The program with nothing behind it: it can be asked for its help, and runs no command. */
 export function inertProgram(): Command {
-  const nothing = () => {};
   return createProgram(
     {
       env: {},

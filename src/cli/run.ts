@@ -20,10 +20,14 @@ export interface Surroundings {
   readonly stdout?: Output;
   readonly stderr?: Output;
   readonly disk?: Disk;
+  readonly platform?: NodeJS.Platform;
 }
 
 /** Columns, if standard output is not a terminal. */
 const DEFAULT_WIDTH = 80;
+
+const NO_WINDOWS =
+  'Windows is not supported, because the store needs flock(2) and synced directories; run the Linux executable in WSL 2 or in a container';
 
 /**
  * Runs the program, and ends standard output.
@@ -40,6 +44,7 @@ export async function run(
     stdout = process.stdout,
     stderr = process.stderr,
     disk = machineDisk,
+    platform = process.platform,
   }: Surroundings = {},
 ): Promise<ExitStatus> {
   const verbose = argv.includes('--verbose');
@@ -62,6 +67,10 @@ export async function run(
       if (verbose && error instanceof Error) stderr.write(`${error.stack}\n`);
     },
   };
+  if (platform === 'win32') {
+    context.warn(NO_WINDOWS);
+    return 1;
+  }
   const program = createProgram(context, {
     write: (text) => void stdout.write(text),
     width: stdout.columns ?? DEFAULT_WIDTH,

@@ -13,6 +13,7 @@ export interface CallOptions {
   readonly disk?: Disk;
   /** Standard error is a terminal. */
   readonly terminal?: true;
+  readonly platform?: NodeJS.Platform;
 }
 
 class Captured extends Writable {
@@ -31,11 +32,11 @@ class Captured extends Writable {
 /** What a shell would see of a command, without the time that a process takes. */
 export async function callProgram(
   args: readonly string[],
-  { env = {}, input = '', disk = quickDisk, terminal }: CallOptions = {},
+  { env = {}, input = '', disk = quickDisk, terminal, platform = 'linux' }: CallOptions = {},
 ): Promise<Finished> {
   const [stdout, stderr] = [new Captured(), new Captured()];
   if (terminal) Object.assign(stderr, { isTTY: true, columns: 80 });
   const stdin = () => Readable.from([Buffer.from(input)]);
-  const status = await run(args, version, { env, stdin, stdout, stderr, disk });
+  const status = await run(args, version, { env, stdin, stdout, stderr, disk, platform });
   return { status, signal: null, stdout: stdout.text, stderr: stderr.text };
 }

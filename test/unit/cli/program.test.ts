@@ -30,6 +30,14 @@ for (const args of [['--version'], ['-V']]) {
   });
 }
 
+test('on Windows every command is refused with a sentence', async () => {
+  for (const args of [['--version'], ['serve']]) {
+    const finished = await callProgram(args, { platform: 'win32' });
+    assertOneLine(finished, 1);
+    assert.match(finished.stderr, /^catalog-server: Windows is not supported, because .+ WSL 2/);
+  }
+});
+
 for (const args of [['--help'], ['-h'], ['help']]) {
   test(`${args.join(' ')} names every command on standard output and exits 0`, async () => {
     const { status, stdout, stderr } = await callProgram(args);

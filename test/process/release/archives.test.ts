@@ -1,0 +1,160 @@
+/**
+ * The files that `npm run release` makes. CI makes no release, so these tests are run by a command:
+ *
+ *     npm run release && bun test/run.ts test/process/release
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { version } from '../../../package.json' with { type: 'json' };
+import { targetsNamed } from '../../../release/targets.ts';
+import { send } from '../../support/client.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { ROOT } from '../../support/paths.ts';
+import { missingFor, RELEASE, succeed, unpack } from '../../support/release.ts';
+import { killServers, serving } from '../../support/server.ts';
+
+const LAST = `catalog-server-${version}-darwin-arm64.tar.zst`;
+
+function testOf(name: string, programs: readonly string[], body: () => Promise<void> | void): void {
+  const missing = missingFor(LAST, ['zstd', ...programs]);
+  if (missing === null) test(name, async () => body());
+  else test.skip(`${name} (skipped: ${missing})`, () => {});
+}
+
+test.after(killServers);
+
+testOf('SHA256SUMS has every other file of the release with its digest', ['sha256sum'], () => {
+  succeed('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'], RELEASE);
+  const sums = readFileSync(join(RELEASE, 'SHA256SUMS'), 'utf8').trim().split('\n');
+  const names = readdirSync(RELEASE).filter((name) => name !== 'SHA256SUMS');
+  assert.equal(sums.map((line) => line.slice(66)).sort(), names.sort());
+  assert.ok(names.includes('NOTES.md'));
+  assert.is(names.filter((name) => name.endsWith('.tar.zst')).length, 6);
+  assert.is(names.filter((name) => name.endsWith('.deb')).length, 2);
+});
+
+testOf('the SBOM lists Bun and the libraries, and no development dependency', [], () => {
+  const text = readFileSync(join(RELEASE, `catalog-server-${version}.cdx.json`), 'utf8');
+  const bom = JSON.parse(text);
+  const names = bom.components.map((component: { name: string }) => component.name);
+  assert.is(bom.bomFormat, 'CycloneDX');
+  assert.is(bom.metadata.component.name, 'catalog-server');
+  for (const name of ['bun', 'valibot', 'preact']) assert.ok(names.includes(name), name);
+  for (const name of ['uvu', 'typescript']) assert.not.ok(names.includes(name), name);
+});
+
+testOf('every archive has the same files, and no path of the machine that built it', [], () => {
+  for (const { name } of targetsNamed([])) {
+    const folder = unpack(name, temporaryDirectory());
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+    assert.equal(files, [
+      'LICENSE',
+      'THIRD-PARTY',
+      'catalog-server',
+      'catalog-server.1',
+      'completions',
+      'completions/_catalog-server',
+      'completions/catalog-server.bash',
+      'completions/catalog-server.fish',
+    ]);
+    const executable = readFileSync(join(folder, 'catalog-server'));
+    assert.not.ok(executable.includes(`${ROOT}/src`), name);
+    assert.not.ok(executable.includes(`${ROOT}/node_modules`), name);
+    assert.match(readFileSync(join(folder, 'THIRD-PARTY'), 'utf8'), /^valibot \d/m);
+  }
+});
+
+testOf('groff reads the manual page without a warning', ['groff'], () => {
+  const page = join(unpack('linux-x64', temporaryDirectory()), 'catalog-server.1');
+  assert.match(succeed('groff', ['-man', '-Tutf8', '-ww', page]), 'CATALOG_PORT');
+});
+
+/** Serves the demo catalog, reads a book and stops, as on a machine without anything else. */
+async function tryOut(command: readonly string[]): Promise<void> {
+  const cwd = temporaryDirectory();
+  const [program = '', ...before] = command;
+  assert.is(succeed(program, [...before, '--version'], cwd), `${version}\n`);
+  succeed(program, [...before, 'migrate', '--demo'], cwd);
+  const child = spawn(program, [...before, 'serve', '--port', '0'], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const server = await serving(child);
+  const book = await send(server, 'GET', '/books/1/', { token: null });
+  assert.is(book.json.name, 'Pride and Prejudice');
+  assert.is((await server.stop()).status, 0);
+}
+
+testOf('the executable for Linux x64 serves', [], async () => {
+  await tryOut([join(unpack('linux-x64', temporaryDirectory()), 'catalog-server')]);
+});
+
+/**
+ * Debian has musl, but no C++ library made for it. So the executable gets Debian's, and a few
+ * functions that only glibc has. Alpine has all of it in its package libstdc++.
+ */
+testOf('the executable for musl serves with the C library of musl', ['musl-gcc'], async () => {
+  const directory = temporaryDirectory();
+  const libraries = '/usr/lib/x86_64-linux-gnu';
+  succeed('cp', [`${libraries}/libstdc++.so.6`, `/lib/x86_64-linux-gnu/libgcc_s.so.1`, directory]);
+  const name = 'ld-linux-x86-64.so.2';
+  const source = join(import.meta.dir, 'musl', 'glibc-functions.c');
+  succeed('musl-gcc', ['-shared', '-fPIC', '-o', join(directory, name), source]);
+  const executable = join(unpack('linux-x64-musl', directory), 'catalog-server');
+  // Debian's own programs must not find these libraries, so only this one is told of them.
+  const script = join(directory, 'run');
+  writeFileSync(script, `#!/bin/sh\nLD_LIBRARY_PATH=${directory} exec ${executable} "$@"\n`);
+  succeed('chmod', ['755', script]);
+  await tryOut([script]);
+});
+
+interface CodeDirectory {
+  readonly hashOffset: number;
+  readonly codeSlots: number;
+  readonly codeLimit: number;
+  readonly pageBytes: number;
+}
+
+/** Of a Mach-O file for 64 bits, with where it begins (Apple: cs_blobs.h). */
+function codeDirectoryOf(file: Buffer): { start: number; directory: CodeDirectory } {
+  const LC_CODE_SIGNATURE = 0x1d;
+  const CODE_DIRECTORY = 0xfade0c02;
+  const commands = file.readUInt32LE(16);
+  let at = 32;
+  for (let i = 0; i < commands && file.readUInt32LE(at) !== LC_CODE_SIGNATURE; i++) {
+    at += file.readUInt32LE(at + 4);
+  }
+  assert.is(file.readUInt32LE(at), LC_CODE_SIGNATURE);
+  const signature = file.readUInt32LE(at + 8);
+  const start = signature + file.readUInt32BE(signature + 16);
+  assert.is(file.readUInt32BE(start), CODE_DIRECTORY);
+  const directory = {
+    hashOffset: file.readUInt32BE(start + 16),
+    codeSlots: file.readUInt32BE(start + 28),
+    codeLimit: file.readUInt32BE(start + 32),
+    pageBytes: 2 ** (file[start + 39] ?? 0),
+  };
+  return { start, directory };
+}
+
+testOf('the executable for macOS arm64 is signed, without which a Mac ends it', [], () => {
+  const folder = unpack('darwin-arm64', temporaryDirectory());
+  const file = readFileSync(join(folder, 'catalog-server'));
+  const { start, directory } = codeDirectoryOf(file);
+  const { hashOffset, codeSlots, codeLimit, pageBytes } = directory;
+  assert.ok(codeSlots > 1000, `${codeSlots} pages`);
+  for (let page = 0; page < codeSlots; page++) {
+    const end = Math.min((page + 1) * pageBytes, codeLimit);
+    const digest = createHash('sha256')
+      .update(file.subarray(page * pageBytes, end))
+      .digest();
+    const at = start + hashOffset + page * digest.length;
+    assert.ok(digest.equals(file.subarray(at, at + digest.length)), `page ${page}`);
+  }
+});
+
+test.run();
