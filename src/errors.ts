@@ -76,6 +76,7 @@ export const CODES = {
   account: { status: 500, exit: 1, meaning: 'an account cannot be changed as requested' },
   page_failed: { status: 500, exit: 1, meaning: 'a page could not be rendered or written' },
   listen: { status: 500, exit: 1, meaning: 'the server cannot listen on the address' },
+  not_ready: { status: 500, exit: 1, meaning: 'a server is not ready, or does not answer' },
   usage: { status: 500, exit: 2, meaning: 'the command line is wrong' },
 } as const;
 

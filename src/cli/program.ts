@@ -4,6 +4,7 @@ import type { Context } from '../app/context.ts';
 import { subcommand } from './command.ts';
 import { completionScript, SHELLS, type Shell } from './completion.ts';
 import { declareAccessCommands } from './declarations/access.ts';
+import { declareHealth } from './declarations/health.ts';
 import { declareRebuildPages } from './declarations/pages.ts';
 import { declareServe } from './declarations/serve.ts';
 import { declareStoreCommands } from './declarations/store.ts';
@@ -36,6 +37,7 @@ export function createProgram(context: Context, output: HelpOutput): Command {
     .hook('preAction', (_program, command) => applyVariables(command, context.env));
   program.commandsGroup('Server:');
   declareServe(program, context);
+  declareHealth(program, context);
   declareRebuildPages(program, context);
   program.commandsGroup('Store:');
   declareStoreCommands(program, context);

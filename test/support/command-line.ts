@@ -2,6 +2,7 @@
 
 export const COMMANDS = [
   'serve',
+  'health',
   'migrate',
   'check',
   'backup',
@@ -33,6 +34,7 @@ export const NESTED: Readonly<Record<string, readonly string[]>> = {
 /** Flags by command (spec 8.3 to 8.7). */
 export const FLAGS: Readonly<Record<(typeof COMMANDS)[number], readonly string[]>> = {
   serve: ['--data', '--host', '--port', '--base-path', '--max-body', '--cors-origin'],
+  health: ['--url', '--timeout', '--host', '--port', '--base-path', '--metrics-port'],
   migrate: ['--data', '--demo', '--dry-run'],
   check: ['--data', '--verbose'],
   backup: ['--data', '--verbose'],

@@ -15,7 +15,13 @@ export function addLoggingFlags(serve: Command): void {
         FORMATS,
         'auto',
       ),
-    )
+    );
+  addMetricsFlags(serve);
+}
+
+/** Where the metrics are, and with them the health of the server. */
+export function addMetricsFlags(command: Command): void {
+  command
     .addOption(
       flag<number | undefined>(
         '--metrics-port <number>',

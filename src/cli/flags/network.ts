@@ -53,6 +53,13 @@ export function parsePort(text: string): number {
   throw new InvalidArgumentError('Give a number from 0 to 65535.');
 }
 
+/** @returns the address of a server, without query, fragment and credentials. */
+export function parseServerUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url !== null && /^https?:$/.test(url.protocol) && !/[?#@]/.test(text)) return url;
+  throw new InvalidArgumentError('Give an address such as http://127.0.0.1:8000.');
+}
+
 /** @returns "" for "/"; a slash at the end is removed. */
 function parseBasePath(text: string): string {
   const path = text.replace(/\/$/, '');

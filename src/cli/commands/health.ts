@@ -1,0 +1,117 @@
+/** `health`: asks a running server whether it is ready, for containers, scripts and monitors. */
+import http from 'node:http';
+import https from 'node:https';
+import type { Context } from '../../app/context.ts';
+import { CatalogError, messageOf } from '../../errors.ts';
+
+/** Bytes of a body that are read; what the server sends is far shorter. */
+const MAX_BODY_BYTES = 4096;
+
+/** Addresses that a server listens on, but that no client can name as a destination. */
+const WILDCARDS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** The settings of `serve` from which the address of its `/readyz` follows. */
+export interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+  /** "" or a path such as "/api". */
+  readonly basePath: string;
+  readonly metricsPort?: number | undefined;
+  readonly metricsHost?: string | undefined;
+}
+
+export interface HealthOptions {
+  readonly url: URL;
+  /** Milliseconds for the whole exchange. */
+  readonly timeout: number;
+}
+
+/**
+ * Prints `ready` if the server is.
+ *
+ * @throws CatalogError `not_ready`, also if there is no answer.
+ */
+export async function health({ url, timeout }: HealthOptions, { print }: Context): Promise<void> {
+  let answer: Answer;
+  try {
+    answer = await get(url, timeout);
+  } catch (cause) {
+    throw new CatalogError('not_ready', `${url.href} does not answer: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+  if (answer.status !== 200) throw notReady(url, answer);
+  print('ready');
+}
+
+/**
+ * @param url address of a server, with its base path if it has one, or of one of its health paths.
+ * @returns the address to ask: `/readyz` of the server, unless a health path was given.
+ */
+export function healthUrl(url: URL): URL {
+  if (/\/(?:healthz|readyz)$/.test(url.pathname)) return url;
+  const asked = new URL(url);
+  asked.pathname = `${url.pathname.replace(/\/$/, '')}/readyz`;
+  return asked;
+}
+
+/**
+ * @returns where a server with these settings answers `/readyz`: on the port of the metrics, which
+ *   answers also while it shuts down, or else on its own.
+ * @throws CatalogError `usage` if the server chose its port itself.
+ */
+export function readinessUrl(address: ServerAddress): URL {
+  const { host, port, basePath, metricsPort, metricsHost = host } = address;
+  if (metricsPort !== undefined && metricsPort > 0) {
+    return new URL(`http://${authority(metricsHost, metricsPort)}/readyz`);
+  }
+  if (port > 0) return new URL(`http://${authority(host, port)}${basePath}/readyz`);
+  throw new CatalogError('usage', 'a server with port 0 has a free port; name it with --url');
+}
+
+function authority(host: string, port: number): string {
+  const name = WILDCARDS[host] ?? host;
+  return name.includes(':') ? `[${name}]:${port}` : `${name}:${port}`;
+}
+
+interface Answer {
+  readonly status: number;
+  /** The beginning of the body. */
+  readonly body: string;
+}
+
+/**
+ * One request, without redirects, within bounds of time and bytes. node:http asks the server itself;
+ * `fetch` would use the proxy that the environment names.
+ *
+ * @param timeout milliseconds for all of it.
+ */
+async function get(url: URL, timeout: number): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const { get: request } = url.protocol === 'https:' ? https : http;
+  const sent = request(url, { agent: false }, (response) => {
+    let body = '';
+    response.setEncoding('latin1');
+    const end = () => resolve({ status: response.statusCode ?? 0, body });
+    response.on('data', (piece: string) => {
+      body += piece;
+      if (body.length >= MAX_BODY_BYTES) end();
+    });
+    response.on('end', end).on('error', reject);
+  });
+  sent.on('error', reject);
+  const late = new Error(`no answer within ${timeout / 1000} s`);
+  const timer = setTimeout(() => reject(late), timeout);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    sent.destroy();
+  }
+}
+
+/** The reason is that of the server. What another program answers is not printed. */
+function notReady(url: URL, { status, body }: Answer): CatalogError {
+  const reason = /"error":"(not ready: [\w ,.:()-]{1,200})"/.exec(body)?.[1];
+  return new CatalogError('not_ready', `${url.href}: ${reason ?? `the answer is ${status}`}`);
+}

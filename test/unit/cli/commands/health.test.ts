@@ -1,0 +1,57 @@
+/** spec 8.15: which address `health` asks. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { healthUrl, readinessUrl } from '../../../../src/cli/commands/health.ts';
+import { callProgram } from '../../../support/program.ts';
+
+const SERVER = { host: '127.0.0.1', port: 8000, basePath: '' };
+
+const SETTINGS: readonly (readonly [Partial<Parameters<typeof readinessUrl>[0]>, string])[] = [
+  [{}, 'http://127.0.0.1:8000/readyz'],
+  [{ host: 'catalog.internal', port: 80 }, 'http://catalog.internal/readyz'],
+  [{ basePath: '/api' }, 'http://127.0.0.1:8000/api/readyz'],
+  [{ host: '0.0.0.0' }, 'http://127.0.0.1:8000/readyz'],
+  [{ host: '::' }, 'http://[::1]:8000/readyz'],
+  [{ host: 'fd00::7' }, 'http://[fd00::7]:8000/readyz'],
+  [{ metricsPort: 9100, basePath: '/api' }, 'http://127.0.0.1:9100/readyz'],
+  [{ metricsPort: 9100, host: '0.0.0.0' }, 'http://127.0.0.1:9100/readyz'],
+  [{ metricsPort: 9100, metricsHost: '10.0.0.1' }, 'http://10.0.0.1:9100/readyz'],
+  [{ metricsPort: 0 }, 'http://127.0.0.1:8000/readyz'],
+];
+
+for (const [settings, expected] of SETTINGS) {
+  test(`a server with ${JSON.stringify(settings)} is asked at ${expected}`, () => {
+    assert.is(readinessUrl({ ...SERVER, ...settings }).href, expected);
+  });
+}
+
+const ADDRESSES: readonly (readonly [given: string, asked: string])[] = [
+  ['http://127.0.0.1:8000', 'http://127.0.0.1:8000/readyz'],
+  ['http://127.0.0.1:8000/', 'http://127.0.0.1:8000/readyz'],
+  ['https://shop.example/api', 'https://shop.example/api/readyz'],
+  ['https://shop.example/api/', 'https://shop.example/api/readyz'],
+  ['http://127.0.0.1:8000/healthz', 'http://127.0.0.1:8000/healthz'],
+  ['http://127.0.0.1:8000/api/readyz', 'http://127.0.0.1:8000/api/readyz'],
+];
+
+for (const [given, asked] of ADDRESSES) {
+  test(`--url ${given} asks ${asked}`, () => assert.is(healthUrl(new URL(given)).href, asked));
+}
+
+const WRONG = ['', '127.0.0.1:8000', 'ftp://a/', 'http://a/?b', 'http://a/#b', 'http://ann@a/'];
+
+for (const url of WRONG) {
+  test(`--url ${JSON.stringify(url)} is wrong usage`, async () => {
+    const { status, stderr } = await callProgram(['health', `--url=${url}`]);
+    assert.is(status, 2);
+    assert.match(stderr, /--url.*http:\/\/127\.0\.0\.1:8000/);
+  });
+}
+
+test('a server that took a free port has to be named', async () => {
+  const { status, stderr } = await callProgram(['health', '--port', '0']);
+  assert.is(status, 2);
+  assert.match(stderr, '--url');
+});
+
+test.run();
