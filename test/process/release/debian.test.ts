@@ -17,6 +17,17 @@ import { missingFor, RELEASE, succeed } from '../../support/release.ts';
 const PACKAGE = `catalog-server_${version}_amd64.deb`;
 const ROOT = process.env['DEBIAN_ROOT'] ?? '';
 
+/** The objections of lintian to a package that is not made with the tools of Debian, and why. */
+const EXPLAINED: Readonly<Record<string, string>> = {
+  'bogus-mail-host': 'the project has no address for mail',
+  'bogus-mail-host-in-debian-changelog': 'the same',
+  'embedded-library': 'Bun has its libraries inside',
+  'hardening-no-pie': "Bun's executables are linked so",
+  'hardening-no-relro': 'the same',
+  'maintainer-script-calls-systemctl': 'deb-systemd-helper is only in Debian',
+  'unstripped-binary-or-object': 'stripping removes the program from the executable',
+};
+
 function reasonToSkip(): string | null {
   if (ROOT === '') return 'DEBIAN_ROOT names no root of Debian';
   if (process.getuid?.() !== 0) return 'only root can enter another root';
@@ -29,8 +40,13 @@ function testOf(name: string, body: () => void): void {
   else test.skip(`${name} (skipped: ${reason})`, () => {});
 }
 
+/** Bun needs /proc, as every machine and container has it. */
+const ENTER = 'mount -t proc proc "$1/proc" && exec chroot "$@"';
+
 /** Runs a command of the root. @returns standard output. */
-const inRoot = (...command: readonly string[]) => succeed('chroot', [ROOT, ...command]);
+function inRoot(...command: readonly string[]): string {
+  return succeed('unshare', ['--mount', 'sh', '-c', ENTER, 'sh', ROOT, ...command]);
+}
 
 const isThere = (path: string) => existsSync(join(ROOT, path));
 
@@ -85,10 +101,7 @@ testOf('lintian has no objection but those that are explained', () => {
     encoding: 'utf8',
   });
   const tags = [...stdout.matchAll(/^[EW]: catalog-server: ([\w-]+)/gm)].map(([, tag = '']) => tag);
-  assert.equal([...new Set(tags)].toSorted(), EXPLAINED);
+  assert.equal([...new Set(tags)].toSorted(), Object.keys(EXPLAINED).toSorted());
 });
-
-/** The objections of lintian to a package that is not made with the tools of Debian, and why. */
-const EXPLAINED: readonly string[] = [];
 
 test.run();
