@@ -1,0 +1,188 @@
+/** The configurations for nginx and Caddy in docs/examples/, started before a server and asked. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { pageWith } from '../../support/catalog.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { ROOT } from '../../support/paths.ts';
+import { succeed } from '../../support/release.ts';
+import { killServers, startServer, type TestServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
+
+const EXAMPLES = join(ROOT, 'docs', 'examples');
+
+const SITE = 'catalog.example.com';
+const SHOP = 'shop.example.com';
+
+interface Proxy {
+  readonly name: string;
+  /** @returns the process. @param port of HTTPS. */
+  readonly start: (server: TestServer, plain: number, port: number) => ChildProcess;
+  readonly hasCache: boolean;
+}
+
+function startNginx(server: TestServer, plain: number, port: number): ChildProcess {
+  const directory = temporaryDirectory();
+  const [certificate, key] = ['pem', 'key'].map((name) => join(directory, `catalog.${name}`));
+  succeed('openssl', [
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
+    ...['-subj', `/CN=${SITE}`, '-keyout', key ?? '', '-out', certificate ?? ''],
+  ]);
+  const example = readFileSync(join(EXAMPLES, 'nginx.conf'), 'utf8')
+    .replace(/^\s*listen \[::\].*\n/gm, '')
+    .replaceAll('listen 80;', `listen 127.0.0.1:${plain};`)
+    .replaceAll('listen 443 ', `listen 127.0.0.1:${port} `)
+    .replace('server 127.0.0.1:8000;', `server ${new URL(server.url).host};`)
+    .replaceAll('/etc/ssl/catalog.pem', certificate ?? '')
+    .replaceAll('/etc/ssl/private/catalog.key', key ?? '')
+    .replace('/var/cache/nginx/catalog', join(directory, 'cache'));
+  writeFileSync(join(directory, 'catalog.conf'), example);
+  mkdirSync(join(directory, 'temporary'));
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${directory}/temporary/${name};`,
+  );
+  const main = [
+    `daemon off; master_process off; error_log ${directory}/error.log;`,
+    `pid ${directory}/nginx.pid; events {}`,
+    `http { access_log off; types { text/html html; } ${paths.join(' ')}`,
+    `include ${directory}/catalog.conf; }`,
+  ];
+  writeFileSync(join(directory, 'nginx.conf'), main.join('\n'));
+  return spawn('nginx', ['-p', directory, '-c', join(directory, 'nginx.conf')], {
+    stdio: 'ignore',
+  });
+}
+
+function startCaddy(server: TestServer, plain: number, port: number): ChildProcess {
+  const directory = temporaryDirectory();
+  const own = [
+    '{ admin off',
+    'local_certs',
+    'skip_install_trust',
+    `http_port ${plain}`,
+    `https_port ${port}`,
+    `storage file_system ${directory}`,
+    'log {',
+    'level ERROR',
+    '}',
+    '}',
+  ];
+  const example = readFileSync(join(EXAMPLES, 'Caddyfile'), 'utf8');
+  const file = join(directory, 'Caddyfile');
+  writeFileSync(file, `${own.join('\n').replace('{ admin', '{\nadmin')}\n${example}`);
+  return spawn('caddy', ['run', '--adapter', 'caddyfile', '--config', file], {
+    stdio: 'ignore',
+    env: { PATH: process.env['PATH'], HOME: directory, UPSTREAM: new URL(server.url).host },
+  });
+}
+
+const PROXIES: readonly Proxy[] = [
+  { name: 'nginx', start: startNginx, hasCache: true },
+  { name: 'caddy', start: startCaddy, hasCache: false },
+];
+
+const proxies: ChildProcess[] = [];
+
+test.after(async () => {
+  for (const proxy of proxies) proxy.kill('SIGKILL');
+  await killServers();
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+interface Asked {
+  readonly status: number;
+  readonly version: string;
+  /** Lower case names. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+}
+
+/** Asks with curl, which speaks HTTP/2 and takes any address of this machine. */
+function ask(host: string, port: number, path: string, ...args: readonly string[]): Asked | null {
+  const scheme = args.includes('--plain') ? 'http' : 'https';
+  const { status, stdout } = spawnSync(
+    'curl',
+    [
+      ...['-sk', '-i', '--compressed', '--max-time', '20', '--resolve', `${host}:${port}:127.0.0.1`],
+      ...args.filter((each) => each !== '--plain'),
+      `${scheme}://${host}:${port}${path}`,
+    ],
+    { encoding: 'utf8' },
+  );
+  if (status !== 0) return null;
+  const [head = '', ...rest] = stdout.split('\r\n\r\n');
+  const [first = '', ...lines] = head.split('\r\n');
+  const [version = '', code = ''] = first.split(' ');
+  const headers = lines.map((line): [string, string] => {
+    const [name = '', ...value] = line.split(': ');
+    return [name.toLowerCase(), value.join(': ')];
+  });
+  return { status: Number(code), version, headers: new Map(headers), body: rest.join('\r\n\r\n') };
+}
+
+/** From another address of this machine, which is in no list of the examples. */
+const STRANGER = ['--interface', '127.0.0.2'] as const;
+
+async function assertProxy({ start, hasCache }: Proxy): Promise<void> {
+  const server = await startServer({ demo: true, args: ['--trust-proxy', 'loopback'] });
+  await pageWith(server, 1, 'Auralune');
+  const [plain, port] = [await freePort(), await freePort()];
+  proxies.push(start(server, plain, port));
+  await until('the proxy answers', () => ask(SITE, port, '/books/1/') !== null);
+  const get = (host: string, path: string, ...args: readonly string[]): Asked => {
+    const asked = ask(host, port, path, ...args);
+    if (asked === null) throw new Error(`no answer for ${host}${path}`);
+    return asked;
+  };
+
+  const book = get(SITE, '/books/1/');
+  assert.is(book.status, 200);
+  assert.is(book.version, 'HTTP/2');
+  assert.is(book.headers.get('strict-transport-security'), 'max-age=31536000');
+  assert.match(book.headers.get('etag') ?? '', /^"/, 'the entity tag is strong');
+  assert.match(String(ask(SITE, plain, '/books/', '--plain')?.status), /^30[18]$/);
+
+  assert.is(get(SITE, '/admin/skus/').status, 401, 'the server asks for a token');
+  assert.is(get(SITE, '/console/').status, 200);
+  for (const path of ['/admin/skus/', '/console/', '/admin/changes/', '/admin/skus/imports/']) {
+    assert.is(get(SITE, path, ...STRANGER).status, 403, path);
+  }
+  assert.is(get(SITE, '/books/', ...STRANGER).status, 200);
+  assert.is(get(SITE, '/readyz').status, 200);
+  assert.is(get(SITE, '/readyz', ...STRANGER).status, 403);
+
+  const page = get(SHOP, '/skus/1.html', ...STRANGER);
+  assert.is(page.status, 200);
+  assert.match(page.body, 'Auralune');
+  assert.match(page.headers.get('content-encoding') ?? '', /^(?:gzip|zstd)$/);
+  assert.is(page.headers.get('cache-control'), 'no-cache');
+  assert.match(get(SHOP, '/').body, '<html');
+  assert.is(get(SHOP, '/admin/skus/').status, 404, 'the shop has pages alone');
+  assert.ok([403, 405].includes(get(SHOP, '/', '-X', 'POST', '-d', '{}').status));
+
+  if (hasCache) {
+    await server.stop();
+    assert.match(get(SHOP, '/skus/1.html').body, 'Auralune', 'from the cache');
+  }
+}
+
+for (const proxy of PROXIES) {
+  const missing = [proxy.name, 'curl', 'openssl'].filter((name) => Bun.which(name) === null);
+  const name = `the configuration for ${proxy.name} does what docs/operations.md says`;
+  if (missing.length === 0) test(name, () => assertProxy(proxy));
+  else test.skip(`${name} (skipped: there is no ${missing.join(', ')} here)`, () => {});
+}
+
+test.run();
