@@ -29,16 +29,16 @@ async function helpOfServe(): Promise<Map<string, string>> {
   );
 }
 
-test('every flag of serve has a variable of its name, and both are in the README', async () => {
+test('every flag of serve has a variable of its name, and both are in the reference', async () => {
   const flags = await helpOfServe();
   assert.ok(flags.size > 20, `${flags.size} flags`);
   const documented = new Map(documentedFlags().map(([variable, flag]) => [flag, variable]));
   for (const [flag, variable] of flags) {
     assert.is(variable, `CATALOG_${flag.slice(2).replaceAll('-', '_').toUpperCase()}`);
-    assert.is(documented.get(flag), variable, `${flag} in README.md`);
+    assert.is(documented.get(flag), variable, `${flag} in docs/reference.md`);
   }
   for (const [flag, variable] of documented) {
-    if (flag !== '') assert.is(flags.get(flag), variable, `${flag} of README.md`);
+    if (flag !== '') assert.is(flags.get(flag), variable, `${flag} of docs/reference.md`);
   }
 });
 
