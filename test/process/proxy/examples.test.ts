@@ -29,8 +29,13 @@ function startNginx(server: TestServer, plain: number, port: number): ChildProce
   const directory = temporaryDirectory();
   const [certificate, key] = ['pem', 'key'].map((name) => join(directory, `catalog.${name}`));
   succeed('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
-    ...['-subj', `/CN=${SITE}`, '-keyout', key ?? '', '-out', certificate ?? ''],
+    ...'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=test'.split(
+      ' ',
+    ),
+    '-keyout',
+    key ?? '',
+    '-out',
+    certificate ?? '',
   ]);
   const example = readFileSync(join(EXAMPLES, 'nginx.conf'), 'utf8')
     .replace(/^\s*listen \[::\].*\n/gm, '')
@@ -115,7 +120,8 @@ function ask(host: string, port: number, path: string, ...args: readonly string[
   const { status, stdout } = spawnSync(
     'curl',
     [
-      ...['-sk', '-i', '--compressed', '--max-time', '20', '--resolve', `${host}:${port}:127.0.0.1`],
+      ...'-sk -i --compressed --max-time 20 --resolve'.split(' '),
+      `${host}:${port}:127.0.0.1`,
       ...args.filter((each) => each !== '--plain'),
       `${scheme}://${host}:${port}${path}`,
     ],

@@ -40,11 +40,11 @@ testOf('SHA256SUMS has every other file of the release with its digest', ['sha25
 testOf('the SBOM lists Bun and the libraries, and no development dependency', [], () => {
   const text = readFileSync(join(RELEASE, `catalog-server-${version}.cdx.json`), 'utf8');
   const bom = JSON.parse(text);
-  const names = bom.components.map((component: { name: string }) => component.name);
+  const names = new Set(bom.components.map((component: { name: string }) => component.name));
   assert.is(bom.bomFormat, 'CycloneDX');
   assert.is(bom.metadata.component.name, 'catalog-server');
-  for (const name of ['bun', 'valibot', 'preact']) assert.ok(names.includes(name), name);
-  for (const name of ['uvu', 'typescript']) assert.not.ok(names.includes(name), name);
+  for (const name of ['bun', 'valibot', 'preact']) assert.ok(names.has(name), name);
+  for (const name of ['uvu', 'typescript']) assert.not.ok(names.has(name), name);
 });
 
 testOf('every archive has the same files, and no path of the machine that built it', [], () => {

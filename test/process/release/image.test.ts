@@ -92,8 +92,15 @@ function start({ root, data }: Image, command: readonly string[]) {
   return spawn(
     'unshare',
     [
-      ...['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', ENTER, 'sh', root, data],
-      ...['chroot', `--userspec=${USER}`, root, '/usr/local/bin/catalog-server'],
+      ...'--mount --pid --fork --kill-child sh -c'.split(' '),
+      ENTER,
+      'sh',
+      root,
+      data,
+      'chroot',
+      `--userspec=${USER}`,
+      root,
+      '/usr/local/bin/catalog-server',
       ...command.slice(1),
     ],
     {
