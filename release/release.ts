@@ -9,6 +9,7 @@ import type { Checkout } from './checkout.ts';
 import { writeDebianPackage } from './debian.ts';
 import { billOfMaterials, licencesOf } from './dependencies.ts';
 import { bundledConsole, compile } from './executable.ts';
+import { signedForMac } from './mac-signature.ts';
 import { ROOT } from './paths.ts';
 import { runtimeFor } from './runtime.ts';
 import { type SharedFiles, writeSharedFiles } from './shared-files.ts';
@@ -70,6 +71,10 @@ async function buildFor(
   const executable = join(work, target.name, 'catalog-server');
   const runtime = runtimeFor(target, runtimes);
   await compile(executable, assets, { target: target.name, runtime });
+  // For arm64 the compiler has signed it.
+  if (target.name === 'darwin-x64') {
+    writeFileSync(executable, signedForMac(readFileSync(executable)));
+  }
   return executable;
 }
 

@@ -4,7 +4,6 @@
  *     npm run release && bun test/run.ts test/process/release
  */
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -14,6 +13,7 @@ import { targetsNamed } from '../../../release/targets.ts';
 import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { ROOT } from '../../support/paths.ts';
+import { verifyPages } from '../../support/mac-signature.ts';
 import { missingFor, RELEASE, succeed, unpack } from '../../support/release.ts';
 import { killServers, serving } from '../../support/server.ts';
 
@@ -112,48 +112,12 @@ testOf('the executable for musl serves with the C library of musl', ['musl-gcc']
   await tryOut([script]);
 });
 
-interface CodeDirectory {
-  readonly hashOffset: number;
-  readonly codeSlots: number;
-  readonly codeLimit: number;
-  readonly pageBytes: number;
-}
-
-/** Of a Mach-O file for 64 bits, with where it begins (Apple: cs_blobs.h). */
-function codeDirectoryOf(file: Buffer): { start: number; directory: CodeDirectory } {
-  const LC_CODE_SIGNATURE = 0x1d;
-  const CODE_DIRECTORY = 0xfade0c02;
-  const commands = file.readUInt32LE(16);
-  let at = 32;
-  for (let i = 0; i < commands && file.readUInt32LE(at) !== LC_CODE_SIGNATURE; i++) {
-    at += file.readUInt32LE(at + 4);
-  }
-  assert.is(file.readUInt32LE(at), LC_CODE_SIGNATURE);
-  const signature = file.readUInt32LE(at + 8);
-  const start = signature + file.readUInt32BE(signature + 16);
-  assert.is(file.readUInt32BE(start), CODE_DIRECTORY);
-  const directory = {
-    hashOffset: file.readUInt32BE(start + 16),
-    codeSlots: file.readUInt32BE(start + 28),
-    codeLimit: file.readUInt32BE(start + 32),
-    pageBytes: 2 ** (file[start + 39] ?? 0),
-  };
-  return { start, directory };
-}
-
-testOf('the executable for macOS arm64 is signed, without which a Mac ends it', [], () => {
-  const folder = unpack('darwin-arm64', temporaryDirectory());
-  const file = readFileSync(join(folder, 'catalog-server'));
-  const { start, directory } = codeDirectoryOf(file);
-  const { hashOffset, codeSlots, codeLimit, pageBytes } = directory;
-  assert.ok(codeSlots > 1000, `${codeSlots} pages`);
-  for (let page = 0; page < codeSlots; page++) {
-    const end = Math.min((page + 1) * pageBytes, codeLimit);
-    const digest = createHash('sha256')
-      .update(file.subarray(page * pageBytes, end))
-      .digest();
-    const at = start + hashOffset + page * digest.length;
-    assert.ok(digest.equals(file.subarray(at, at + digest.length)), `page ${page}`);
+testOf('the executables for macOS are signed, without which a Mac ends them', [], () => {
+  for (const target of ['darwin-x64', 'darwin-arm64']) {
+    const folder = unpack(target, temporaryDirectory());
+    const { pages, wrong } = verifyPages(readFileSync(join(folder, 'catalog-server')));
+    assert.ok(pages > 1000, `${pages} pages`);
+    assert.is(wrong, null, target);
   }
 });
 
