@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { machineDisk } from '../disk/disk.ts';
 import { writeOnce } from '../disk/durable-file.ts';
-import { readWithMode } from '../disk/watched-file.ts';
+import { type FileContent, readWithMode } from '../disk/watched-file.ts';
 import { CatalogError, messageOf } from '../errors.ts';
 import { readPrivate } from './private-file.ts';
 
@@ -74,12 +74,8 @@ export class WebhookKey {
   }
 
   #read(): Key | null {
-    const file = { path: this.#path, code: 'key_file' } as const;
-    const content = readPrivate(file, () => readWithMode(this.#path));
-    if (content === null) return null;
-    const parsed = v.safeParse(keyFile, content.json);
-    if (parsed.success) return keyOf(parsed.output.key);
-    throw this.#failure('it is not the key of webhooks; restore it from a backup');
+    const bytes = readWebhookKey(this.#path);
+    return bytes === null ? null : keyOf(bytes);
   }
 
   async #make(): Promise<Key> {
@@ -96,8 +92,28 @@ export class WebhookKey {
   }
 
   #failure(what: string, cause?: unknown): CatalogError {
-    return new CatalogError('key_file', `${this.#path}: ${what}`, { cause });
+    return failure(this.#path, what, cause);
   }
+}
+
+/**
+ * @param read reads the file.
+ * @returns the key; null if there is no file.
+ * @throws CatalogError `key_file`.
+ */
+export function readWebhookKey(
+  path: string,
+  read: () => FileContent | null = () => readWithMode(path),
+): Uint8Array | null {
+  const content = readPrivate({ path, code: 'key_file' }, read);
+  if (content === null) return null;
+  const parsed = v.safeParse(keyFile, content.json);
+  if (parsed.success) return parsed.output.key;
+  throw failure(path, 'it is not the key of webhooks; restore it from a backup');
+}
+
+function failure(path: string, what: string, cause?: unknown): CatalogError {
+  return new CatalogError('key_file', `${path}: ${what}`, { cause });
 }
 
 function keyOf(bytes: Uint8Array): Key {

@@ -4,7 +4,7 @@
  * invariants, which hold for the large file as well.
  */
 import { randomBytes } from 'node:crypto';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { CatalogError, messageOf } from '../errors.ts';
 import type { Disk } from './disk.ts';
 import type { Job } from './publish.ts';
@@ -160,6 +160,24 @@ export class DurableFile {
     this.#fd = null;
     this.#disk.close(fd);
   }
+}
+
+/**
+ * Makes a directory and the parents that it lacks. They survive power loss when this returns.
+ *
+ * @throws what the disk throws.
+ */
+export async function makeDirectory(disk: Disk, directory: string): Promise<void> {
+  const made: string[] = [];
+  let path = resolve(directory);
+  // The root has no parent.
+  while (path !== dirname(path) && disk.stat(path) === null) {
+    made.push(path);
+    path = dirname(path);
+  }
+  if (made.length === 0) return;
+  disk.mkdir(directory);
+  for (const each of made) await withOpen(disk, dirname(each), (fd) => disk.fsync(fd));
 }
 
 /** Opens a directory, to be synced, for as long as `use` takes. */

@@ -1,14 +1,14 @@
 /**
- * A backup is one base document: the whole catalog as of one change set, plain JSON with a checksum.
- * It holds no keys, no accounts, no pages and no history.
+ * A backup is one base document: the whole catalog as of one change set, plain JSON with a checksum,
+ * and before its tables what the caller adds. It holds no pages and no history.
  */
 import { dirname, join } from 'node:path';
 import type { Disk } from '../disk/disk.ts';
-import { withOpen } from '../disk/durable-file.ts';
+import { makeDirectory, withOpen } from '../disk/durable-file.ts';
 import { acquireOwnership } from '../disk/lock.ts';
 import { CatalogError } from '../errors.ts';
-import { baseSlices } from './files/base.ts';
-import { BaseReader, decodeBase } from './files/base-reader.ts';
+import { type BackupMembers, baseSlices } from './files/base.ts';
+import { type Base, BaseReader, decodeBase } from './files/base-reader.ts';
 import { stateFaults } from './check.ts';
 import { createStore } from './files/create.ts';
 import type { State } from './state.ts';
@@ -32,15 +32,26 @@ const NO_STORE = new Set([
   LAST_BACKUP,
 ]);
 
+export interface Backup {
+  readonly state: State;
+  /** What it has beside the state. */
+  readonly members?: BackupMembers;
+}
+
 /**
  * Writes a backup to a file. It appears whole or not at all, after it was read back and verified. A
- * file that is there is replaced.
+ * file that is there is replaced, and a directory that is missing is made.
  *
  * @throws CatalogError `store_damaged` if the state itself does not pass; what the disk throws.
  */
-export async function writeBackup(disk: Disk, state: State, path: string): Promise<void> {
+export async function writeBackup(
+  disk: Disk,
+  { state, members }: Backup,
+  path: string,
+): Promise<void> {
+  await makeDirectory(disk, dirname(path));
   await withOpen(disk, dirname(path), (fd) =>
-    writeBase(disk, path, fd, state.snapshot(), (temporary) => {
+    writeBase(disk, path, fd, baseSlices(state.snapshot(), members), (temporary) => {
       verifyBackup(path, disk.pieces(temporary) ?? []);
     }),
   );
@@ -50,9 +61,9 @@ export async function writeBackup(disk: Disk, state: State, path: string): Promi
  * @returns the bytes of a backup in slices, to be read once or again.
  * @throws CatalogError `store_damaged` if the state itself does not pass.
  */
-export function encodeBackup(state: State): Iterable<Uint8Array> {
+export function encodeBackup({ state, members }: Backup): Iterable<Uint8Array> {
   const snapshot = state.snapshot();
-  const slices = { [Symbol.iterator]: () => baseSlices(snapshot) };
+  const slices = { [Symbol.iterator]: () => baseSlices(snapshot, members) };
   verifyBackup('the backup', slices);
   return slices;
 }
@@ -60,26 +71,29 @@ export function encodeBackup(state: State): Iterable<Uint8Array> {
 /**
  * @param name of the file, for messages.
  * @param content the file's bytes, or pieces of them in order.
- * @returns the state in the backup, after every row was judged.
+ * @returns what is in the backup, after every row was judged.
  * @throws CatalogError `store_damaged`, `schema_version`.
  */
-export function verifyBackup(name: string, content: Uint8Array | Iterable<Uint8Array>): State {
-  return requireWhole(name, decodeBase(name, content).state);
+export function verifyBackup(
+  name: string,
+  content: Uint8Array | Iterable<Uint8Array>,
+): Required<Backup> {
+  return requireWhole(name, decodeBase(name, content));
 }
 
 /** As {@link verifyBackup}, from a stream. @throws also what the stream throws. */
 export async function receiveBackup(
   name: string,
   stream: AsyncIterable<Uint8Array>,
-): Promise<State> {
+): Promise<Required<Backup>> {
   const reader = new BaseReader(name);
   for await (const piece of stream) reader.write(piece);
-  return requireWhole(name, reader.end().state);
+  return requireWhole(name, reader.end());
 }
 
-function requireWhole(name: string, state: State): State {
+function requireWhole(name: string, { state, members }: Base): Required<Backup> {
   const [first, ...more] = stateFaults(state);
-  if (first === undefined) return state;
+  if (first === undefined) return { state, members };
   throw damaged(name, more.length === 0 ? first : `${first}; and ${more.length} more`);
 }
 
@@ -88,6 +102,8 @@ function requireWhole(name: string, state: State): State {
  * none; then the restore can be run again.
  *
  * @param command that runs it. Another process that finds the directory locked names it.
+ * @param prepare is called once the directory is owned and known to hold no store. What it writes
+ *   is there before the store is. If it fails, no store is made.
  * @throws CatalogError `store_locked`, `store_not_empty`, `durability_unknown`, `write_refused`.
  */
 export async function restoreBackup(
@@ -95,12 +111,14 @@ export async function restoreBackup(
   state: State,
   directory: string,
   command: string,
+  prepare: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
   // Before a lock file is made in a directory that is not ours, and again once we hold the lock.
   requireNoStore(disk, directory);
   const lock = acquireOwnership(join(directory, LOCK), command);
   try {
     requireNoStore(disk, directory);
+    await prepare();
     await createStore(disk, directory, state.snapshot());
   } catch (error) {
     throw unwritable(directory, error);

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { backup, restore } from '../../src/cli/commands/backup.ts';
+import { backup } from '../../src/cli/commands/backup/backup.ts';
+import { restore } from '../../src/cli/commands/backup/restore.ts';
 import { machineDisk } from '../../src/disk/disk.ts';
 import { checkStore } from '../../src/store/check.ts';
 import {

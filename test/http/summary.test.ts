@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { backup } from '../../src/cli/commands/backup.ts';
+import { backup } from '../../src/cli/commands/backup/backup.ts';
 import { send, tokenFor } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { RefusingDisk } from '../support/refusing-disk.ts';

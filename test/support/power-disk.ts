@@ -427,9 +427,10 @@ export class PowerDisk implements Disk {
   stat(path: string): FileStat | null {
     const found = this.#find(path);
     if (found === undefined) return null;
+    const node = this.volume.nodes.get(found);
+    const size = node?.type === 'file' ? node.current.length : 0;
     // Nothing here keeps times: no two files have the same one.
-    const { length } = this.volume.file(found).current;
-    return { size: length, inode: found, changedMs: this.log.length };
+    return { size, inode: found, changedMs: this.log.length };
   }
 
   #make(change: Change): void {

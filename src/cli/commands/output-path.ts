@@ -6,17 +6,16 @@ import { CatalogError, type Code, messageOf } from '../../errors.ts';
 /**
  * @param data directory, in which no such file may be.
  * @param code of the failure.
+ * @param makes whether the caller makes the directory of the file if it is missing.
  * @returns the path to write, without symbolic links.
  * @throws CatalogError unless the file can be an ordinary one outside of the data directory.
  */
-export function outputPath(file: string, data: string, code: Code): string {
+export function outputPath(file: string, data: string, code: Code, makes = false): string {
   const refuse = (why: string, cause?: unknown) =>
     new CatalogError(code, `${file} ${why}`, { cause });
   let path: string;
   try {
-    path = existsSync(file)
-      ? realpathSync(file)
-      : join(realpathSync(dirname(resolve(file))), basename(file));
+    path = existsSync(file) ? realpathSync(file) : pathOfNew(resolve(file), makes);
   } catch (cause) {
     throw refuse(`is in no directory that can be used: ${messageOf(cause)}`, cause);
   }
@@ -28,4 +27,12 @@ export function outputPath(file: string, data: string, code: Code): string {
     throw refuse(`is in the data directory; name a file outside of ${data}`);
   }
   return path;
+}
+
+/** @returns where a path leads that does not exist, through the links of the directories above. */
+function pathOfNew(path: string, makes: boolean): string {
+  const directory = dirname(path);
+  const above =
+    makes && !existsSync(directory) ? pathOfNew(directory, makes) : realpathSync(directory);
+  return join(above, basename(path));
 }

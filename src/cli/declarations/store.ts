@@ -1,13 +1,20 @@
 /** The commands for the store as a whole: `migrate`, `check`, `backup`, `restore`, `undo`. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Context } from '../../app/context.ts';
 import { type Common, command } from '../command.ts';
-import { backup, restore } from '../commands/backup.ts';
+import { backup, type BackupOptions } from '../commands/backup/backup.ts';
+import { restore, type RestoreOptions } from '../commands/backup/restore.ts';
 import { check } from '../commands/check.ts';
 import { migrate } from '../commands/migrate.ts';
 import { undo } from '../commands/undo.ts';
 import { parseSubject } from '../flags/access.ts';
-import { parseEntryIds, parseFile, parseSince, parseUntil } from '../flags/values.ts';
+import {
+  parseEntryIds,
+  parseFile,
+  parseRecipients,
+  parseSince,
+  parseUntil,
+} from '../flags/values.ts';
 import type { EntrySelection } from '../../resources/audit/undo.ts';
 import { CatalogError } from '../../errors.ts';
 
@@ -26,17 +33,49 @@ export function declareStoreCommands(program: Command, context: Context): void {
     (options: Common) => check(options, context),
   );
 
+  declareBackup(program, context);
+  declareRestore(program, context);
+  declareUndo(program, context);
+}
+
+function declareBackup(program: Command, context: Context): void {
   command(program, 'backup', 'write the whole catalog to one file')
     .argument('[file]', '"-" for standard output (default: catalog-<time>.json)', parseFile)
-    .action((file: string | undefined, options: Common) =>
-      backup({ data: options.data, file: file ?? null }, context),
+    .addOption(
+      new Option(
+        '--passphrase-file <file>',
+        'take the keys too, encrypted with the passphrase in this file',
+      )
+        .argParser(parseFile)
+        .conflicts('recipient'),
+    )
+    .option(
+      '--recipient <age1…>',
+      'take the keys too, encrypted for this age recipient; may be repeated',
+      parseRecipients,
+    )
+    .action((file: string | undefined, flags: Omit<BackupOptions, 'file'>) =>
+      backup({ ...flags, file: file ?? null }, context),
     );
+}
 
+function declareRestore(program: Command, context: Context): void {
   command(program, 'restore', 'make a store from a backup, in an empty directory')
     .argument('<file>', '"-" for standard input', parseFile)
-    .action((file: string, options: Common) => restore({ data: options.data, file }, context));
-
-  declareUndo(program, context);
+    .addOption(
+      new Option('--passphrase-file <file>', 'file with the passphrase of the keys')
+        .argParser(parseFile)
+        .conflicts(['identityFile', 'withoutKeys']),
+    )
+    .addOption(
+      new Option('--identity-file <file>', 'file with an age identity for the keys')
+        .argParser(parseFile)
+        .conflicts('withoutKeys'),
+    )
+    .option('--without-keys', 'leave encrypted keys out; tokens of before are then void')
+    .action((file: string, flags: Omit<RestoreOptions, 'file'>) =>
+      restore({ ...flags, file }, context),
+    );
 }
 
 interface UndoFlags extends Common {

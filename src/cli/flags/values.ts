@@ -12,6 +12,12 @@ export function parseFile(text: string): string {
   throw new InvalidArgumentError('Name a file, or "-".');
 }
 
+/** @returns the age recipients so far. That each is one shows when it is used. */
+export function parseRecipients(text: string, before: readonly string[] = []): string[] {
+  if (/^age1[a-z0-9]+$/.test(text)) return [...before, text];
+  throw new InvalidArgumentError('Give an age recipient, such as age-keygen -y prints it.');
+}
+
 export function parseEntryIds(text: string, before: readonly number[] = []): number[] {
   if (/^[1-9]\d{0,15}$/.test(text)) return [...before, Number(text)];
   throw new InvalidArgumentError('Give ids of audit entries in digits.');

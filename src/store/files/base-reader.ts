@@ -16,7 +16,7 @@ import { ALL_KINDS } from '../../model/kinds.ts';
 import { perKind } from '../../model/per-kind.ts';
 import { RowTable } from '../memory/row-table.ts';
 import { State } from '../state.ts';
-import { laterSchema } from './base.ts';
+import { type BackupMembers, laterSchema } from './base.ts';
 import { isRow, shapes } from './change-set.ts';
 import { CHECKSUM_LENGTH, checksumIn, damaged, parseShape, readable } from './files.ts';
 import { type BaseDocument, migrated, SCHEMA_VERSION, shapeOf } from './schema.ts';
@@ -36,9 +36,16 @@ export interface Base {
   /** The version of the file. The state has the form of the current version. */
   readonly schema: number;
   readonly state: State;
+  /** What only a backup has. */
+  readonly members: BackupMembers;
   /** Bytes of the file. */
   readonly size: number;
 }
+
+const backupMembers = v.object({
+  access: v.optional(v.looseObject({})),
+  encrypted_keys: v.optional(v.string()),
+});
 
 type Tables = Partial<Record<KindName, Row[]>>;
 
@@ -96,10 +103,13 @@ export class BaseReader {
     }
     this.#endLines();
     const lines = this.#irregular === null;
-    const { schema, document } = parseDocument(this.#path, lines ? this.#head : this.#wholeText());
+    const value = lines ? this.#head : this.#wholeText();
+    const { schema, document } = parseDocument(this.#path, value);
+    const members = parseShape(this.#path, backupMembers, value);
     // The rows of lines were judged one by one.
     const complete = lines ? { ...document, tables: this.#tables } : document;
-    return { schema, state: stateOf(this.#path, migrated(schema, complete)), size: this.#size };
+    const state = stateOf(this.#path, migrated(schema, complete));
+    return { schema, state, members, size: this.#size };
   }
 
   #take(bytes: Buffer): void {

@@ -13,11 +13,25 @@ import { SCHEMA_VERSION } from './schema.ts';
 /** Characters of a slice, unless a single row is longer: a fraction of a millisecond of work. */
 const SLICE_LENGTH = 64 * 1024;
 
-/** @returns the file's bytes in slices, one row a line; the last slice is the checksum. */
-export function* baseSlices(snapshot: Snapshot): Generator<Uint8Array> {
+/** Members that a backup has before its tables. The store itself has no use for them. */
+export interface BackupMembers {
+  /** The content of `access.json`. */
+  readonly access?: object | undefined;
+  /** An armoured age file. */
+  readonly encrypted_keys?: string | undefined;
+}
+
+/**
+ * @param members that are added before the tables.
+ * @returns the file's bytes in slices, one row a line; the last slice is the checksum.
+ */
+export function* baseSlices(
+  snapshot: Snapshot,
+  members: BackupMembers = {},
+): Generator<Uint8Array> {
   const hash = createHash('sha256');
   let slice = '';
-  for (const text of baseTexts(snapshot)) {
+  for (const text of baseTexts(snapshot, members)) {
     slice += text;
     if (slice.length < SLICE_LENGTH) continue;
     const bytes = Buffer.from(slice);
@@ -31,9 +45,9 @@ export function* baseSlices(snapshot: Snapshot): Generator<Uint8Array> {
   yield Buffer.from(checksumMember(hash.digest('hex')));
 }
 
-function* baseTexts(snapshot: Snapshot): Generator<string> {
+function* baseTexts(snapshot: Snapshot, members: BackupMembers): Generator<string> {
   const { sequence, digest: previous, time, lastIds } = snapshot;
-  const head = { schema: SCHEMA_VERSION, sequence, previous, time, last_ids: lastIds };
+  const head = { schema: SCHEMA_VERSION, sequence, previous, time, last_ids: lastIds, ...members };
   yield `${JSON.stringify(head).slice(0, -1)},"tables":{`;
   for (const [index, { name }] of ALL_KINDS.entries()) {
     yield `${index === 0 ? '' : ','}\n"${name}":[`;

@@ -9,6 +9,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
 import { removeTemporaries, withOpen, writeDurably } from '../../disk/durable-file.ts';
 import type { Snapshot } from '../state.ts';
+import { baseSlices } from './base.ts';
 import { BASE, CHANGES, HEAD } from './files.ts';
 import { encodeHead } from './head.ts';
 import { writeBase } from './write-base.ts';
@@ -25,7 +26,8 @@ export async function createStore(
   await makeDirectories(disk, directory);
   await removeTemporaries(disk, directory);
   await writeHead(disk, directory, snapshot);
-  return withOpen(disk, directory, (fd) => writeBase(disk, join(directory, BASE), fd, snapshot));
+  const slices = baseSlices(snapshot);
+  return withOpen(disk, directory, (fd) => writeBase(disk, join(directory, BASE), fd, slices));
 }
 
 /** Writes a head that names a durable change set. @throws what the disk throws. */

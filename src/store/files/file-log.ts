@@ -25,6 +25,7 @@ import { encodeHead } from './head.ts';
 import { type ChangeFile, KeptChangeSets, occupiedBy } from './history.ts';
 import { removeMigrationBackups } from './migration-backup.ts';
 import { recover } from './recovery.ts';
+import { baseSlices } from './base.ts';
 import { writeBase } from './write-base.ts';
 
 /** Change sets may outgrow a small base by this much before a checkpoint, in bytes. */
@@ -176,7 +177,7 @@ export class FileLog implements Log {
     this.#retryAbove = this.#changeBytes + this.#smallestCheckpoint;
     let failed = true;
     try {
-      this.#baseBytes = await writeBase(this.#disk, path, directory, snapshot);
+      this.#baseBytes = await writeBase(this.#disk, path, directory, baseSlices(snapshot));
       failed = false;
     } finally {
       this.#options.observer?.checkpointed({ milliseconds: performance.now() - begun, failed });

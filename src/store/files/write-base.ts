@@ -2,8 +2,6 @@
 import { dirname } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
 import { DurableFile } from '../../disk/durable-file.ts';
-import { baseSlices } from './base.ts';
-import type { Snapshot } from '../state.ts';
 
 /** Milliseconds of work between two turns of the event loop; a row more, if it is long. */
 const SLICE_MS = 2;
@@ -14,6 +12,7 @@ const FLUSH_BYTES = 4 * 1024 * 1024;
 /**
  * Writes a base document.
  *
+ * @param slices its bytes in order, each the work of a fraction of a millisecond.
  * @param verify called with the temporary name of the synced file; if it throws, the file is removed.
  * @returns the size in bytes.
  * @throws what `verify` or the disk throws; then a file at `path` is as before. CatalogError
@@ -23,7 +22,7 @@ export async function writeBase(
   disk: Disk,
   path: string,
   directoryFd: number,
-  snapshot: Snapshot,
+  slices: Iterable<Uint8Array>,
   verify?: (temporary: string) => void,
 ): Promise<number> {
   const file = await DurableFile.create(disk, dirname(path));
@@ -31,7 +30,7 @@ export async function writeBase(
     let size = 0;
     let unflushed = 0;
     let begun = performance.now();
-    for (const slice of baseSlices(snapshot)) {
+    for (const slice of slices) {
       file.write(slice);
       size += slice.length;
       unflushed += slice.length;

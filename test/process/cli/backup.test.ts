@@ -364,11 +364,22 @@ for (const { name, inflict, says } of BAD_STORES) {
   });
 }
 
+test('a directory that is missing is made, for its owner alone', () => {
+  const data = copyOfStore();
+  const folder = temporaryDirectory();
+  const file = join(folder, 'new', 'deep', 'backup.json');
+  assertDone(backup(data, file));
+  unsealed(readFileSync(file));
+  for (const made of ['new', 'new/deep']) assert.is(statSync(join(folder, made)).mode & 0o77, 0);
+});
+
 /** Paths that lead into the data directory. @param root the directory that holds it, as `data`. */
 const INSIDE: readonly [name: string, file: (root: string) => string, cwd?: string][] = [
   ['in it', (root) => join(root, 'data', 'backup.json')],
   ['in the place of its base', (root) => join(root, 'data', 'catalog.json')],
   ['among the change sets', (root) => join(root, 'data', 'changes', '000000000099.json')],
+  ['in a new directory in it', (root) => join(root, 'data', 'new', 'deep', 'backup.json')],
+  ['in a new directory by way of a link', (root) => join(root, 'deep', 'new', 'backup.json')],
   ['by way of ..', (root) => `${root}/data/../data/backup.json`],
   ['by a symbolic link', (root) => join(root, 'link', 'backup.json')],
   ['by a symbolic link to a folder of it', (root) => join(root, 'deep', 'backup.json')],
@@ -425,7 +436,6 @@ test('a symbolic link as the file is followed, but not into the data directory',
 
 /** Targets that cannot become a backup. @param folder an empty directory. */
 const IMPOSSIBLE: readonly [name: string, prepare: (folder: string) => string][] = [
-  ['in a directory that does not exist', (folder) => join(folder, 'none', 'backup.json')],
   [
     'below a file',
     (folder) => {

@@ -491,7 +491,7 @@ async function documentOfBackup(): Promise<State> {
   const disk = new PowerDisk(root);
   await History.run(disk, data, SHORT, { smallestCheckpoint: 1e9 });
   const document = recover(disk, data)?.state as State;
-  return verifyBackup('backup', encodeBackup(document));
+  return verifyBackup('backup', encodeBackup({ state: document })).state;
 }
 
 /** @returns whether there is a store; if not, a start must not take it for one. */
@@ -562,17 +562,18 @@ test('a restore that was killed and runs again, and a start after it, survive po
   }
 });
 
-for (const before of ['an older backup', 'nothing']) {
+for (const before of ['an older backup', 'nothing', 'not even a directory']) {
   test(`a backup that power loss cuts off leaves ${before} or the new one under its name`, async () => {
     const document = await documentOfBackup();
-    const older = before === 'nothing' ? null : Buffer.from('the older backup');
-    const files = { 'backups/other.json': Buffer.from('another') };
+    const older = before === 'an older backup' ? Buffer.from('the older backup') : null;
+    const files =
+      before === 'not even a directory' ? {} : { 'backups/other.json': Buffer.from('another') };
     const origin = Volume.holding(older ? { ...files, 'backups/b.json': older } : files);
     const into = join(root, 'backups');
     const path = join(into, 'b.json');
     const disk = new PowerDisk(root, origin);
-    await writeBackup(disk, document, path);
-    const whole = Buffer.concat([...encodeBackup(document)]);
+    await writeBackup(disk, { state: document }, path);
+    const whole = Buffer.concat([...encodeBackup({ state: document })]);
     assert.equal(disk.read(path), whole);
     for (const { at, left } of losses(disk, 0, randomFrom(1), DRAWS)) {
       const found = new PowerDisk(root, left).read(path);

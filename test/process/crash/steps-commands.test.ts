@@ -154,7 +154,7 @@ await eachDeath(
   () => new Place(store.data, oldBackup),
   ({ backup }) => ['backup', backup],
   async (place, made) => {
-    const whole = () => stateOf(verifyBackup(place.backup, readFileSync(place.backup)));
+    const whole = () => stateOf(verifyBackup(place.backup, readFileSync(place.backup)).state);
     if (made('rename backup')) assert.equal(whole(), FIXTURE_STATE);
     else assert.equal(readFileSync(place.backup), Buffer.from(oldBackup));
     assert.equal(withoutTime(filesOf(place.data)), withoutTime(filesOf(store.data)));
@@ -171,7 +171,10 @@ await eachDeath(
   async (place, made) => {
     assert.is(existsSync(place.backup), made('rename backup'));
     assertDone(await place.run(['backup', place.backup]));
-    assert.equal(stateOf(verifyBackup(place.backup, readFileSync(place.backup))), FIXTURE_STATE);
+    assert.equal(
+      stateOf(verifyBackup(place.backup, readFileSync(place.backup)).state),
+      FIXTURE_STATE,
+    );
   },
 );
 

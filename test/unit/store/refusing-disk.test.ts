@@ -765,18 +765,18 @@ for (const mode of MODES) {
       const into = temporaryDirectory();
       const path = join(into, 'catalog.json');
       writeFileSync(path, 'the backup of yesterday');
-      const failure = await failureOf(writeBackup(disk, document, path));
+      const failure = await failureOf(writeBackup(disk, { state: document }, path));
       const what = `operation ${nth}, ${disk.refused.join()}: ${failure?.message}`;
       assert.equal(disk.descriptors, [], what);
       const bytes = readFileSync(path);
       if (failure === null || bytes.toString() !== 'the backup of yesterday') {
-        const found = verifyBackup(path, bytes);
+        const found = verifyBackup(path, bytes).state;
         assert.equal(stateOfDocument(found), stateOfDocument(document), what);
       }
       // A disk that refuses everything refuses the removal as well.
       if (mode === 'alone') assert.equal(temporariesBelow(into), [], what);
-      await writeBackup(quickDisk, document, path);
-      const found = verifyBackup(path, readFileSync(path));
+      await writeBackup(quickDisk, { state: document }, path);
+      const found = verifyBackup(path, readFileSync(path)).state;
       assert.equal(stateOfDocument(found), stateOfDocument(document), what);
     });
     assert.ok(operations > 8, `${operations} operations`);

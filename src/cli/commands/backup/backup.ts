@@ -1,0 +1,101 @@
+/** `backup`: the whole catalog as one file, beside a running server too. */
+import type { Context } from '../../../app/context.ts';
+import { backUpCredentials } from '../../../auth/backup/credentials.ts';
+import type { EncryptTo } from '../../../auth/backup/encryption.ts';
+import { CatalogError, messageOf } from '../../../errors.ts';
+import { encodeBackup, writeBackup } from '../../../store/backup.ts';
+import { recordBackup } from '../../../store/files/last-backup.ts';
+import { recover } from '../../../store/files/recovery.ts';
+import type { State } from '../../../store/state.ts';
+import { missing } from '../../../store/store.ts';
+import { describeState } from '../describe.ts';
+import { outputPath } from '../output-path.ts';
+import { readPassphrase } from './secrets.ts';
+
+/** Standard output instead of a file. */
+const STREAM = '-';
+
+export interface BackupOptions {
+  readonly data: string;
+  /** A path, or "-" for standard output; null for a name with the time in it. */
+  readonly file: string | null;
+  /** A file with the passphrase for the keys. */
+  readonly passphraseFile?: string;
+  /** age recipients of the keys. */
+  readonly recipient?: readonly string[];
+}
+
+/**
+ * @throws CatalogError `store_missing`, `store_damaged`, `access_file`, `key_file`,
+ *   `backup_failed`.
+ */
+export async function backup(options: BackupOptions, context: Context): Promise<void> {
+  const { data, file } = options;
+  const to = encryptionOf(options, context);
+  const recovered = recover(context.disk, data);
+  if (recovered === null) throw missing(data);
+  const { state } = recovered;
+  const { credentials, encrypted, leftOut } = await backUpCredentials(data, to);
+  const members = { access: credentials.access, encrypted_keys: credentials.encryptedKeys };
+  if (file === STREAM) {
+    await refusing('standard output', async () => {
+      for (const slice of encodeBackup({ state, members })) await context.write(slice);
+    });
+    await remember(data, state, context);
+    return;
+  }
+  const path = file ?? `catalog-${timestamp(new Date())}.json`;
+  const target = outputPath(path, data, 'backup_failed', true);
+  await refusing(path, () => writeBackup(context.disk, { state, members }, target));
+  await remember(data, state, context);
+  const also = [
+    ...(credentials.access === undefined ? [] : ['with access.json']),
+    ...encrypted.map((name) => `with ${name}, encrypted`),
+    ...leftOut.map((name) => `without ${name}`),
+  ];
+  context.print(`backed up ${data} to ${path}: ${[describeState(state), ...also].join('; ')}`);
+}
+
+/** @returns who may read the keys; null if they are left out. */
+function encryptionOf(
+  { passphraseFile, recipient: recipients = [] }: BackupOptions,
+  { disk }: Context,
+): EncryptTo | null {
+  if (passphraseFile !== undefined) return { passphrase: readPassphrase(disk, passphraseFile) };
+  return recipients.length === 0 ? null : { recipients };
+}
+
+/** What the system says to a user who may read the directory, and not write there. */
+const MAY_ONLY_READ = new Set(['EACCES', 'EPERM', 'EROFS']);
+
+/**
+ * Keeps the time of the backup, which is complete whether or not that succeeds. A backup needs no
+ * right but to read, so a user who has no other makes one without a warning.
+ */
+async function remember(data: string, state: State, { disk, warn }: Context): Promise<void> {
+  try {
+    await recordBackup(disk, data, new Date(), state.sequence);
+  } catch (error) {
+    if (MAY_ONLY_READ.has((error as NodeJS.ErrnoException).code ?? '')) return;
+    warn(`warning: the backup is complete, but its time cannot be kept: ${messageOf(error)}`);
+  }
+}
+
+/** @throws CatalogError `backup_failed` if the disk or a pipe does not take the backup. */
+async function refusing(target: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (cause) {
+    if (cause instanceof CatalogError) throw cause;
+    throw new CatalogError(
+      'backup_failed',
+      `${target} did not take the backup: ${messageOf(cause)}`,
+      { cause },
+    );
+  }
+}
+
+/** `20261121T142737Z`: it sorts by time, and is a valid name in every file system. */
+function timestamp(time: Date): string {
+  return time.toISOString().replace(/[-:]|\.\d+/g, '');
+}

@@ -1,0 +1,70 @@
+/** `restore`: a data directory from a backup. */
+import type { Context } from '../../../app/context.ts';
+import {
+  type BackedUpCredentials,
+  openCredentials,
+  restoreCredentials,
+} from '../../../auth/backup/credentials.ts';
+import type { DecryptWith } from '../../../auth/backup/encryption.ts';
+import { CatalogError } from '../../../errors.ts';
+import { type Backup, receiveBackup, restoreBackup, verifyBackup } from '../../../store/backup.ts';
+import { readable } from '../../../store/files/files.ts';
+import { describeState } from '../describe.ts';
+import { readIdentities, readPassphrase } from './secrets.ts';
+
+/** Standard input instead of a file. */
+const STREAM = '-';
+
+export interface RestoreOptions {
+  readonly data: string;
+  /** A path, or "-" for standard input. */
+  readonly file: string;
+  /** A file with the passphrase of the keys. */
+  readonly passphraseFile?: string;
+  /** A file with age identities. */
+  readonly identityFile?: string;
+  /** Leaves encrypted keys where they are. */
+  readonly withoutKeys?: true;
+}
+
+/**
+ * @throws CatalogError `backup_failed`, `store_damaged`, `store_not_empty`, `schema_version`,
+ *   `access_file`, `key_file`.
+ */
+export async function restore(options: RestoreOptions, context: Context): Promise<void> {
+  const { data, file } = options;
+  const { disk } = context;
+  const { state, members } = await readBackup(file, context);
+  const name = file === STREAM ? 'standard input' : file;
+  const credentials = { access: members.access, encryptedKeys: members.encrypted_keys };
+  const using = decryptionOf(name, options, credentials, context);
+  const files = await openCredentials(name, credentials, using);
+  await restoreBackup(disk, state, data, 'restore', () => restoreCredentials(disk, data, files));
+  const also = Object.keys(files).map((restored) => `with ${restored}`);
+  context.print(`restored ${data}: ${[describeState(state), ...also].join('; ')}`);
+}
+
+async function readBackup(file: string, context: Context): Promise<Required<Backup>> {
+  if (file === STREAM) return receiveBackup('standard input', context.input());
+  const pieces = readable(file, () => context.disk.pieces(file));
+  if (pieces === null) {
+    throw new CatalogError('backup_failed', `there is no file ${file}; name a backup`);
+  }
+  return readable(file, () => verifyBackup(file, pieces));
+}
+
+/** @returns what opens the keys; null if there are none, or if they are not to be restored. */
+function decryptionOf(
+  name: string,
+  { passphraseFile, identityFile, withoutKeys }: RestoreOptions,
+  { encryptedKeys }: BackedUpCredentials,
+  { disk }: Context,
+): DecryptWith | null {
+  if (encryptedKeys === undefined || withoutKeys === true) return null;
+  if (passphraseFile !== undefined) return { passphrase: readPassphrase(disk, passphraseFile) };
+  if (identityFile !== undefined) return { identities: readIdentities(disk, identityFile) };
+  throw new CatalogError(
+    'backup_failed',
+    `${name} holds encrypted keys; name their passphrase with --passphrase-file or their age identity with --identity-file, or leave them out with --without-keys`,
+  );
+}

@@ -1,0 +1,167 @@
+/** The units of systemd in docs/examples: systemd takes them, and their commands do what they say. */
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { generateX25519Identity, identityToRecipient } from 'age-encryption';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { PROGRAM, ROOT } from '../../support/paths.ts';
+import { callProgram } from '../../support/program.ts';
+
+const EXAMPLES = join(ROOT, 'docs', 'examples');
+
+const INSTALLED = '/usr/local/bin/catalog-server';
+
+const UNITS = readdirSync(EXAMPLES).filter((name) => /\.(?:service|timer)$/.test(name));
+
+const unit = (name: string) => readFileSync(join(EXAMPLES, name), 'utf8');
+
+const VERIFIED = 'systemd-analyze verifies every unit without a word';
+
+(Bun.which('systemd-analyze') === null ? test.skip : test)(VERIFIED, () => {
+  assert.ok(UNITS.length >= 5, `${UNITS.length} units`);
+  const folder = temporaryDirectory();
+  for (const name of UNITS) {
+    // It asks whether the program is there.
+    writeFileSync(join(folder, name), unit(name).replaceAll(INSTALLED, '/bin/true'));
+  }
+  const paths = UNITS.map((name) => join(folder, name));
+  const { status, stdout, stderr } = spawnSync(
+    'systemd-analyze',
+    ['verify', '--man=no', ...paths],
+    {
+      encoding: 'utf8',
+    },
+  );
+  assert.equal([status, stdout, stderr], [0, '', '']);
+});
+
+interface Machine {
+  /** Takes the place of these paths of the unit. */
+  readonly paths: Readonly<Record<string, string>>;
+  /** Where programs are found first. */
+  readonly bin?: string;
+}
+
+/**
+ * Runs the commands of a service in their order until one fails, as systemd does, but with paths
+ * of the test's own. @returns the exit status of the last one, and what was said.
+ */
+function runService(name: string, { paths, bin = '' }: Machine): { status: number; said: string } {
+  let text = unit(name);
+  for (const [path, other] of Object.entries({ ...paths, [INSTALLED]: PROGRAM })) {
+    text = text.replaceAll(path, other);
+  }
+  const cwd = /^WorkingDirectory=(.+)$/m.exec(text)?.[1] ?? '';
+  const environment = [...text.matchAll(/^Environment=(\w+)=(\S+)$/gm)];
+  const env = {
+    ...Object.fromEntries(environment.map(([, key = '', value]) => [key, value])),
+    PATH: `${bin}:${process.env['PATH']}`,
+  };
+  let said = '';
+  for (const [, command] of text.matchAll(/^Exec\w+=(.+)$/gm)) {
+    // systemd expands no file names.
+    const { status, stdout, stderr } = spawnSync('sh', ['-fc', command ?? ''], {
+      cwd,
+      env,
+      encoding: 'utf8',
+    });
+    said += stdout + stderr;
+    if (status !== 0) return { status: status ?? -1, said };
+  }
+  return { status: 0, said };
+}
+
+async function storeIn(root: string): Promise<string> {
+  const data = join(root, 'catalog-server');
+  const { status } = await callProgram(['migrate', '--demo', '--data', data]);
+  assert.is(status, 0);
+  await callProgram(['issue-token', '--subject', 'ann', '--data', data]);
+  return data;
+}
+
+const DAY_S = 86_400;
+
+test('the nightly service makes a backup with keys, and removes those of more than 30 days', async () => {
+  const root = temporaryDirectory();
+  await storeIn(root);
+  const [into, credentials] = [join(root, 'catalog-backups'), join(root, 'credentials')];
+  for (const directory of [into, credentials]) mkdirSync(directory);
+  writeFileSync(join(credentials, 'passphrase'), 'a long passphrase\n');
+  const aged = (name: string, days: number) => {
+    writeFileSync(join(into, name), '');
+    const then = Date.now() / 1000 - days * DAY_S;
+    utimesSync(join(into, name), then, then);
+  };
+  aged('catalog-20260101T023000Z.json', 40);
+  aged('catalog-20260120T023000Z.json', 20);
+  aged('notes.txt', 400);
+  const machine = { paths: { '/var/lib': root, '%d': credentials } };
+  const { status, said } = runService('catalog-backup.service', machine);
+  assert.is(status, 0, said);
+  const [kept, made, ...more] = readdirSync(into).sort();
+  assert.equal([kept, ...more], ['catalog-20260120T023000Z.json', 'notes.txt']);
+  const backup = JSON.parse(readFileSync(join(into, made ?? ''), 'utf8'));
+  assert.match(backup.encrypted_keys, 'AGE ENCRYPTED');
+});
+
+test('the nightly service removes nothing if it cannot make a backup', () => {
+  const root = temporaryDirectory();
+  const into = join(root, 'catalog-backups');
+  mkdirSync(into);
+  const old = join(into, 'catalog-20260101T023000Z.json');
+  writeFileSync(old, '');
+  utimesSync(old, 1, 1);
+  writeFileSync(join(root, 'passphrase'), 'a long passphrase\n');
+  const machine = { paths: { '/var/lib': root, '%d': root } };
+  assert.is(runService('catalog-backup.service', machine).status, 1);
+  assert.ok(existsSync(old));
+});
+
+test('the standby fetches a backup, keeps it if the next one is cut off, and takes over', async () => {
+  const root = temporaryDirectory();
+  const data = await storeIn(root);
+  const [standby, bin] = [join(root, 'catalog-standby'), join(root, 'bin')];
+  for (const directory of [standby, bin]) mkdirSync(directory);
+  const identity = await generateX25519Identity();
+  writeFileSync(join(standby, 'identity.txt'), `${identity}\n`);
+  const recipient = await identityToRecipient(identity);
+  // What the line in authorized_keys of the first machine does, whatever the client asks for.
+  const ssh = (command: string) => {
+    writeFileSync(join(bin, 'ssh'), `#!/bin/sh\n${command}\n`);
+    chmodSync(join(bin, 'ssh'), 0o755);
+  };
+  const backup = `${PROGRAM} backup - --data ${data} --recipient ${recipient}`;
+  const machine = { paths: { '/var/lib': root }, bin };
+  ssh(backup);
+  const first = runService('catalog-standby.service', machine);
+  assert.is(first.status, 0, first.said);
+  const current = join(standby, 'current.json');
+  const good = readFileSync(current);
+  ssh(`${backup} | head -c 5000`);
+  assert.is(runService('catalog-standby.service', machine).status, 1);
+  assert.equal(readFileSync(current), good);
+  ssh(backup);
+  const again = runService('catalog-standby.service', machine);
+  assert.is(again.status, 0, `after a run that was cut off: ${again.said}`);
+
+  const taken = join(root, 'taken');
+  const restore = ['restore', current, '--data', taken];
+  const opened = ['--identity-file', join(standby, 'identity.txt')];
+  const restored = await callProgram([...restore, ...opened]);
+  assert.is(restored.status, 0, restored.stderr);
+  const keysIn = (directory: string): unknown =>
+    JSON.parse(readFileSync(join(directory, 'keys.json'), 'utf8'));
+  assert.equal(keysIn(taken), keysIn(data));
+});
+
+test.run();

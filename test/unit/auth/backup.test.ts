@@ -1,0 +1,170 @@
+/** What a backup has beside the catalog (spec 8.16): read, encrypted, opened, put back. */
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { generateX25519Identity, identityToRecipient } from 'age-encryption';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { changeAccess } from '../../../src/auth/access.ts';
+import { addAccount, endTokens } from '../../../src/auth/accounts.ts';
+import {
+  type BackedUpCredentials,
+  backUpCredentials,
+  openCredentials,
+  restoreCredentials,
+} from '../../../src/auth/backup/credentials.ts';
+import { decrypt, encrypt } from '../../../src/auth/backup/encryption.ts';
+import { keysPath, makeKeys } from '../../../src/auth/keys.ts';
+import { WebhookKey } from '../../../src/auth/webhook-key.ts';
+import { CatalogError, type Code } from '../../../src/errors.ts';
+import { accountOf } from '../../support/credentials.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { quickDisk } from '../../support/disk.ts';
+
+const identity = await generateX25519Identity();
+const recipient = await identityToRecipient(identity);
+const TO = { recipients: [recipient] };
+const WITH = { identities: [identity] };
+
+const FILES = ['access.json', 'keys.json', 'webhook-key.json'];
+
+/** A data directory with accounts, revocations and both kinds of keys. */
+async function furnished(): Promise<string> {
+  const directory = temporaryDirectory();
+  await changeAccess(quickDisk, directory, (draft, now) => {
+    addAccount(draft, accountOf('ann'));
+    endTokens(draft, 'bob', now);
+  });
+  await makeKeys(keysPath(directory));
+  await new WebhookKey(directory).id();
+  return directory;
+}
+
+const contentOf = (directory: string, name: string): unknown =>
+  JSON.parse(readFileSync(join(directory, name), 'utf8'));
+
+async function failureOf(work: Promise<unknown>, code: Code): Promise<string> {
+  const error: unknown = await work.then(
+    () => 'nothing failed',
+    (cause: unknown) => cause,
+  );
+  assert.ok(error instanceof CatalogError, String(error));
+  assert.is(error.code, code);
+  assert.not.match(error.message, /\n/);
+  return error.message;
+}
+
+test('all files come back as they were, and for their owner alone', async () => {
+  const from = await furnished();
+  const { credentials, encrypted, leftOut } = await backUpCredentials(from, TO);
+  assert.equal([encrypted, leftOut], [['keys.json', 'webhook-key.json'], []]);
+  const to = temporaryDirectory();
+  const stored = JSON.parse(JSON.stringify(credentials)) as BackedUpCredentials;
+  await restoreCredentials(quickDisk, to, await openCredentials('b.json', stored, WITH));
+  for (const name of FILES) {
+    assert.equal(contentOf(to, name), contentOf(from, name));
+    assert.is(statSync(join(to, name)).mode & 0o077, 0);
+  }
+});
+
+test('keys are nowhere in a backup unless they are encrypted', async () => {
+  const from = await furnished();
+  const { credentials, encrypted, leftOut } = await backUpCredentials(from, null);
+  assert.equal([encrypted, leftOut], [[], ['keys.json', 'webhook-key.json']]);
+  assert.is(credentials.encryptedKeys, undefined);
+  const shown = JSON.stringify((await backUpCredentials(from, TO)).credentials);
+  const [{ secret }] = (contentOf(from, 'keys.json') as { keys: [{ secret: string }] }).keys;
+  const { key } = contentOf(from, 'webhook-key.json') as { key: string };
+  for (const hidden of [secret, key]) assert.not.ok(shown.includes(hidden));
+});
+
+test('a directory without any of the files adds nothing to a backup', async () => {
+  const { credentials, encrypted, leftOut } = await backUpCredentials(temporaryDirectory(), TO);
+  assert.equal(JSON.parse(JSON.stringify(credentials)), {});
+  assert.equal([encrypted, leftOut], [[], []]);
+  const to = temporaryDirectory();
+  await restoreCredentials(quickDisk, to, await openCredentials('b.json', credentials, null));
+  assert.equal(readdirSync(to), [], 'not even a lock file');
+});
+
+test('a file that is not in order makes no backup', async () => {
+  const from = await furnished();
+  writeFileSync(join(from, 'webhook-key.json'), '{}');
+  await failureOf(backUpCredentials(from, TO), 'key_file');
+  chmodSync(join(from, 'access.json'), 0o644);
+  assert.match(await failureOf(backUpCredentials(from, null), 'access_file'), 'chmod 600');
+});
+
+test('files that are there stay if they are those of the backup, however they are laid out', async () => {
+  const from = await furnished();
+  const { credentials } = await backUpCredentials(from, TO);
+  const files = await openCredentials('b.json', credentials, WITH);
+  const to = temporaryDirectory();
+  const spaced = JSON.stringify(contentOf(from, 'access.json'), null, 4);
+  writeFileSync(join(to, 'access.json'), spaced, { mode: 0o600 });
+  await restoreCredentials(quickDisk, to, files);
+  await restoreCredentials(quickDisk, to, files);
+  assert.is(readFileSync(join(to, 'access.json'), 'utf8'), spaced);
+  assert.equal(contentOf(to, 'keys.json'), contentOf(from, 'keys.json'));
+});
+
+test('a file that is there with other content is not replaced, and nothing else is written', async () => {
+  const { credentials } = await backUpCredentials(await furnished(), TO);
+  const files = await openCredentials('b.json', credentials, WITH);
+  const to = temporaryDirectory();
+  await makeKeys(keysPath(to));
+  const before = contentOf(to, 'keys.json');
+  const message = await failureOf(restoreCredentials(quickDisk, to, files), 'store_not_empty');
+  assert.match(message, /keys\.json is there already/);
+  assert.equal(contentOf(to, 'keys.json'), before);
+  assert.not.ok(existsSync(join(to, 'access.json')));
+});
+
+const IMPROPER: readonly (readonly [name: string, credentials: BackedUpCredentials, Code])[] = [
+  ['accounts', { access: { users: 'ann' } }, 'access_file'],
+  ['keys', { encryptedKeys: await encrypt('{"keys.json":{"keys":[]}}', TO) }, 'key_file'],
+  ['a list', { encryptedKeys: await encrypt('null', TO) }, 'backup_failed'],
+  ['no JSON', { encryptedKeys: await encrypt('keys', TO) }, 'backup_failed'],
+  ['no age file', { encryptedKeys: 'keys' }, 'backup_failed'],
+];
+
+for (const [name, credentials, code] of IMPROPER) {
+  test(`what is not in order in a backup is refused before anything is written: ${name}`, async () => {
+    await failureOf(openCredentials('b.json', credentials, WITH), code);
+  });
+}
+
+test('a passphrase opens what it has encrypted, and no other does', async () => {
+  const armoured = await encrypt('the keys', { passphrase: 'Ünïcode horse' });
+  assert.match(armoured, /^-----BEGIN AGE ENCRYPTED FILE-----\n/);
+  assert.is(await decrypt(armoured, { passphrase: 'Ünïcode horse' }), 'the keys');
+  const wrong = decrypt(armoured, { passphrase: 'Unicode horse' });
+  assert.match(await failureOf(wrong, 'backup_failed'), 'cannot be decrypted with that passphrase');
+});
+
+test('each recipient opens it, and nobody else', async () => {
+  const second = await generateX25519Identity();
+  const both = { recipients: [recipient, await identityToRecipient(second)] };
+  const armoured = await encrypt('the keys', both);
+  for (const identities of [[identity], [second], [await generateX25519Identity(), second]]) {
+    assert.is(await decrypt(armoured, { identities }), 'the keys');
+  }
+  const others = { identities: [await generateX25519Identity()] };
+  await failureOf(decrypt(armoured, others), 'backup_failed');
+  await failureOf(decrypt(armoured, { identities: ['no identity'] }), 'backup_failed');
+  await failureOf(decrypt(armoured, { passphrase: 'none' }), 'backup_failed');
+});
+
+test('a byte that was changed is noticed', async () => {
+  const armoured = await encrypt('the keys', TO);
+  const lines = armoured.trimEnd().split('\n');
+  const last = lines.length - 2;
+  lines[last] = (lines[last] ?? '').replace(/^./, (letter) => (letter === 'A' ? 'B' : 'A'));
+  await failureOf(decrypt(lines.join('\n'), WITH), 'backup_failed');
+});
+
+test('what is no recipient is named', async () => {
+  const to = { recipients: [recipient, `${recipient.slice(0, -1)}x`] };
+  assert.match(await failureOf(encrypt('the keys', to), 'backup_failed'), 'not an age recipient');
+});
+
+test.run();

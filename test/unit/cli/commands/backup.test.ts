@@ -1,0 +1,141 @@
+/** spec 8.16: `backup` and `restore` of accounts and keys; the store is test/process/cli/backup. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { generateX25519Identity, identityToRecipient } from 'age-encryption';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { temporaryDirectory } from '../../../support/directory.ts';
+import { callProgram, type CallOptions } from '../../../support/program.ts';
+
+const identity = await generateX25519Identity();
+const recipient = await identityToRecipient(identity);
+
+/** Runs a command that succeeds. @returns what it prints. */
+async function done(args: readonly string[], options?: CallOptions): Promise<string> {
+  const { status, stdout, stderr } = await callProgram(args, options);
+  assert.equal([status, stderr], [0, '']);
+  return stdout;
+}
+
+async function assertFails(
+  status: 1 | 2,
+  args: readonly string[],
+  ...says: readonly string[]
+): Promise<void> {
+  const finished = await callProgram(args);
+  assert.is(finished.status, status, finished.stderr);
+  assert.match(finished.stderr, /^catalog-server: [^\n]{10,}\n$/);
+  for (const what of says) assert.ok(finished.stderr.includes(what), finished.stderr);
+}
+
+/** A data directory with an account and keys, and a directory for its backups. */
+async function furnished(): Promise<{ data: string; folder: string }> {
+  const data = join(temporaryDirectory(), 'data');
+  await done(['migrate', '--data', data]);
+  await done(['users', 'add', 'ann', '--data', data], { input: 'correct horse\n' });
+  await done(['issue-token', '--data', data, '--subject', 'bob']);
+  return { data, folder: temporaryDirectory() };
+}
+
+function file(folder: string, name: string, content: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, content, { mode: 0o600 });
+  return path;
+}
+
+const read = (data: string, name: string): unknown =>
+  JSON.parse(readFileSync(join(data, name), 'utf8'));
+
+test('accounts are in every backup, and come back', async () => {
+  const { data, folder } = await furnished();
+  const to = join(folder, 'b.json');
+  assert.match(
+    await done(['backup', '--data', data, to]),
+    /; with access\.json; without keys\.json$/m,
+  );
+  assert.not.ok('encrypted_keys' in JSON.parse(readFileSync(to, 'utf8')));
+  const restored = join(folder, 'restored');
+  assert.match(await done(['restore', '--data', restored, to]), /; with access\.json$/m);
+  assert.equal(read(restored, 'access.json'), read(data, 'access.json'));
+  assert.not.ok(existsSync(join(restored, 'keys.json')));
+});
+
+test('keys come with a passphrase, and only come back with it', async () => {
+  const { data, folder } = await furnished();
+  const secret = file(folder, 'passphrase', 'a long passphrase\n');
+  const same = file(folder, 'same', 'a long passphrase');
+  const [to, restored] = [join(folder, 'b.json'), join(folder, 'restored')];
+  const said = await done(['backup', '--data', data, to, '--passphrase-file', secret]);
+  assert.match(said, /; with access\.json; with keys\.json, encrypted$/m);
+  const restore = ['restore', '--data', restored, to];
+  await assertFails(1, restore, to, '--passphrase-file', '--identity-file', '--without-keys');
+  const wrong = file(folder, 'wrong', 'another passphrase');
+  await assertFails(1, [...restore, '--passphrase-file', wrong], 'cannot be decrypted');
+  assert.not.ok(existsSync(restored), 'nothing was made');
+  await done([...restore, '--passphrase-file', same]);
+  for (const name of ['access.json', 'keys.json']) {
+    assert.equal(read(restored, name), read(data, name));
+  }
+});
+
+test('keys come for a recipient, by way of standard output and input as well', async () => {
+  const { data, folder } = await furnished();
+  const bytes = await done(['backup', '--data', data, '-', '--recipient', recipient]);
+  const identities = file(folder, 'id.txt', `# created: today\n\n${identity}\n`);
+  const restored = join(folder, 'restored');
+  const restore = ['restore', '--data', restored, '-'];
+  await done([...restore, '--identity-file', identities], { input: bytes });
+  assert.equal(read(restored, 'keys.json'), read(data, 'keys.json'));
+});
+
+test('a backup whose keys nobody can open is restored without them', async () => {
+  const { data, folder } = await furnished();
+  const [to, restored] = [join(folder, 'b.json'), join(folder, 'restored')];
+  await done(['backup', '--data', data, to, '--recipient', recipient]);
+  const said = await done(['restore', '--data', restored, to, '--without-keys']);
+  assert.match(said, /; with access\.json$/m);
+  assert.not.ok(existsSync(join(restored, 'keys.json')));
+});
+
+test('restore keeps its hands off other accounts, and makes no store beside them', async () => {
+  const [{ data, folder }, other] = [await furnished(), await furnished()];
+  const to = join(folder, 'b.json');
+  await done(['backup', '--data', data, to]);
+  const target = temporaryDirectory();
+  const theirs = readFileSync(join(other.data, 'access.json'), 'utf8');
+  file(target, 'access.json', theirs);
+  await assertFails(1, ['restore', '--data', target, to], 'access.json is there already');
+  assert.is(readFileSync(join(target, 'access.json'), 'utf8'), theirs);
+  assert.not.ok(existsSync(join(target, 'catalog.json')));
+});
+
+test('a secret that cannot be read, or is none, is named', async () => {
+  const { data, folder } = await furnished();
+  const into = join(folder, 'b.json');
+  const backup = (secret: string) => ['backup', '--data', data, into, '--passphrase-file', secret];
+  await assertFails(1, backup(join(folder, 'none')), join(folder, 'none'), 'no such file');
+  await assertFails(1, backup(file(folder, 'empty', '\n')), 'empty');
+  await assertFails(1, backup('/dev/zero'), '/dev/zero', 'longer than');
+  await assertFails(1, backup(folder), folder, 'cannot be read');
+  assert.not.ok(existsSync(into));
+  await done(['backup', '--data', data, into, '--recipient', recipient]);
+  const comments = file(folder, 'comments', '# public key: age1\n');
+  const restore = ['restore', '--data', join(folder, 'new'), into];
+  await assertFails(1, [...restore, '--identity-file', comments], 'no age identity');
+});
+
+const WRONG: readonly (readonly string[])[] = [
+  ['backup', '--passphrase-file', 'a', '--recipient', recipient],
+  ['backup', '--passphrase-file', ''],
+  ['backup', '--recipient', 'ssh-ed25519 AAAA'],
+  ['backup', '--recipient', identity],
+  ['restore', 'b.json', '--passphrase-file', 'a', '--identity-file', 'b'],
+  ['restore', 'b.json', '--passphrase-file', 'a', '--without-keys'],
+];
+
+for (const args of WRONG) {
+  test(`${args.join(' ').slice(0, 60)} is wrong usage`, () =>
+    assertFails(2, args, args.at(-2) ?? ''));
+}
+
+test.run();
