@@ -7,7 +7,7 @@ import type { PasswordCheck } from '../auth/passwords.ts';
 import { TokenVerifier } from '../auth/tokens.ts';
 import type { ConsoleAssets, OpenConsole } from '../console/assets.ts';
 import { openConsole } from '../console/open.ts';
-import { freeSpace as measureFreeSpace } from '../disk/free-space.ts';
+import { diskSpace } from '../disk/free-space.ts';
 import { messageOf } from '../errors.ts';
 import { type Application, createApplication } from '../http/router.ts';
 import { PageBuilds } from '../pages/refresh/page-builds.ts';
@@ -218,7 +218,7 @@ function openSummaries(
   { store, pages }: { readonly store: Store; readonly pages: Pages },
   disk: Context['disk'],
   monitor: Monitor,
-  { clock, isMemoryScarce = () => false, freeSpace = () => measureFreeSpace(data) }: Seams,
+  { clock, isMemoryScarce = () => false, freeSpace = async () => diskSpace(data).free }: Seams,
 ): Summaries {
   return new Summaries({
     store,

@@ -13,11 +13,14 @@ import { Log } from '../telemetry/log.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { levelOf, logAnswer } from '../telemetry/requests.ts';
 import { measureEventLoopDelay } from '../telemetry/event-loop-delay.ts';
+import { DiskWatch } from './disk-watch.ts';
 import { defaultMemoryLimit, MemoryWatch } from './memory.ts';
 import type { OperationOptions } from './server-options.ts';
 import { Readiness } from './readiness.ts';
 
 interface Options extends OperationOptions {
+  /** The data directory. */
+  readonly data: string;
   readonly host: string;
   /** Bytes. */
   readonly maxBody: number;
@@ -28,7 +31,7 @@ interface Options extends OperationOptions {
 /** What the metrics are read from. */
 interface Watched {
   readonly store: Store;
-  readonly pages: Pick<PageQueue, 'length' | 'oldest'>;
+  readonly pages: Pick<PageQueue, 'length' | 'oldest' | 'retry'>;
   readonly changes: Pick<Changes, 'figures'>;
   readonly server: HttpServer;
   /** Milliseconds since the epoch; null if none was made. */
@@ -38,6 +41,7 @@ interface Watched {
 export class Operation {
   readonly log: Log;
   readonly memory: MemoryWatch;
+  readonly #disk: DiskWatch;
   readonly readiness: Readiness;
   readonly #options: Options;
   readonly #version: string;
@@ -49,7 +53,8 @@ export class Operation {
     const { logLevel: level, logFormat: format, verbose: stacks = false } = options;
     this.log = new Log({ level, format, terminal: process.stderr.isTTY, stacks });
     this.memory = new MemoryWatch(options.maxMemory ?? defaultMemoryLimit());
-    this.readiness = new Readiness(this.memory.reason);
+    this.#disk = new DiskWatch(options.data, options.minFreeDisk);
+    this.readiness = new Readiness([this.memory.reason, this.#disk.reason]);
     this.#options = options;
     this.#version = version;
   }
@@ -116,12 +121,14 @@ export class Operation {
       waiting: () => store.waiting,
       pages: () => pages.length,
       oldestPage: () => pages.oldest,
+      failedPages: () => pages.retry.size,
       changes: changes.figures,
       connections: () => server.connections,
       ready: () => readiness.reason() === null,
       memoryLimit: memory.limit,
       memoryScarce: memory.isScarce,
       bodyMemory: () => server.bodyMemory,
+      disk: this.#disk.read,
       lastBackup,
       logLinesLost: () => log.lost,
     });

@@ -1,4 +1,4 @@
-/** Whether a server takes writes, and if not, why. */
+/** Whether a server is ready for writes, and if not, why. */
 import type { Group } from '../store/observer.ts';
 
 /** The causes in the words of `/readyz`. If there are several, the first one is given. */
@@ -16,20 +16,20 @@ export type Cause = (typeof CAUSES)[number][0];
 const REFUSAL_MEMORY_MS = 30_000;
 
 export class Readiness {
-  readonly #memoryReason: () => string | null;
+  readonly #others: readonly (() => string | null)[];
   readonly #now: () => number;
   /** When each cause ends, by the clock. */
   readonly #until = new Map<Cause, number>();
 
   /**
-   * @param memoryReason why memory allows no writes; null if it does.
+   * @param others what else may speak against it, such as memory: the reason, or null for none.
    * @param now milliseconds of a clock that never goes back.
    */
   constructor(
-    memoryReason: () => string | null = () => null,
+    others: readonly (() => string | null)[] = [],
     now: () => number = performance.now.bind(performance),
   ) {
-    this.#memoryReason = memoryReason;
+    this.#others = others;
     this.#now = now;
   }
 
@@ -48,13 +48,17 @@ export class Readiness {
     else if (changes > 0) this.clear('disk');
   };
 
-  /** @returns why the server takes no writes, without naming a place; null if it takes them. */
+  /** @returns why the server is not ready, without naming a place; null if it is. */
   readonly reason = (): string | null => {
     const now = this.#now();
     for (const [cause, words] of CAUSES) {
       const until = this.#until.get(cause);
       if (until !== undefined && now < until) return words;
     }
-    return this.#memoryReason();
+    for (const other of this.#others) {
+      const reason = other();
+      if (reason !== null) return reason;
+    }
+    return null;
   };
 }

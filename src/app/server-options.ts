@@ -19,6 +19,8 @@ export interface OperationOptions {
   readonly maxBodyMemory: number;
   /** Bytes of the process; three quarters of the machine's if left out. */
   readonly maxMemory?: number;
+  /** Bytes free on the disk below which the server is not ready; see DiskWatch if left out. */
+  readonly minFreeDisk?: number;
   readonly maxJsonDepth: number;
   readonly maxJsonElements: number;
   readonly maxConnections: number;

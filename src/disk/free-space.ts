@@ -1,12 +1,18 @@
 /** How much a file system can still take. */
-import fsp from 'node:fs/promises';
+import fs from 'node:fs';
+
+/** In bytes. */
+export interface DiskSpace {
+  /** What a process without privileges may still write. */
+  readonly free: number;
+  readonly size: number;
+}
 
 /**
  * @param path of anything on the file system.
- * @returns bytes that a process without privileges may still write.
  * @throws what the system says if it cannot tell.
  */
-export async function freeSpace(path: string): Promise<number> {
-  const { bavail, bsize } = await fsp.statfs(path);
-  return bavail * bsize;
+export function diskSpace(path: string): DiskSpace {
+  const { bavail, blocks, bsize } = fs.statfsSync(path);
+  return { free: bavail * bsize, size: blocks * bsize };
 }

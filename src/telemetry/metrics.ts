@@ -46,6 +46,8 @@ export interface Sources {
   readonly pages: () => number;
   /** Milliseconds that the oldest of them has waited. */
   readonly oldestPage: () => number;
+  /** Pages that could not be written and are tried again. */
+  readonly failedPages: () => number;
   readonly changes: () => ChangeFigures;
   readonly connections: () => number;
   readonly ready: () => boolean;
@@ -55,6 +57,8 @@ export interface Sources {
   /** Bytes of request bodies in memory. */
   readonly bodyMemory: () => number;
   readonly logLinesLost: () => number;
+  /** Bytes of the disk; null if they are not known. */
+  readonly disk: () => { readonly free: number; readonly minimum: number } | null;
   /** Milliseconds since the epoch; null if none was made. Throws if that cannot be read. */
   readonly lastBackup: () => number | null;
 }
@@ -97,6 +101,9 @@ export class Metrics {
   );
 
   constructor(version: string, sources: Sources) {
+    // A failure that has not happened is 0, so that the first one is an increase for an alert.
+    for (const outcome of ['durable', 'unchanged', 'refused']) this.#commits.zero({ outcome });
+    for (const outcome of ['durable', 'failed']) this.#checkpoints.zero({ outcome });
     const { rows, size, waiting, pages, oldestPage, connections, ready, logLinesLost } = sources;
     const { memoryLimit, memoryScarce, bodyMemory, lastBackup } = sources;
     this.#gauge('catalog_build_info', 'Always 1; the version is the label.', ['version'], (gauge) =>
@@ -116,7 +123,13 @@ export class Metrics {
       'How long the oldest of them waits.',
       () => oldestPage() / 1000,
     );
+    this.#value(
+      'catalog_pages_failed',
+      'Pages that could not be written and are tried again.',
+      sources.failedPages,
+    );
     this.#measureChanges(sources.changes);
+    this.#measureDisk(sources.disk);
     this.#value('catalog_http_connections', 'Connections that are open.', connections);
     this.#value('catalog_ready', '1 while /readyz answers 200.', () => Number(ready()));
     this.#total('catalog_log_lines_lost_total', 'Lines of the log that were lost.', logLinesLost);
@@ -125,15 +138,10 @@ export class Metrics {
       Number(memoryScarce()),
     );
     this.#value('catalog_http_body_memory_bytes', 'Request bodies in memory.', bodyMemory);
-    this.#gauge(
+    this.#known(
       'catalog_backup_age_seconds',
       'Since the last backup; no value if none was made, or if that cannot be read.',
-      [],
-      (gauge) => {
-        const age = ageOf(lastBackup);
-        if (age === null) gauge.remove();
-        else gauge.set(age);
-      },
+      () => ageOf(lastBackup),
     );
     this.#value('process_resident_memory_bytes', 'Resident memory.', () =>
       process.memoryUsage.rss(),
@@ -174,6 +182,19 @@ export class Metrics {
       'catalog_webhook_lag',
       'Change sets by which the last of the active webhooks is behind.',
       () => read().lag,
+    );
+  }
+
+  #measureDisk(read: Sources['disk']): void {
+    this.#known(
+      'catalog_disk_free_bytes',
+      'Free space of the disk of the data directory; no value if that cannot be read.',
+      () => read()?.free ?? null,
+    );
+    this.#known(
+      'catalog_disk_min_free_bytes',
+      'Free space below which /readyz answers 503.',
+      () => read()?.minimum ?? null,
     );
   }
 
@@ -245,6 +266,15 @@ export class Metrics {
         counter.reset();
         counter.inc(read());
       },
+    });
+  }
+
+  /** A value that is left out as long as it is not known, which is null. */
+  #known(name: string, help: string, read: () => number | null): void {
+    this.#gauge(name, help, [], (gauge) => {
+      const value = read();
+      if (value === null) gauge.remove();
+      else gauge.set(value);
     });
   }
 

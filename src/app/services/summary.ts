@@ -27,7 +27,7 @@ export interface SummaryOptions {
   /** When the last backup was made, in milliseconds since the epoch; null if none was. */
   readonly lastBackup: () => number | null;
   readonly isMemoryScarce: () => boolean;
-  /** Why writes are refused now; null if they are not. */
+  /** Why the server is not ready; null if it is. */
   readonly reason: () => string | null;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -76,7 +76,7 @@ export class Summaries implements SummaryService {
       warnings.push(warning('memory_scarce', 'The memory is nearly used up: new data is refused.'));
     }
     if (refusal !== null && !scarce) {
-      warnings.push(warning('not_ready', `Writes are refused: ${refusal}.`));
+      warnings.push(warning('not_ready', `The server is not ready: ${refusal}.`));
     }
     const failing = pages.retry.size;
     if (failing > 0) {

@@ -6,6 +6,7 @@ import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports.ts';
 import { JSON_LIMITS } from '../../http/rules/json-limits.ts';
 import { LIMITS } from '../../http/wire/limits.ts';
 import { type Flag, flag } from './flag.ts';
+import { parseMinFreeDisk } from './values.ts';
 
 /** Bytes. */
 interface Range {
@@ -44,13 +45,9 @@ export function addLimitFlags(serve: Command): void {
         value: LIMITS.bodyMemory,
         shown: '64MiB',
       }),
-    )
-    .addOption(
-      flag<number | undefined>('--max-memory <size>', 'memory of the process', parseMemory, {
-        value: undefined,
-        shown: "3/4 of the machine's",
-      }),
-    )
+    );
+  addMachineLimits(serve);
+  serve
     .addOption(
       size(
         '--max-headers',
@@ -86,6 +83,25 @@ export function addLimitFlags(serve: Command): void {
         'most requests that wait for an earlier one on their connection',
         LIMITS.pipelined,
         0,
+      ),
+    );
+}
+
+/** What the server leaves of the machine. */
+function addMachineLimits(serve: Command): void {
+  serve
+    .addOption(
+      flag<number | undefined>('--max-memory <size>', 'memory of the process', parseMemory, {
+        value: undefined,
+        shown: "3/4 of the machine's",
+      }),
+    )
+    .addOption(
+      flag<number | undefined>(
+        '--min-free-disk <size>',
+        'free disk space below which /readyz is 503; 0 for none',
+        parseMinFreeDisk,
+        { value: undefined, shown: '256MiB or 5% of the disk if that is less' },
       ),
     );
 }

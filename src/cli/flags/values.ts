@@ -60,16 +60,26 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 
 /** Bytes. */
-const MAX_HISTORY = 2 ** 40;
+const MAX_STORAGE = 2 ** 40;
 
 /** Bytes: a block of most file systems, and what a start reads in some seconds. */
 const CHECKPOINT_SIZE = { min: 2 ** 12, max: 2 ** 30 };
 
 /** @returns bytes, of a number of bytes, KiB, MiB or GiB. */
 export function parseHistory(text: string): number {
+  return storageSize(text, '0 keeps nothing');
+}
+
+/** @returns bytes, of a number of bytes, KiB, MiB or GiB. */
+export function parseMinFreeDisk(text: string): number {
+  return storageSize(text, '0 leaves the disk out');
+}
+
+/** @param zero what 0 means, for the message. */
+function storageSize(text: string, zero: string): number {
   const bytes = bytesOf(text);
-  if (bytes <= MAX_HISTORY) return bytes;
-  throw new InvalidArgumentError('Give a size such as 256MiB or 2GiB; 0 keeps nothing.');
+  if (bytes <= MAX_STORAGE) return bytes;
+  throw new InvalidArgumentError(`Give a size such as 256MiB or 2GiB; ${zero}.`);
 }
 
 /** @returns bytes, of a number of bytes, KiB, MiB or GiB. */

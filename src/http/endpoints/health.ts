@@ -87,7 +87,7 @@ export const HEALTH_PATHS: readonly Path[] = [
         id: 'readReadiness',
         summary: 'Ask whether the server takes writes',
         description:
-          '200 while it takes writes; 503 while it shuts down, and for half a minute after the disk refused a write and none has succeeded since.',
+          '200 while it takes writes; 503 while it shuts down, while memory or disk is nearly used up, and for half a minute after the disk refused a write and none has succeeded since.',
         role: null,
         body: noBody,
         responses: {

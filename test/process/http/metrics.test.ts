@@ -1,7 +1,9 @@
 /** `--metrics-port`: what monitors read, on a port of its own. */
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { diskSpace } from '../../../src/disk/free-space.ts';
 import { send } from '../../support/client.ts';
 import { measured, pagesAtRest, valuesOf } from '../../support/metrics.ts';
 import { exchangeRaw } from '../../support/raw.ts';
@@ -52,6 +54,25 @@ test('metrics count requests by method, route and status, and writes by outcome'
   ]) {
     assert.ok((values.get(name) ?? 0) > 0, name);
   }
+  await server.stop();
+});
+
+test('a server whose disk is nearly full is not ready, and takes writes all the same (spec 11.8)', async () => {
+  const { free } = diskSpace(tmpdir());
+  const { server, operator } = await measured({
+    args: ['--min-free-disk', String(free + 2 ** 30)],
+  });
+  const answer = await send(server, 'GET', '/readyz', { token: null });
+  assert.is(answer.status, 503);
+  assert.match(
+    answer.json.error,
+    /^not ready: the disk is nearly full: less than \d+ MiB are free$/,
+  );
+  assert.is((await send(server, 'POST', '/books/', { body: BOOK })).status, 201);
+  const values = await valuesOf(operator);
+  assert.is(values.get('catalog_ready'), 0);
+  assert.is(values.get('catalog_disk_min_free_bytes'), free + 2 ** 30);
+  assert.ok((values.get('catalog_disk_free_bytes') ?? 0) > 0);
   await server.stop();
 });
 

@@ -5,7 +5,7 @@ import { Readiness } from '../../../src/app/readiness.ts';
 
 test('a refused write makes a server not ready, until one succeeds or half a minute has passed', () => {
   let now = 1000;
-  const readiness = new Readiness(undefined, () => now);
+  const readiness = new Readiness([], () => now);
   const group = { transactions: 1, changes: 1, milliseconds: 1, refused: false };
   assert.is(readiness.reason(), null);
   readiness.committed({ ...group, refused: true });
@@ -24,7 +24,7 @@ test('a refused write makes a server not ready, until one succeeds or half a min
 });
 
 test('a cause that was raised holds until it is cleared, and closing is named before all others', () => {
-  const readiness = new Readiness(undefined, () => 0);
+  const readiness = new Readiness([], () => 0);
   readiness.raise('disk');
   assert.is(readiness.reason(), 'the disk refused a write');
   readiness.raise('closing');
@@ -36,9 +36,12 @@ test('a cause that was raised holds until it is cleared, and closing is named be
 
 test('a server that is short of memory is not ready, and says so (spec 11.6)', () => {
   let reason: string | null = 'the server is short of memory';
-  const readiness = new Readiness(() => reason);
+  let full: string | null = 'the disk is nearly full';
+  const readiness = new Readiness([() => reason, () => full]);
   assert.is(readiness.reason(), 'the server is short of memory');
   reason = null;
+  assert.is(readiness.reason(), 'the disk is nearly full');
+  full = null;
   assert.is(readiness.reason(), null);
 });
 

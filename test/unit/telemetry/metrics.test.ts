@@ -1,44 +1,55 @@
-/** The age of the last backup among the metrics. */
+/** Metrics whose values are not always known, and those of failures. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Metrics } from '../../../src/telemetry/metrics.ts';
+import { Metrics, type Sources } from '../../../src/telemetry/metrics.ts';
+import { sourcesWith } from '../../support/metric-sources.ts';
 
-/** The lines with the age. */
-async function ageLines(lastBackup: () => number | null): Promise<string[]> {
-  const zero = () => 0;
-  const metrics = new Metrics('test', {
-    rows: () => [],
-    size: () => ({ base: 0, changes: 0 }),
-    waiting: zero,
-    pages: zero,
-    oldestPage: zero,
-    changes: () => ({ open: 0, delivered: 0, failed: 0, failing: 0, lag: 0 }),
-    connections: zero,
-    ready: () => true,
-    memoryLimit: 0,
-    memoryScarce: () => false,
-    bodyMemory: zero,
-    lastBackup,
-    logLinesLost: zero,
-  });
-  const text = await metrics.text();
-  return text.split('\n').filter((line) => line.startsWith('catalog_backup_age_seconds'));
+/** The lines of one metric. */
+async function linesOf(name: string, sources: Partial<Sources> = {}): Promise<string[]> {
+  const text = await new Metrics('test', sourcesWith(sources)).text();
+  return text.split('\n').filter((line) => line.startsWith(name));
 }
 
 test('the age of the last backup is in seconds', async () => {
-  const [line = ''] = await ageLines(() => Date.now() - 90_000);
+  const lastBackup = () => Date.now() - 90_000;
+  const [line = ''] = await linesOf('catalog_backup_age_seconds', { lastBackup });
   const age = Number(line.split(' ')[1]);
   assert.ok(age >= 90 && age < 600, line);
 });
 
 test('without a backup, and if its time cannot be read, there is no value', async () => {
-  assert.equal(await ageLines(() => null), []);
-  assert.equal(
-    await ageLines(() => {
-      throw new Error('no JSON');
-    }),
-    [],
-  );
+  const unreadable = () => {
+    throw new Error('no JSON');
+  };
+  for (const lastBackup of [() => null, unreadable]) {
+    assert.equal(await linesOf('catalog_backup_age_seconds', { lastBackup }), []);
+  }
+});
+
+test('the disk has its free space and the minimum, or no value if it does not tell', async () => {
+  const disk = () => ({ free: 7, minimum: 5 });
+  assert.equal(await linesOf('catalog_disk', { disk }), [
+    'catalog_disk_free_bytes 7',
+    'catalog_disk_min_free_bytes 5',
+  ]);
+  assert.equal(await linesOf('catalog_disk', { disk: () => null }), []);
+});
+
+test('failures are 0 before the first one, so that it is an increase', async () => {
+  for (const [name, outcome] of [
+    ['catalog_commit_duration_seconds', 'refused'],
+    ['catalog_checkpoint_duration_seconds', 'failed'],
+    ['catalog_webhook_deliveries', 'failed'],
+  ]) {
+    const lines = await linesOf(`${name}_`);
+    const line = lines.find(
+      (each) => /(?:count|total)\{/.test(each) && each.includes(`"${outcome}"`),
+    );
+    assert.match(line ?? '', / 0$/);
+  }
+  assert.equal(await linesOf('catalog_pages_failed', { failedPages: () => 3 }), [
+    'catalog_pages_failed 3',
+  ]);
 });
 
 test.run();

@@ -139,6 +139,7 @@ const WRONG: readonly (readonly [flag: string, value: string])[] = [
   ['--max-url', '1GiB'],
   ['--max-body-memory', '0'],
   ['--max-memory', '64MiB'],
+  ['--min-free-disk', '5%'],
   ['--max-json-depth', '3'],
   ['--max-json-elements', '0'],
   ['--max-connections', '0'],

@@ -1,0 +1,51 @@
+/**
+ * The free space of the data directory's disk against a minimum. Below it the server says that it is
+ * not ready, while it still takes writes: so an operator hears of it before the disk refuses one.
+ */
+import { type DiskSpace, diskSpace } from '../disk/free-space.ts';
+
+/** Bytes: less than that on any disk that is not small is soon used up. */
+const MIN_FREE_BYTES = 256 * 1024 * 1024;
+
+/** The same for a small disk, as a share of it. */
+const MIN_FREE_SHARE = 0.05;
+
+/** What a disk has free, and what it is to have free at least; in bytes. */
+export interface FreeDisk {
+  readonly free: number;
+  readonly minimum: number;
+}
+
+export class DiskWatch {
+  readonly #minimum: number | undefined;
+  readonly #measure: () => DiskSpace;
+
+  /**
+   * @param directory on the disk.
+   * @param minimum bytes; 0 for none; if left out, 256 MiB or 5 % of the disk if that is less.
+   * @param measure asks the file system: one system call. Tests inject their own.
+   */
+  constructor(directory: string, minimum?: number, measure = () => diskSpace(directory)) {
+    this.#minimum = minimum;
+    this.#measure = measure;
+  }
+
+  /** @returns null if the file system does not tell. */
+  readonly read = (): FreeDisk | null => {
+    try {
+      const { free, size } = this.#measure();
+      return { free, minimum: this.#minimum ?? Math.min(MIN_FREE_BYTES, size * MIN_FREE_SHARE) };
+    } catch {
+      // The directory may be gone, or the disk: the write that meets this reports it.
+      return null;
+    }
+  };
+
+  /** Why the server is not ready; null if the disk has space, or if that is not known. */
+  readonly reason = (): string | null => {
+    const disk = this.read();
+    if (disk === null || disk.free >= disk.minimum) return null;
+    const mebibytes = Math.ceil(disk.minimum / 1024 ** 2);
+    return `the disk is nearly full: less than ${mebibytes} MiB are free`;
+  };
+}

@@ -1,0 +1,25 @@
+/** What metrics are read from, of a server that has nothing to do and whose every value is known. */
+import type { Sources } from '../../src/telemetry/metrics.ts';
+
+/** @param changes in place of the values here. */
+export function sourcesWith(changes: Partial<Sources> = {}): Sources {
+  const zero = () => 0;
+  return {
+    rows: () => [['books', 0]],
+    size: () => ({ base: 0, changes: 0 }),
+    waiting: zero,
+    pages: zero,
+    oldestPage: zero,
+    failedPages: zero,
+    changes: () => ({ open: 0, delivered: 0, failed: 0, failing: 0, lag: 0 }),
+    connections: zero,
+    ready: () => true,
+    memoryLimit: 0,
+    memoryScarce: () => false,
+    bodyMemory: zero,
+    disk: () => ({ free: 0, minimum: 0 }),
+    lastBackup: () => Date.now(),
+    logLinesLost: zero,
+    ...changes,
+  };
+}

@@ -1,0 +1,49 @@
+/** spec 11.8: when the disk is too full for a server that is ready. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { DiskWatch } from '../../../src/app/disk-watch.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+
+const MIB = 2 ** 20;
+const GIB = 2 ** 30;
+
+function watching(free: number, size: number, minimum?: number): DiskWatch {
+  return new DiskWatch('unused', minimum, () => ({ free, size }));
+}
+
+const READY: readonly (readonly [name: string, watch: DiskWatch, ready: boolean])[] = [
+  ['256 MiB on a large disk', watching(256 * MIB, 500 * GIB), true],
+  ['a byte less', watching(256 * MIB - 1, 500 * GIB), false],
+  ['5 % of a small disk', watching(50, 1000), true],
+  ['less than 5 % of a small disk', watching(49, 1000), false],
+  ['the minimum that was asked for', watching(10 * GIB, 20 * GIB, 10 * GIB), true],
+  ['less than was asked for', watching(10 * GIB - 1, 20 * GIB, 10 * GIB), false],
+  ['nothing, if nothing was asked for', watching(0, 20 * GIB, 0), true],
+];
+
+for (const [name, watch, ready] of READY) {
+  test(`a disk with ${name} free: ${ready ? 'ready' : 'not ready'}`, () => {
+    assert.is(watch.reason() === null, ready);
+  });
+}
+
+test('the reason names the minimum and no place', () => {
+  const reason = watching(1, 500 * GIB).reason();
+  assert.is(reason, 'the disk is nearly full: less than 256 MiB are free');
+});
+
+test('a disk that does not tell is no reason, and has no figures', () => {
+  const watch = new DiskWatch('unused', undefined, () => {
+    throw new Error('EIO');
+  });
+  assert.equal([watch.reason(), watch.read()], [null, null]);
+});
+
+test('the disk of a directory is measured', () => {
+  const watch = new DiskWatch(temporaryDirectory(), Number.MAX_SAFE_INTEGER);
+  const disk = watch.read();
+  assert.ok(disk !== null && disk.free > 0 && Number.isSafeInteger(disk.free));
+  assert.match(watch.reason() ?? '', 'nearly full');
+});
+
+test.run();
