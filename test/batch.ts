@@ -20,7 +20,10 @@ async function runFiles(files: readonly string[]): Promise<void> {
   uvu.UVU_DEFER = 1;
   uvu.UVU_INDEX = 0;
   const { exec } = await import('uvu');
-  for (const [index, file] of files.entries()) {
+  const root = process.cwd();
+  const urls = files.map((file) => pathToFileURL(file).href);
+  for (const [index, url] of urls.entries()) {
+    process.chdir(root);
     if (index > 0) {
       const status = hasFailed() ? 1 : (process.exitCode ?? 0);
       process.stdout.write(`\n${BOUNDARY}${status}\n`);
@@ -28,7 +31,7 @@ async function runFiles(files: readonly string[]): Promise<void> {
     }
     uvu.UVU_QUEUE = [[null]];
     if (index > 0) nextFile();
-    await import(pathToFileURL(file).href);
+    await import(url);
     await exec();
   }
 }
