@@ -42,8 +42,13 @@ export interface Base {
   readonly size: number;
 }
 
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 const backupMembers = v.object({
-  access: v.optional(v.looseObject({})),
+  // As it is: an object schema would copy it, and leave out members such as `__proto__`.
+  access: v.optional(v.custom<object>(isObject)),
   encrypted_keys: v.optional(v.string()),
 });
 
