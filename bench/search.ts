@@ -158,8 +158,11 @@ function writes(tables: Tables): number {
   return ((cpu() - begun) * 1000) / WRITES;
 }
 
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
 async function main(): Promise<void> {
-  const print = (line: string) => process.stdout.write(`${line}\n`);
   const tables = new Tables(catalog());
   writes(tables);
   const without = writes(tables);

@@ -81,13 +81,13 @@ test('ids added at the end stand after all others, and do not show in a snapshot
   fc.assert(
     fc.property(sizes, (parts) => {
       const ids = new OrderedIds();
-      let plain: readonly number[] = [];
+      const plain: number[] = [];
       for (const size of parts) {
         const more = Array.from({ length: size }, (_, at) => plain.length + at + 1);
         const snapshot = ids.snapshot();
         ids.append(more);
         assert.equal([...snapshot], plain);
-        plain = [...plain, ...more];
+        plain.push(...more);
         assert.equal([...ids.values()], plain);
         assert.is(ids.length, plain.length);
       }
