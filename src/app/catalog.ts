@@ -214,7 +214,7 @@ function openUsers(
 }
 
 function openSummaries(
-  { data }: CatalogOptions,
+  { data, pages: { currency } }: CatalogOptions,
   { store, pages }: { readonly store: Store; readonly pages: Pages },
   disk: Context['disk'],
   monitor: Monitor,
@@ -223,6 +223,7 @@ function openSummaries(
   return new Summaries({
     store,
     pages: pages.queue,
+    currency,
     freeSpace,
     lastBackup: () => lastBackupTime(disk, data),
     isMemoryScarce,

@@ -118,6 +118,8 @@ export interface Summary {
   readonly counts: Readonly<Record<string, number>>;
   readonly pages: { readonly waiting: number; readonly failed: number };
   readonly store: { readonly bytes: number };
+  /** ISO 4217: that of all prices. */
+  readonly currency: string;
   readonly warnings: readonly Warning[];
 }
 

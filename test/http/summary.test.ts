@@ -125,6 +125,12 @@ test('a store without a backup for a week is told', async () => {
   assert.match(server.log.join('\n'), 'backup.json');
 });
 
+test("it names the currency of all prices, the server's own", async () => {
+  assert.is((await read(await openService({ freeSpace }))).currency, 'USD');
+  const pages = { currency: 'JPY' };
+  assert.is((await read(await openService({ freeSpace, pages }))).currency, 'JPY');
+});
+
 test('scarce memory is told', async () => {
   const server = await openService({ freeSpace, isMemoryScarce: () => true });
   assert.equal(await codesOf(server), ['memory_scarce']);

@@ -22,6 +22,8 @@ const CHECK_MS = 10_000;
 export interface SummaryOptions {
   readonly store: Pick<Store, 'count' | 'size' | 'get' | 'lastId' | 'sequence'>;
   readonly pages: Pick<PageQueue, 'length'> & { readonly retry: { readonly size: number } };
+  /** ISO 4217: that of all prices. */
+  readonly currency: string;
   /** Bytes that the disk can still take. */
   readonly freeSpace: () => Promise<number>;
   /** When the last backup was made, in milliseconds since the epoch; null if none was. */
@@ -45,7 +47,7 @@ export class Summaries implements SummaryService {
   }
 
   async read(): Promise<Summary> {
-    const { store, pages } = this.#options;
+    const { store, pages, currency } = this.#options;
     const counts = [...COLLECTIONS.values()].flatMap(({ name, published }) =>
       published ? [[name, store.count(name)] as const] : [],
     );
@@ -53,6 +55,7 @@ export class Summaries implements SummaryService {
       counts: Object.fromEntries(counts),
       pages: { waiting: pages.length, failed: pages.retry.size },
       store: { bytes: this.#bytes() },
+      currency,
       warnings: [...this.#current(), ...(await this.#fromDisk())],
     };
   }

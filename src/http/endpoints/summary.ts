@@ -23,6 +23,7 @@ const EXAMPLE = {
   counts: Object.fromEntries(NAMES.map((name, index) => [name, 6 * (index + 1)])),
   pages: { waiting: 0, failed: 0 },
   store: { bytes: 48_213 },
+  currency: 'EUR',
   warnings: [{ code: 'no_backup', message: 'The last backup was made 9 days ago.' }],
   changes: [
     {
@@ -63,6 +64,11 @@ const SUMMARY: Shape = {
           },
         }),
         store: objectOf({ bytes: { ...count, description: 'Of the files of the store.' } }),
+        currency: {
+          type: 'string',
+          pattern: '^[A-Z]{3}$',
+          description: 'The currency of all prices (ISO 4217).',
+        },
         warnings: {
           type: 'array',
           description: 'What the operator should see to; empty if all is well.',
