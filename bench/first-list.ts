@@ -6,11 +6,11 @@
  * open already.
  */
 import { join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
+import { launch } from '../test/support/chromium.ts';
 import { build, EXECUTABLE, inDirectory, issueToken, output, quantile, start } from './server.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 7);
-const CHROMIUM = process.env['CHROMIUM'] || '/usr/bin/chromium';
 const SLOWER_CPU = 4;
 const NETWORK = {
   offline: false,
@@ -46,6 +46,12 @@ async function measure(browser: Browser, url: string, token: string): Promise<Me
     await cdp.send('Emulation.setCPUThrottlingRate', { rate: SLOWER_CPU });
     await page.goto(`${url}/console/skus`, { waitUntil: 'commit' });
     const firstList = await page.evaluate<number>('window.firstList');
+    console.log(
+      metrics
+        .filter(({ name }) => /Duration|Count/.test(name))
+        .map(({ name, value }) => `${name} ${value.toFixed(3)}`)
+        .join(' '),
+    );
     const requests = await page.evaluate<string[]>(`
       performance.getEntriesByType('resource').map((each) =>
         [each.startTime, each.responseStart, each.responseEnd].map(Math.round).join(' ') + ' ms, ' +
@@ -62,10 +68,7 @@ await inDirectory(async (directory, children) => {
   output(EXECUTABLE, 'migrate', '--demo', '--data', data);
   const { url, child } = await start(EXECUTABLE, 'serve', '--data', data, '--port', '0');
   children.push(child);
-  const browser = await chromium.launch({
-    executablePath: CHROMIUM,
-    args: ['--no-sandbox', '--disable-gpu'],
-  });
+  const browser = await launch();
   try {
     const rounds: Measured[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {

@@ -28,6 +28,8 @@ const QUICK = 5;
 /** Names change with the content, so clients keep the files for ever. */
 const NAMING = '[name]-[hash].[ext]';
 
+const DIRECTORY = fileURLToPath(new URL('browser/', import.meta.url));
+
 const shrinkBrotli = promisify(brotliCompress);
 const shrinkGzip = promisify(gzip);
 
@@ -51,37 +53,84 @@ const shopColours: BunPlugin = {
  * @throws CatalogError `internal` if the source does not compile.
  */
 export async function bundleConsole(quality = QUICK): Promise<ConsoleAssets> {
-  const directory = fileURLToPath(new URL('browser/', import.meta.url));
-  const built = await Bun.build({
-    entrypoints: [join(directory, 'main.tsx')],
-    target: 'browser',
-    splitting: true,
-    minify: true,
-    define: { 'process.env.NODE_ENV': '"production"' },
-    naming: { entry: 'console-[hash].[ext]', chunk: NAMING, asset: NAMING },
-    plugins: [shopColours],
-    throw: false,
+  const main = await bundle('main.tsx', 'console');
+  const parts = partsOf(main);
+  const early = await bundle('start/early.ts', 'early', {
+    EARLY_FILES: JSON.stringify({ german: parts.german, screens: parts.screens }),
   });
-  if (!built.success) throw new CatalogError('internal', built.logs.map(String).join('\n'));
   const files = new Map<string, Uint8Array>();
-  for (const output of built.outputs) {
-    files.set(basename(output.path), new Uint8Array(await output.arrayBuffer()));
+  for (const { outputs } of [main, early]) {
+    for (const output of outputs) {
+      files.set(basename(output.path), new Uint8Array(await output.arrayBuffer()));
+    }
   }
-  files.set('index.html', Buffer.from(pageOf([...files.keys()])));
+  files.set('index.html', Buffer.from(pageOf([...files.keys()], parts.main)));
   const assets = await Promise.all(
     [...files].map(async ([path, bytes]) => [path, await assetOf(path, bytes, quality)] as const),
   );
   return new Map(assets);
 }
 
-/** The page that loads the console; the server puts its base path before `"/console/`. */
-function pageOf(names: readonly string[]): string {
-  const script = names.find((name) => /^console-\w+\.js$/.test(name));
+/** @param define constants of the source, as JavaScript. */
+async function bundle(entry: string, name: string, define: Readonly<Record<string, string>> = {}) {
+  const built = await Bun.build({
+    entrypoints: [join(DIRECTORY, entry)],
+    target: 'browser',
+    splitting: true,
+    minify: true,
+    metafile: true,
+    define: { 'process.env.NODE_ENV': '"production"', ...define },
+    naming: { entry: `${name}-[hash].[ext]`, chunk: NAMING, asset: NAMING },
+    plugins: [shopColours],
+    throw: false,
+  });
+  if (!built.success) throw new CatalogError('internal', built.logs.map(String).join('\n'));
+  return built;
+}
+
+/** Files of the console that are loaded together, by what needs them. */
+interface Parts {
+  /** Everything that a list needs. */
+  readonly main: readonly string[];
+  /** What the texts in German need besides. */
+  readonly german: readonly string[];
+  /** What the other screens need besides. */
+  readonly screens: readonly string[];
+}
+
+function partsOf({ metafile }: Bun.BuildOutput): Parts {
+  const outputs = new Map(
+    Object.entries(metafile?.outputs ?? {}).map(([path, output]) => [basename(path), output]),
+  );
+  /** A file, and what it imports at once, without what is there already. */
+  const closure = (name: string, known: readonly string[]): readonly string[] => {
+    if (known.includes(name)) return [];
+    const found = [name];
+    for (const { path, kind } of outputs.get(name)?.imports ?? []) {
+      if (kind !== 'import-statement') continue;
+      found.push(...closure(basename(path), [...known, ...found]));
+    }
+    return found;
+  };
+  const entryOf = (source: string) =>
+    [...outputs].find(([, { entryPoint }]) => entryPoint?.endsWith(source))?.[0] ?? '';
+  const main = closure(entryOf('main.tsx'), []);
+  return {
+    main,
+    german: closure(entryOf('messages/de.ts'), main),
+    screens: closure(entryOf('more-screens.ts'), main),
+  };
+}
+
+/**
+ * The page that loads the console; the server puts its base path before `"/console/`.
+ *
+ * @param main the scripts of the console. They are asked for together, which saves a round trip.
+ */
+function pageOf(names: readonly string[], [script, ...parts]: readonly string[]): string {
+  const early = names.find((name) => /^early-\w+\.js$/.test(name));
   const style = names.find((name) => name.endsWith('.css'));
-  // The parts that the script needs are asked for together with it, which saves a round trip.
-  const parts = names
-    .filter((name) => /^main-\w+\.js$/.test(name))
-    .map((name) => `<link rel="modulepreload" href="/console/${name}">\n`);
+  const preloads = parts.map((name) => `<link rel="modulepreload" href="/console/${name}">\n`);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -91,8 +140,9 @@ function pageOf(names: readonly string[]): string {
 <meta name="robots" content="noindex">
 <title>Catalog</title>
 <link rel="icon" href="data:,">
+<script type="module" async src="/console/${early}"></script>
 <link rel="stylesheet" href="/console/${style}">
-${parts.join('')}<script type="module" src="/console/${script}"></script>
+${preloads.join('')}<script type="module" src="/console/${script}"></script>
 </head>
 <body>
 <div id="console"></div>

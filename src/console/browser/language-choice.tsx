@@ -1,5 +1,6 @@
 /** The languages besides the one that is shown. */
-import { chooseLanguage, LANGUAGES, type Language, language } from './messages/text.ts';
+import { LANGUAGES, type Language } from './messages/language.ts';
+import { chooseLanguage, language } from './messages/text.ts';
 import { complain } from './parts/notices.tsx';
 
 export function LanguageChoice() {

@@ -1,18 +1,18 @@
-/** Which screen an address shows. Screens that are rarely needed are loaded when they are. */
+/** Which screen an address shows. All but the lists are loaded when they are needed. */
 import type { ComponentType } from 'preact';
 import { Route, Router, Switch } from 'wouter-preact';
 import { collectionNamed } from './api/collections.ts';
-import { AccountScreen } from './accounts/account-screen.tsx';
-import { AuditScreen } from './audits/audit-screen.tsx';
 import { isAdmin, mayWrite } from './api/session.ts';
-import { ItemScreen } from './forms/item-screen.tsx';
-import { HomeScreen } from './home/home-screen.tsx';
 import { ListScreen } from './lists/list-screen.tsx';
 import { navigate, path } from './location.ts';
 import { t } from './messages/text.ts';
-import { later } from './parts/later.tsx';
+import { later, moreScreens } from './parts/later.tsx';
 
-const ImportScreen = later(async () => (await import('./imports/import-screen.tsx')).ImportScreen);
+const AccountScreen = later(async () => (await moreScreens()).AccountScreen);
+const AuditScreen = later(async () => (await moreScreens()).AuditScreen);
+const HomeScreen = later(async () => (await moreScreens()).HomeScreen);
+const ImportScreen = later(async () => (await moreScreens()).ImportScreen);
+const ItemScreen = later(async () => (await moreScreens()).ItemScreen);
 
 /** The location that the router matches. */
 function useConsoleLocation(): [string, (to: string) => void] {

@@ -1,9 +1,9 @@
 /** What is around every screen: who is signed in, the navigation, messages, questions. */
 import { useSignal } from '@preact/signals';
-import { useEffect, useErrorBoundary } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useLayoutEffect } from 'preact/hooks';
 import { COLLECTION_NAMES } from './api/collections.ts';
 import { expired, isAdmin, mayWrite, session, signOut } from './api/session.ts';
-import { readCurrency } from './api/currency.ts';
+import { needCurrency } from './api/summary.ts';
 import { LanguageChoice } from './language-choice.tsx';
 import { href, navigate, path } from './location.ts';
 import type { MessageKey } from './messages/message.ts';
@@ -34,8 +34,9 @@ export function Shell() {
 /** The screen of the address, or what broke it: the rest of the console stays usable. */
 function Guarded() {
   const [error] = useErrorBoundary();
-  useEffect(() => {
-    readCurrency().catch(complain);
+  // After the effects of the screen, whose own requests come first.
+  useLayoutEffect(() => {
+    needCurrency().catch(complain);
   }, []);
   if (error === undefined) return <Screens />;
   return (

@@ -1,23 +1,9 @@
 /** A browser for tests, if one is installed. */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { test } from 'uvu';
+import { available, CHROMIUM } from '../../support/chromium.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-
-const CHROMIUM = process.env['CHROMIUM'] || '/usr/bin/chromium';
-
-const ARGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-
-export const available = existsSync(CHROMIUM);
 
 const why = available ? '' : ` (skipped: there is no browser at ${CHROMIUM})`;
 
@@ -27,10 +13,6 @@ const SCREENSHOTS = process.env['SCREENSHOTS'] || null;
 export function testInBrowser(name: string, run: () => Promise<void>): void {
   if (available) test(name, run);
   else test.skip(`${name}${why}`, run);
-}
-
-export function launch(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM, args: ARGS, headless: true });
 }
 
 export interface Visit {

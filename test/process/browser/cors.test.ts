@@ -3,10 +3,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { launch } from '../../support/chromium.ts';
 import { make } from '../../support/catalog.ts';
 import { send, tokenFor } from '../../support/client.ts';
 import { startServer } from '../../support/server.ts';
-import { launch, testInBrowser } from './browser.ts';
+import { testInBrowser } from './browser.ts';
 
 /** What a page finds out: what it did, or that the browser did not let it. */
 interface Found {

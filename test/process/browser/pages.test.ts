@@ -3,6 +3,7 @@ import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { available, launch } from '../../support/chromium.ts';
 import {
   type Catalog,
   createCatalog,
@@ -14,7 +15,7 @@ import { send } from '../../support/client.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 import { faultsOf, folderOf } from '../../support/shop.ts';
-import { available, launch, open, overflow, shoot, testInBrowser } from './browser.ts';
+import { open, overflow, shoot, testInBrowser } from './browser.ts';
 
 let browser: Browser;
 let server: TestServer;

@@ -2,10 +2,11 @@
 import type { Browser, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { available, launch } from '../../support/chromium.ts';
 import { tokenFor } from '../../support/client.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
-import { available, launch, open, shoot, testInBrowser } from './browser.ts';
+import { open, shoot, testInBrowser } from './browser.ts';
 
 let browser: Browser;
 let server: TestServer;

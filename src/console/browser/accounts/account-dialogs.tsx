@@ -1,6 +1,6 @@
 /** The dialogs of the screen of accounts. */
 import { useSignal } from '@preact/signals';
-import { client, unwrap } from '../api/client.ts';
+import { client, unwrap } from '../api/typed-client.ts';
 import { textOf } from '../api/text-of.ts';
 import type { Role } from '../api/types.ts';
 import { t } from '../messages/text.ts';

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { components } from '../../../../dist/console/api.d.ts';
-import { client, unwrap } from '../api/client.ts';
+import { client, unwrap } from '../api/typed-client.ts';
 import { session } from '../api/session.ts';
 import { NewAccount, NewPassword } from './account-dialogs.tsx';
 import { named, ROLES } from './accounts.ts';

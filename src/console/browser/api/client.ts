@@ -1,42 +1,5 @@
-/** Requests to the API, typed by its description, and their failures. */
-import createClient from 'openapi-fetch';
-import type { paths } from '../../../../dist/console/api.d.ts';
-import { BASE_PATH } from '../base.ts';
+/** Requests to the API, and their failures. */
 import { authorizedFetch } from './session.ts';
-
-export const client = createClient<paths>({
-  baseUrl: BASE_PATH === '' ? location.origin : `${location.origin}${BASE_PATH}`,
-  // The body is read here, because a request can be sent once only.
-  fetch: async ({ url, method, headers, signal, body }: Request) =>
-    authorizedFetch(url, {
-      method,
-      headers,
-      signal,
-      ...(body !== null && { body: await new Response(body).text() }),
-    }),
-});
-
-/** What the typed client returns. */
-interface Result<T> {
-  readonly data?: T;
-  readonly error?: unknown;
-  readonly response: Response;
-}
-
-/**
- * The object of a typed response.
- *
- * @throws ApiError if it is not a success, TypeError if there is none.
- */
-export async function unwrap<T>(answer: Promise<Result<T>>): Promise<T> {
-  const { data, error, response } = await answer;
-  if (response.ok) return data as T;
-  const { error: message, fields } = (error ?? {}) as {
-    error?: string;
-    fields?: ApiError['fields'];
-  };
-  throw new ApiError(response.status, message ?? response.statusText, fields);
-}
 
 /** A response that is not a success. */
 export class ApiError extends Error {

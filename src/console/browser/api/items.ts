@@ -2,6 +2,7 @@
 import { errorOf, receive, send } from './client.ts';
 import { authorizedFetch } from './session.ts';
 import { collectionOf } from './collections.ts';
+import { listPath, type Query } from './paths.ts';
 import type { CollectionName, Item, Value } from './types.ts';
 
 /** An item with what a guarded write of it needs. */
@@ -15,8 +16,6 @@ export interface Page {
   /** Of all pages. */
   readonly total: number;
 }
-
-export type Query = Readonly<Record<string, string>>;
 
 export type Changes = Readonly<Record<string, Value | readonly object[]>>;
 
@@ -36,11 +35,7 @@ export async function list(
   query: Query,
   signal?: AbortSignal,
 ): Promise<Page> {
-  const search = new URLSearchParams(query).toString();
-  const response = await send(
-    `${collectionOf(name).path}?${search}`,
-    signal === undefined ? {} : { signal },
-  );
+  const response = await send(listPath(name, query), signal === undefined ? {} : { signal });
   const items = (await response.json()) as Item[];
   return { items, total: Number(response.headers.get('X-Total-Count') ?? items.length) };
 }

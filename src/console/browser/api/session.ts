@@ -4,9 +4,8 @@
  */
 import { computed, signal } from '@preact/signals';
 import { BASE_PATH } from '../base.ts';
+import { endEarly, SESSION_KEY, takeEarly } from '../start/early-requests.ts';
 import type { Role } from './types.ts';
-
-const KEY = 'catalog.session';
 
 /** How long a token lives; a longer pause asks for the password again. */
 const LIFETIME = '2h';
@@ -26,7 +25,7 @@ interface Session {
   readonly issued: number;
 }
 
-const stored = signal<Session | null>(read(sessionStorage.getItem(KEY)));
+const stored = signal<Session | null>(read(sessionStorage.getItem(SESSION_KEY)));
 
 /** The account that is signed in; null before that, and after signing out. */
 export const session = computed(() => stored.value);
@@ -56,6 +55,8 @@ export class SignInError extends Error {
 
 let waiting: (() => void)[] = [];
 
+endEarly();
+
 /** @throws SignInError if the server refuses, TypeError if it does not answer. */
 export async function signIn(username: string, password: string): Promise<void> {
   const response = await fetch(`${BASE_PATH}/admin/tokens/`, {
@@ -76,7 +77,7 @@ export async function signOut(): Promise<void> {
   const ending = stored.value;
   stored.value = null;
   expired.value = false;
-  sessionStorage.removeItem(KEY);
+  sessionStorage.removeItem(SESSION_KEY);
   if (ending === null) return;
   await fetch(`${BASE_PATH}/admin/tokens/${encodeURIComponent(ending.jti)}/`, {
     method: 'DELETE',
@@ -98,7 +99,10 @@ export async function authorizedFetch(path: string, init: RequestInit = {}): Pro
     const { token } = stored.value ?? { token: '' };
     const headers = new Headers(init.headers);
     if (token !== '') headers.set('Authorization', `Bearer ${token}`);
-    const response = await fetch(url, { ...init, headers });
+    const early = (init.method ?? 'GET') === 'GET' ? takeEarly(url, token) : null;
+    const response = await (early ?? fetch(url, { ...init, headers }));
+    // An early request goes on whoever waits for it.
+    init.signal?.throwIfAborted();
     if (response.status !== 401) return response;
     if (token === (stored.value?.token ?? '')) await signedInAgain(init.signal ?? null);
   }
@@ -116,7 +120,7 @@ function signedInAgain(abort: AbortSignal | null): Promise<void> {
 function begin(token: string): void {
   const next = sessionOf(token);
   if (next === null) throw new SignInError(500, '', null);
-  sessionStorage.setItem(KEY, token);
+  sessionStorage.setItem(SESSION_KEY, token);
   stored.value = next;
   expired.value = false;
   const resolved = waiting;

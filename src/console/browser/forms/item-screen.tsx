@@ -4,9 +4,9 @@ import { useLayoutEffect } from 'preact/hooks';
 import { ApiError, isAborted } from '../api/client.ts';
 import type { Collection } from '../api/collections.ts';
 import { load } from '../api/items.ts';
-import { readCurrency } from '../api/currency.ts';
 import { needCategories } from '../api/references.ts';
 import { schemaOf } from '../api/schema.ts';
+import { needCurrency } from '../api/summary.ts';
 import { href, query } from '../location.ts';
 import { t } from '../messages/text.ts';
 import { wordsFor } from '../parts/notices.tsx';
@@ -33,7 +33,7 @@ async function openForm({ collection, id }: ScreenProps, signal: AbortSignal): P
     id === null ? null : load(collection.name, id, signal),
     Object.values(collection.references).includes('categories') ? needCategories() : null,
     // Prices are shown and typed in it.
-    collection.name === 'skus' ? readCurrency() : null,
+    collection.name === 'skus' ? needCurrency() : null,
   ]);
   const form = new FormState(collection, schema, base, id === null ? initialFields() : {});
   form.restore();

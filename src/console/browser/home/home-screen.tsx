@@ -2,9 +2,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { COLLECTION_NAMES, collectionNamed } from '../api/collections.ts';
-import type { components } from '../../../../dist/console/api.d.ts';
-import { client, unwrap } from '../api/client.ts';
 import { session } from '../api/session.ts';
+import { readSummary, type Summary } from '../api/summary.ts';
 import type { CollectionName } from '../api/types.ts';
 import { href, navigate } from '../location.ts';
 import { formatNumber, formatTime, formatUnit, t } from '../messages/text.ts';
@@ -15,8 +14,6 @@ import { textOf } from '../api/text-of.ts';
 /** Entries of the audit trail that are shown. */
 const MAX_CHANGES = 8;
 
-type Summary = components['schemas']['Summary'];
-
 type LastChange = NonNullable<Summary['changes']>[number];
 
 export function HomeScreen() {
@@ -24,7 +21,7 @@ export function HomeScreen() {
   const summary = useSignal<Summary | null>(null);
   useEffect(() => {
     document.title = `${title} – ${t('app.name')}`;
-    unwrap(client.GET('/admin/summary/')).then((read) => {
+    readSummary().then((read) => {
       summary.value = read;
     }, complain);
   }, [title, summary]);

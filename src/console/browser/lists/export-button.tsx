@@ -1,7 +1,8 @@
 /** What the list shows, all pages of it, as a file. */
 import { useSignal } from '@preact/signals';
 import type { Collection } from '../api/collections.ts';
-import { exported, listAll, type Query } from '../api/items.ts';
+import { exported, listAll } from '../api/items.ts';
+import type { Query } from '../api/paths.ts';
 import { cellOf, writeRecord } from '../imports/csv.ts';
 import { t } from '../messages/text.ts';
 import { download } from '../parts/download.ts';

@@ -1,6 +1,6 @@
 /** What a list shows, as its address says it: the parameters of the API by their own names. */
 import { referencesOf, type Collection } from '../api/collections.ts';
-import type { Query } from '../api/items.ts';
+import type { Query } from '../api/paths.ts';
 
 /** Items on a page, unless the address says otherwise: as the API has it. */
 const DEFAULT_PER_PAGE = 20;

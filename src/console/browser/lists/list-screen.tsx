@@ -5,6 +5,7 @@ import { needCategories } from '../api/references.ts';
 import { mayWrite } from '../api/session.ts';
 import { href, navigate, query as address, rewrite } from '../location.ts';
 import { t } from '../messages/text.ts';
+import { loadAhead } from '../parts/later.tsx';
 import { complain } from '../parts/notices.tsx';
 import { ExportButton } from './export-button.tsx';
 import { Filters } from './filters.tsx';
@@ -23,6 +24,10 @@ export function ListScreen({ collection }: { readonly collection: Collection }) 
   const shown = usePage(collection, query);
   const selection = useSelection();
   useListTitle(collection);
+  const there = shown.page.value !== null;
+  useEffect(() => {
+    if (there) loadAhead();
+  }, [there]);
   const show: ListProps['show'] = (changes, replace = false) => {
     const to = listAddress(collection, { ...query, page: 1, ...changes });
     if (replace) rewrite(to);

@@ -3,11 +3,13 @@ import { useSignal } from '@preact/signals';
 import { listAll, MAX_ELEMENTS } from '../api/items.ts';
 import { mayWrite } from '../api/session.ts';
 import { t } from '../messages/text.ts';
+import { later, moreScreens } from '../parts/later.tsx';
 import { complain } from '../parts/notices.tsx';
-import { BulkDelete } from './bulk/bulk-delete.tsx';
-import { BulkEdit } from './bulk/bulk-edit.tsx';
 import { matching } from './list-query.ts';
 import type { ListProps } from './list-props.ts';
+
+const BulkDelete = later(async () => (await moreScreens()).BulkDelete);
+const BulkEdit = later(async () => (await moreScreens()).BulkEdit);
 
 export function SelectionBar(props: ListProps) {
   const { collection, query, selection, shown } = props;

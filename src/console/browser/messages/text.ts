@@ -1,23 +1,14 @@
 /** The texts of the console in the language of the user, and numbers, prices and times in it. */
 import { computed, signal } from '@preact/signals';
 import { en } from './en.ts';
+import { keepLanguage, type Language, localeOf, preferredLanguage } from './language.ts';
 import type { Message, MessageKey, Messages } from './message.ts';
-
-export type Language = 'en' | 'de';
-
-/** Each by the name that its speakers give it. */
-export const LANGUAGES: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch' };
-
-const KEY = 'catalog.language';
 
 const messages = signal<Messages>(en);
 
 export const language = signal<Language>('en');
 
-/** The language with the region that the browser prefers, as far as it is the same language. */
-const locale = computed(
-  () => navigator.languages.find((each) => each.startsWith(language.value)) ?? language.value,
-);
+const locale = computed(() => localeOf(language.value));
 
 const plurals = computed(() => new Intl.PluralRules(locale.value));
 
@@ -141,16 +132,13 @@ function decimalMark(): string {
 
 /** Shows the console in a language, and keeps the choice for the next visit. */
 export async function chooseLanguage(chosen: Language): Promise<void> {
-  localStorage.setItem(KEY, chosen);
+  keepLanguage(chosen);
   await speak(chosen);
 }
 
-/** The language of the last choice, else the first of the browser's that the console has. */
+/** Speaks the language that the user prefers. */
 export async function startLanguage(): Promise<void> {
-  const chosen = localStorage.getItem(KEY);
-  const wanted = [...(chosen === null ? [] : [chosen]), ...navigator.languages];
-  const known = wanted.map((each) => each.slice(0, 2)).find((each) => each in LANGUAGES);
-  await speak((known ?? 'en') as Language);
+  await speak(preferredLanguage());
 }
 
 async function speak(chosen: Language): Promise<void> {

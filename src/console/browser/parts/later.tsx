@@ -1,7 +1,7 @@
-/** Screens that are loaded when they are first shown. */
+/** Parts of the console that are loaded when they are first shown. */
 import type { ComponentType, FunctionComponent } from 'preact';
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { t } from '../messages/text.ts';
 import { complain } from './notices.tsx';
 
@@ -14,7 +14,7 @@ export function later<P extends object>(
     const loaded = useSignal<{ Component: ComponentType<P> } | null>(
       known === null ? null : { Component: known },
     );
-    useEffect(() => {
+    useLayoutEffect(() => {
       if (loaded.value !== null) return;
       load().then((Component) => {
         known = Component;
@@ -25,4 +25,31 @@ export function later<P extends object>(
     const { Component } = loaded.value;
     return <Component {...props} />;
   };
+}
+
+type MoreScreens = typeof import('../more-screens.ts');
+
+let screens: Promise<MoreScreens> | null = null;
+
+/** The file of the screens that are no lists. @throws TypeError if it cannot be loaded. */
+export function moreScreens(): Promise<MoreScreens> {
+  screens ??= import('../more-screens.ts').catch((error: unknown) => {
+    screens = null;
+    throw error;
+  });
+  return screens;
+}
+
+/** How long a browser may put off what is loaded ahead, in milliseconds. */
+const IDLE_MS = 2000;
+
+/** Loads the other screens ahead, when the browser has nothing else to do. */
+export function loadAhead(): void {
+  const load = () =>
+    void moreScreens().catch(() => {
+      // Whoever needs them tries again, and says what failed.
+    });
+  // Safari has no idle callbacks.
+  if ('requestIdleCallback' in globalThis) requestIdleCallback(load, { timeout: IDLE_MS });
+  else setTimeout(load, IDLE_MS);
 }

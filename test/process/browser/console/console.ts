@@ -3,9 +3,10 @@ import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { available, launch } from '../../../support/chromium.ts';
 import { send, tokenFor } from '../../../support/client.ts';
 import { startServer, type TestServer } from '../../../support/server.ts';
-import { available, launch, type Look, open, type Visit } from '../browser.ts';
+import { type Look, open, type Visit } from '../browser.ts';
 
 export type Role = 'viewer' | 'editor' | 'admin';
 
