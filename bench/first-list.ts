@@ -1,7 +1,7 @@
 /**
- * How soon a phone shows the first list of the console: `bun bench/first-list.ts [ROUNDS]`.
+ * How soon a phone shows the first list of the console: `bun bench/first-list.ts [ROUNDS] [built]`.
  *
- * Chromium with a processor slowed 4 times and a network of 150 ms and 1.6 Mbit/s, nothing in its
+ * With `built` the executable that is there is measured. Chromium with a processor slowed 4 times and a network of 150 ms and 1.6 Mbit/s, nothing in its
  * cache. A round trip costs each request these 150 ms, as if every one had a connection that is
  * open already.
  */
@@ -46,12 +46,6 @@ async function measure(browser: Browser, url: string, token: string): Promise<Me
     await cdp.send('Emulation.setCPUThrottlingRate', { rate: SLOWER_CPU });
     await page.goto(`${url}/console/skus`, { waitUntil: 'commit' });
     const firstList = await page.evaluate<number>('window.firstList');
-    console.log(
-      metrics
-        .filter(({ name }) => /Duration|Count/.test(name))
-        .map(({ name, value }) => `${name} ${value.toFixed(3)}`)
-        .join(' '),
-    );
     const requests = await page.evaluate<string[]>(`
       performance.getEntriesByType('resource').map((each) =>
         [each.startTime, each.responseStart, each.responseEnd].map(Math.round).join(' ') + ' ms, ' +

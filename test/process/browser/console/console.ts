@@ -82,10 +82,19 @@ export async function hears(page: Page, role: 'status' | 'alert', text: string):
   await page.getByRole(role).filter({ hasText: text }).first().waitFor();
 }
 
+/** Shows another screen without loading the console again. */
+export async function show(page: Page, path: string): Promise<void> {
+  const { pathname } = new URL(page.url());
+  const to = JSON.stringify(`${pathname.replace(/\/console\/.*/, '/console')}${path}`);
+  await page.evaluate(
+    `history.pushState(null, '', ${to}); dispatchEvent(new PopStateEvent('popstate'))`,
+  );
+}
+
 /** What axe-core finds, each with the elements. @param rules all of its rules if left out. */
 export async function violationsOn(page: Page, rules?: readonly string[]): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const options = rules === undefined ? {} : { runOnly: rules };
+  if (await page.evaluate('window.axe === undefined')) await page.evaluate(axe.source);
+  const options = { resultTypes: ['violations'], ...(rules !== undefined && { runOnly: rules }) };
   const { violations } = await page.evaluate<{ violations: axe.Result[] }>(
     `axe.run(${JSON.stringify(options)})`,
   );
