@@ -42,6 +42,8 @@ const ui = window.SwaggerUIBundle({
   dom_id: '#viewer',
   deepLinking: true,
   filter: true,
+  // There are more than a hundred operations: a reader opens the group that is wanted.
+  docExpansion: 'none',
   // The validator's badge would send the description to another host.
   validatorUrl: null,
   presets: [window.SwaggerUIBundle.presets.apis],

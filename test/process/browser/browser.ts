@@ -1,5 +1,6 @@
 /** A browser for tests, if one is installed. */
 import { join } from 'node:path';
+import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { test } from 'uvu';
 import { available, CHROMIUM } from '../../support/chromium.ts';
@@ -69,6 +70,16 @@ export async function shoot(page: Page, name: string, fullPage = true): Promise<
   if (SCREENSHOTS === null) return;
   const directory = SCREENSHOTS === '1' ? temporaryDirectory() : SCREENSHOTS;
   await page.screenshot({ path: join(directory, `${name}.png`), fullPage });
+}
+
+/** What axe-core finds, each with the elements. @param rules all of its rules if left out. */
+export async function violationsOn(page: Page, rules?: readonly string[]): Promise<string[]> {
+  if (await page.evaluate('window.axe === undefined')) await page.evaluate(axe.source);
+  const options = { resultTypes: ['violations'], ...(rules !== undefined && { runOnly: rules }) };
+  const { violations } = await page.evaluate<{ violations: axe.Result[] }>(
+    `axe.run(${JSON.stringify(options)})`,
+  );
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
 /** How many pixels the document is wider than the window. */

@@ -1,5 +1,4 @@
 /** The console in a browser, for its tests: a server with the demo catalog, and people who use it. */
-import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -89,16 +88,6 @@ export async function show(page: Page, path: string): Promise<void> {
   await page.evaluate(
     `history.pushState(null, '', ${to}); dispatchEvent(new PopStateEvent('popstate'))`,
   );
-}
-
-/** What axe-core finds, each with the elements. @param rules all of its rules if left out. */
-export async function violationsOn(page: Page, rules?: readonly string[]): Promise<string[]> {
-  if (await page.evaluate('window.axe === undefined')) await page.evaluate(axe.source);
-  const options = { resultTypes: ['violations'], ...(rules !== undefined && { runOnly: rules }) };
-  const { violations } = await page.evaluate<{ violations: axe.Result[] }>(
-    `axe.run(${JSON.stringify(options)})`,
-  );
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
 /** Whatever went wrong on a page, without the refusals that a test provokes. */

@@ -2,8 +2,8 @@
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { overflow, shoot, testInBrowser, type Visit } from '../browser.ts';
-import { faults, show, stage, violationsOn } from './console.ts';
+import { overflow, shoot, testInBrowser, type Visit, violationsOn } from '../browser.ts';
+import { faults, show, stage } from './console.ts';
 
 const scene = stage();
 
