@@ -40,23 +40,37 @@ export async function list(
   return { items, total: Number(response.headers.get('X-Total-Count') ?? items.length) };
 }
 
-/** Every item that matches, at most `max` of them. */
+/** A page of a list, and the query that it answers. */
+export interface ListedPage {
+  readonly items: readonly Item[];
+  readonly query: Query;
+}
+
+/** Every item that matches, at most `max` of them, in the largest pages that there are. */
+export async function* listPages(
+  name: CollectionName,
+  matching: Query,
+  max = MAX_ELEMENTS,
+): AsyncGenerator<ListedPage> {
+  let left = max;
+  for (let page = 1; left > 0; page += 1) {
+    const query = { ...matching, page: String(page), per_page: String(MAX_PER_PAGE) };
+    const { items } = await list(name, query);
+    yield { items: items.slice(0, left), query };
+    left -= items.length;
+    if (items.length < MAX_PER_PAGE) break;
+  }
+}
+
+/** The items of {@link listPages}. */
 export async function listAll(
   name: CollectionName,
   query: Query,
   max = MAX_ELEMENTS,
 ): Promise<Item[]> {
-  const items: Item[] = [];
-  for (let page = 1; items.length < max; page += 1) {
-    const found = await list(name, {
-      ...query,
-      page: String(page),
-      per_page: String(MAX_PER_PAGE),
-    });
-    items.push(...found.items);
-    if (found.items.length < MAX_PER_PAGE) break;
-  }
-  return items.slice(0, max);
+  const all: Item[] = [];
+  for await (const { items } of listPages(name, query, max)) all.push(...items);
+  return all;
 }
 
 export async function load(

@@ -1,6 +1,6 @@
 /** What can be done with the selected items. */
 import { useSignal } from '@preact/signals';
-import { listAll, MAX_ELEMENTS } from '../api/items.ts';
+import { listPages, MAX_ELEMENTS } from '../api/items.ts';
 import { mayWrite } from '../api/session.ts';
 import { t } from '../messages/text.ts';
 import { later, moreScreens } from '../parts/later.tsx';
@@ -21,7 +21,9 @@ export function SelectionBar(props: ListProps) {
     open.value = null;
   };
   const selectAll = async () => {
-    selection.set(await listAll(collection.name, matching(query)), true);
+    for await (const page of listPages(collection.name, matching(query))) {
+      selection.set(page.items, true, page.query);
+    }
   };
   const given = { collection, selection, onClose: close, onDone: shown.reload };
   return (

@@ -1,27 +1,43 @@
 /** The items that are selected, on any page of a list. */
 import { type Signal, useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import type { Query } from '../api/paths.ts';
 import type { Item } from '../api/types.ts';
 
 export interface Selection {
   readonly items: Signal<ReadonlyMap<number, Item>>;
-  readonly set: (items: readonly Item[], selected: boolean) => void;
+  /** @param page the query of the page on which they are; only needed to select. */
+  readonly set: (items: readonly Item[], selected: boolean, page?: Query) => void;
   readonly clear: () => void;
+  /** The pages on which items were selected, so that they can be read again. */
+  readonly pages: () => readonly Query[];
 }
 
 export function useSelection(): Selection {
   const items = useSignal<ReadonlyMap<number, Item>>(new Map());
+  const pages = useRef(new Map<number, Query>());
   return {
     items,
-    set(changed, selected) {
+    set(changed, selected, page = {}) {
       const next = new Map(items.value);
       for (const item of changed) {
-        if (selected) next.set(item.id, item);
-        else next.delete(item.id);
+        if (selected) {
+          next.set(item.id, item);
+          pages.current.set(item.id, page);
+        } else {
+          next.delete(item.id);
+          pages.current.delete(item.id);
+        }
       }
       items.value = next;
     },
     clear() {
       items.value = new Map();
+      pages.current.clear();
+    },
+    pages() {
+      const texts = new Set([...pages.current.values()].map((query) => JSON.stringify(query)));
+      return [...texts].map((text) => JSON.parse(text) as Query);
     },
   };
 }

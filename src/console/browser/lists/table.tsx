@@ -8,6 +8,7 @@ import { shownColumns } from './columns.ts';
 import { EditableCell, isEditable } from './cells/editable-cell.tsx';
 import { LaunchedCell } from './cells/launched-cell.tsx';
 import type { ListProps } from './list-props.ts';
+import { pageParameters } from './list-query.ts';
 import { textOf } from '../api/text-of.ts';
 
 export function ItemTable(props: ListProps) {
@@ -44,7 +45,7 @@ export function ItemTable(props: ListProps) {
   );
 }
 
-function SelectPage({ shown, selection }: ListProps) {
+function SelectPage({ shown, selection, query }: ListProps) {
   const items = shown.page.value?.items ?? [];
   const all = items.length > 0 && items.every(({ id }) => selection.items.value.has(id));
   return (
@@ -53,7 +54,9 @@ function SelectPage({ shown, selection }: ListProps) {
         type="checkbox"
         aria-label={t('select.page')}
         checked={all}
-        onChange={({ currentTarget }) => selection.set(items, currentTarget.checked)}
+        onChange={({ currentTarget }) =>
+          selection.set(items, currentTarget.checked, pageParameters(query))
+        }
       />
     </td>
   );
@@ -84,7 +87,7 @@ interface RowProps extends ListProps {
 }
 
 function Row(props: RowProps) {
-  const { collection, item, columns, selection } = props;
+  const { collection, item, columns, selection, query } = props;
   const selected = selection.items.value.has(item.id);
   const title = titleOf(collection, item);
   return (
@@ -95,7 +98,9 @@ function Row(props: RowProps) {
             type="checkbox"
             aria-label={t('select.item', { name: title })}
             checked={selected}
-            onChange={({ currentTarget }) => selection.set([item], currentTarget.checked)}
+            onChange={({ currentTarget }) =>
+              selection.set([item], currentTarget.checked, pageParameters(query))
+            }
           />
         </td>
       )}

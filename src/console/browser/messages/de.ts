@@ -139,10 +139,15 @@ export const de: Messages = {
     one: '{count} Eintrag wurde gelöscht.',
     other: '{count} Einträge wurden gelöscht.',
   },
-  'bulk.refused': {
-    one: '{count} Eintrag wurde nicht gelöscht:',
-    other: '{count} Einträge wurden nicht gelöscht:',
+  'bulk.deleteOneByOne':
+    'Sie werden nacheinander gelöscht. Wird einer abgelehnt, endet es dort, und die davor können zurückgeholt werden.',
+  'bulk.stopped': 'Es wurde nicht alles gelöscht',
+  'bulk.deletedBefore': {
+    one: '{count} Eintrag wurde davor gelöscht; die anderen sind, wie sie waren.',
+    other: '{count} Einträge wurden davor gelöscht; die anderen sind, wie sie waren.',
   },
+  'bulk.bringBack': { one: '{count} Eintrag zurückholen', other: '{count} Einträge zurückholen' },
+  'bulk.leave': 'So lassen',
   'bulk.progress': 'Fortschritt',
   'combobox.choices': 'Auswahl',
   'combobox.nothing': 'Nichts gefunden',

@@ -129,10 +129,15 @@ export const en = {
   'bulk.deleteOthers': 'What other items refer to is not deleted:',
   'bulk.deleteAction': { one: 'Delete {count} item', other: 'Delete {count} items' },
   'bulk.deleted': { one: '{count} item was deleted.', other: '{count} items were deleted.' },
-  'bulk.refused': {
-    one: '{count} item was not deleted:',
-    other: '{count} items were not deleted:',
+  'bulk.deleteOneByOne':
+    'They are deleted one after the other. If one is refused, it ends there, and you can bring back those before it.',
+  'bulk.stopped': 'Not everything was deleted',
+  'bulk.deletedBefore': {
+    one: '{count} item was deleted before that; the others are as they were.',
+    other: '{count} items were deleted before that; the others are as they were.',
   },
+  'bulk.bringBack': { one: 'Bring back {count} item', other: 'Bring back {count} items' },
+  'bulk.leave': 'Leave it so',
   'bulk.progress': 'Progress',
   'combobox.choices': 'Choices',
   'combobox.nothing': 'Nothing found',

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { read } from '../../../support/catalog.ts';
+import { make, read } from '../../../support/catalog.ts';
 import { until } from '../../../support/until.ts';
 import { testInBrowser } from '../browser.ts';
 import { faults, hears, stage } from './console.ts';
@@ -75,27 +75,34 @@ testInBrowser('a preview that is out of date changes nothing', async () => {
   for (const visitor of [first, second]) await visitor.page.context().close();
 });
 
-testInBrowser('items are deleted together, what is in the way stays and is named', async () => {
-  const { server, at, visit } = scene();
-  const visitor = await visit('editor');
-  const { page } = visitor;
-  await page.goto(at('/brands/new'));
-  await page.getByLabel('Name').fill('Unused');
-  await page.getByRole('button', { name: 'Save' }).click();
-  await page.waitForURL(/brands\/\d+$/);
-  await page.goto(at('/brands?sortby=name&order=desc'));
-  await page.getByLabel('Select Unused').check();
-  await page.getByLabel('Select Auralune').check();
-  await page.getByRole('button', { name: 'Delete…' }).click();
-  await page.getByRole('button', { name: 'Delete 2 items' }).click();
-  await hears(page, 'alert', 'Auralune: brand');
-  await page.getByRole('alertdialog').getByRole('button', { name: 'Close' }).last().click();
-  await page.getByRole('button', { name: 'Undo' }).click();
-  await page.getByLabel('Select Unused').waitFor();
-  assert.ok((await read(server, '/admin/brands/?q=Unused')).length === 1);
-  assert.equal(faults(visitor, [/409/]), []);
-  await page.context().close();
-});
+testInBrowser(
+  'items are deleted together up to the first that is refused, and come back',
+  async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    // Auralune is referred to, and stands between two brands that are not.
+    for (const name of ['Zz last', 'Aa first']) await make(server, '/admin/brands/', { name });
+    await page.goto(at('/brands?sortby=name'));
+    for (const name of ['Aa first', 'Auralune', 'Zz last']) {
+      await page.getByLabel(`Select ${name}`).check();
+    }
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    await page.getByText('If one is refused, it ends there').waitFor();
+    await page.getByRole('button', { name: 'Delete 3 items' }).click();
+    await hears(page, 'alert', 'Auralune: brand');
+    await hears(page, 'alert', '1 item was deleted before that; the others are as they were.');
+    assert.equal(
+      (await read(server, '/admin/brands/?q=Zz')).map((brand: { name: string }) => brand.name),
+      ['Zz last'],
+    );
+    await page.getByRole('button', { name: 'Bring back 1 item' }).click();
+    await page.getByLabel('Select Aa first').waitFor();
+    assert.is((await read(server, '/admin/brands/?q=Aa')).length, 1);
+    assert.equal(faults(visitor, [/409/]), []);
+    await page.context().close();
+  },
+);
 
 testInBrowser('a file is mapped, checked, applied and reported', async () => {
   const { server, at, visit } = scene();

@@ -1,5 +1,5 @@
 /** Deletes several items, after listing them and what goes with them. */
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { Collection } from '../../api/collections.ts';
 import { remove } from '../../api/items.ts';
 import { readCategories } from '../../api/references.ts';
@@ -15,93 +15,131 @@ import type { BulkProps } from './bulk-props.ts';
 const MAX_LISTED = 100;
 
 interface Outcome {
-  readonly deleted: readonly number[];
-  /** What the server refused, with the name of the item. */
-  readonly refused: readonly string[];
+  readonly deleted: readonly Item[];
+  /** What ended it before the last item: the name of an item, and why it was refused. */
+  readonly refusal: string | null;
 }
 
-/** Deletes one item after the other. @param onProgress gets how many are done. */
+interface Deletion {
+  /** Items that are deleted; null before it begins. */
+  readonly progress: Signal<number | null>;
+  /** Set to end it after the item that is being deleted. */
+  readonly cancelled: Signal<boolean>;
+}
+
+/** The API deletes one item at a time: the first that is refused ends it. */
 async function deleteAll(
   collection: Collection,
   items: readonly Item[],
-  onProgress: (done: number) => void,
+  { progress, cancelled }: Deletion,
 ): Promise<Outcome> {
-  const deleted: number[] = [];
-  const refused: string[] = [];
-  for (const [at, item] of items.entries()) {
-    onProgress(at);
+  const deleted: Item[] = [];
+  for (const item of items) {
+    if (cancelled.value) break;
+    progress.value = deleted.length;
     try {
       await remove(collection.name, item.id);
-      deleted.push(item.id);
     } catch (error) {
-      refused.push(`${titleOf(collection, item)}: ${wordsFor(error)}`);
+      return { deleted, refusal: `${titleOf(collection, item)}: ${wordsFor(error)}` };
     }
+    deleted.push(item);
   }
-  return { deleted, refused };
+  return { deleted, refusal: null };
 }
 
 export function BulkDelete({ collection, selection, onClose, onDone }: BulkProps) {
-  const progress = useSignal<number | null>(null);
-  const refused = useSignal<readonly string[]>([]);
+  const deletion = { progress: useSignal<number | null>(null), cancelled: useSignal(false) };
+  const stopped = useSignal<Outcome | null>(null);
+  const { progress, cancelled } = deletion;
   const items = [...selection.items.value.values()];
   const { name } = collection;
   const run = async () => {
-    const outcome = await deleteAll(collection, items, (done) => {
-      progress.value = done;
-    });
-    progress.value = null;
-    await finish(outcome);
-  };
-  const finish = async ({ deleted, refused: problems }: Outcome) => {
-    selection.set(
-      items.filter(({ id }) => deleted.includes(id)),
-      false,
-    );
+    const outcome = await deleteAll(collection, items, deletion);
+    const { deleted, refusal } = outcome;
+    selection.set(deleted, false);
     if (deleted.length > 0) {
       if (name === 'categories') await readCategories();
-      const undo = () => void undoDeletion(name, deleted.toReversed()).catch(complain);
-      announce(t('bulk.deleted', { count: deleted.length }), { label: t('undo'), run: undo });
+      const label = t('undo');
+      announce(t('bulk.deleted', { count: deleted.length }), { label, run: () => undo(deleted) });
       onDone();
     }
-    refused.value = problems;
-    if (problems.length === 0) onClose();
+    if (refusal === null) onClose();
+    else stopped.value = outcome;
+    progress.value = null;
   };
+  const undo = (deleted: readonly Item[]) => {
+    undoDeletion(name, deleted.map(({ id }) => id).toReversed()).catch(complain);
+  };
+  const close = () => {
+    cancelled.value = true;
+    onClose();
+  };
+  if (stopped.value !== null) {
+    return <Stopped outcome={stopped.value} onClose={onClose} onUndo={undo} />;
+  }
   const count = items.length;
   return (
-    <Dialog title={t('bulk.deleteTitle', { count })} onClose={onClose} alert>
+    <Dialog title={t('bulk.deleteTitle', { count })} onClose={close} alert>
       <div class="dialog-body">
-        <div role="alert">
-          {refused.value.length > 0 && (
-            <Names
-              intro={t('bulk.refused', { count: refused.value.length })}
-              names={refused.value}
-            />
-          )}
-        </div>
-        {refused.value.length === 0 && (
-          <Names
-            intro={t(name === 'skus' ? 'bulk.deleteSkus' : 'bulk.deleteOthers')}
-            names={items.map((item) => titleOf(collection, item))}
-          />
-        )}
+        <p>{t('bulk.deleteOneByOne')}</p>
+        <Names
+          intro={t(name === 'skus' ? 'bulk.deleteSkus' : 'bulk.deleteOthers')}
+          names={items.map((item) => titleOf(collection, item))}
+        />
         {progress.value !== null && (
           <progress max={count} value={progress.value} aria-label={t('bulk.progress')} />
         )}
       </div>
       <footer>
-        <button type="button" onClick={onClose}>
-          {t(refused.value.length > 0 ? 'dialog.close' : 'dialog.cancel')}
+        <button type="button" onClick={close}>
+          {t('dialog.cancel')}
         </button>
-        {refused.value.length === 0 && (
+        <button
+          type="button"
+          class="danger"
+          disabled={progress.value !== null}
+          onClick={() => void run().catch(complain)}
+        >
+          {t('bulk.deleteAction', { count })}
+        </button>
+      </footer>
+    </Dialog>
+  );
+}
+
+interface StoppedProps {
+  readonly outcome: Outcome;
+  readonly onClose: () => void;
+  readonly onUndo: (deleted: readonly Item[]) => void;
+}
+
+/** One item was refused: what is gone already, and the offer to bring it back. */
+function Stopped({ outcome, onClose, onUndo }: StoppedProps) {
+  const { deleted, refusal } = outcome;
+  const count = deleted.length;
+  return (
+    <Dialog title={t('bulk.stopped')} onClose={onClose} alert>
+      <div class="dialog-body">
+        <div role="alert">
+          <p class="problem">{refusal}</p>
+          <p>{t('bulk.deletedBefore', { count })}</p>
+        </div>
+      </div>
+      <footer>
+        {count > 0 && (
           <button
             type="button"
-            class="danger"
-            disabled={progress.value !== null}
-            onClick={() => void run().catch(complain)}
+            onClick={() => {
+              onClose();
+              onUndo(deleted);
+            }}
           >
-            {t('bulk.deleteAction', { count })}
+            {t('bulk.bringBack', { count })}
           </button>
         )}
+        <button type="button" class="primary" onClick={onClose}>
+          {t('bulk.leave')}
+        </button>
       </footer>
     </Dialog>
   );

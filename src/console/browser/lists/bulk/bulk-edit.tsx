@@ -3,6 +3,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type Collection, responseName } from '../../api/collections.ts';
 import { changeMany } from '../../api/items.ts';
+import type { Query } from '../../api/paths.ts';
 import { needCategories, readCategories } from '../../api/references.ts';
 import { schemaOf } from '../../api/schema.ts';
 import type { Item } from '../../api/types.ts';
@@ -44,13 +45,14 @@ export function BulkEdit({ collection, selection, onClose, onDone }: BulkProps) 
   };
   const plan = (operation: Operation) =>
     attempt(async () => {
-      const items = await readAgain(collection.name, [...selection.items.value.keys()]);
+      const ids = [...selection.items.value.keys()];
+      const items = await readAgain(collection.name, ids, selection.pages());
       const name = responseName(collection, operation.attribute);
       planned.value = { operation, changes: changesOf(items, operation, name) };
     });
   const apply = ({ changes }: Planned) =>
     attempt(async () => {
-      await write(collection, changes);
+      await write(collection, changes, selection.pages());
       selection.clear();
       onClose();
       onDone();
@@ -106,9 +108,13 @@ function PlanFooter({ planned, busy, onApply }: FooterProps) {
 }
 
 /** Items that a failure names are few; those that have changed since the preview are named. */
-async function write(collection: Collection, changes: readonly Change[]): Promise<void> {
+async function write(
+  collection: Collection,
+  changes: readonly Change[],
+  pages: readonly Query[],
+): Promise<void> {
   const { name } = collection;
-  await requireUnchanged(collection, changes);
+  await requireUnchanged(collection, changes, pages);
   await changeMany(
     name,
     changes.map(({ item, attribute, after }) => ({ id: item.id, [attribute]: after })),
@@ -132,10 +138,14 @@ async function write(collection: Collection, changes: readonly Change[]): Promis
  *
  * @throws Error if somebody has changed one of the values meanwhile; ApiError, TypeError.
  */
-async function requireUnchanged(collection: Collection, changes: readonly Change[]): Promise<void> {
+async function requireUnchanged(
+  collection: Collection,
+  changes: readonly Change[],
+  pages: readonly Query[],
+): Promise<void> {
   const ids = changes.map(({ item }) => item.id);
   const now = new Map<number, Item>();
-  for (const item of await readAgain(collection.name, ids)) now.set(item.id, item);
+  for (const item of await readAgain(collection.name, ids, pages)) now.set(item.id, item);
   const stale = changes.filter(({ item, attribute, before }) => {
     const value = now.get(item.id)?.[responseName(collection, attribute)];
     return (value ?? null) !== before;

@@ -1,32 +1,42 @@
 /** The selected items as they are now. */
 import { ApiError } from '../../api/client.ts';
-import { listAll, load } from '../../api/items.ts';
+import { list, load } from '../../api/items.ts';
+import type { Query } from '../../api/paths.ts';
 import type { CollectionName, Item } from '../../api/types.ts';
 
-/** Up to this many items are read one by one; of more, the whole collection is read in pages. */
-const MAX_SINGLE = 100;
+/** Up to this many items are read one by one. */
+const MAX_SINGLE = 20;
 
 /** Requests under way at the same time. */
 const AT_ONCE = 8;
 
-/** Most items that are read to find the selected ones. */
-const MAX_READ = 1_000_000;
-
-/** Items that exist no more are left out. @throws ApiError, TypeError. */
+/**
+ * Reads items again. It takes at most one request for each page on which they were selected, and
+ * one for each item that has left its page since then, however large the collection is.
+ *
+ * @param pages queries of the pages on which the items were selected.
+ * @returns those that still exist.
+ * @throws ApiError, TypeError.
+ */
 export async function readAgain(
   name: CollectionName,
   ids: readonly number[],
+  pages: readonly Query[],
 ): Promise<readonly Item[]> {
+  const wanted = new Set(ids);
+  const found = new Map<number, Item>();
+  const keep = (item: Item) => {
+    if (wanted.delete(item.id)) found.set(item.id, item);
+  };
   if (ids.length > MAX_SINGLE) {
-    const wanted = new Set(ids);
-    return (await listAll(name, {}, MAX_READ)).filter(({ id }) => wanted.has(id));
+    for (const page of pages) (await list(name, page)).items.forEach(keep);
   }
-  const items: Item[] = [];
-  for (let at = 0; at < ids.length; at += AT_ONCE) {
-    const some = await Promise.all(ids.slice(at, at + AT_ONCE).map((id) => existing(name, id)));
-    items.push(...some.filter((item) => item !== null));
+  const left = [...wanted];
+  for (let at = 0; at < left.length; at += AT_ONCE) {
+    const some = await Promise.all(left.slice(at, at + AT_ONCE).map((id) => existing(name, id)));
+    some.filter((item) => item !== null).forEach(keep);
   }
-  return items;
+  return [...found.values()];
 }
 
 async function existing(name: CollectionName, id: number): Promise<Item | null> {

@@ -1,0 +1,125 @@
+/** A hundred thousand SKUs: what a list shows and does costs what it does for a hundred (spec 13.4). */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { available, launch } from '../../../support/chromium.ts';
+import { tokenFor } from '../../../support/client.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
+import { ROOT } from '../../../support/paths.ts';
+import { startServer, type TestServer } from '../../../support/server.ts';
+import { open, testInBrowser, type Visit } from '../browser.ts';
+import { faults, hears } from './console.ts';
+
+const SKUS = 100_000;
+
+let browser: Browser;
+let server: TestServer;
+let visit: Visit;
+
+test.before(async () => {
+  if (!available) return;
+  const data = join(temporaryDirectory(), 'data');
+  const args = [join(ROOT, 'bench', 'fill.ts'), data, String(SKUS)];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  assert.is(status, 0, stderr);
+  server = await startServer({ data });
+  browser = await launch();
+  visit = await open(browser);
+  const token = JSON.stringify(await tokenFor('editor'));
+  await visit.page.addInitScript(`sessionStorage.setItem('catalog.session', ${token})`);
+  await visit.page.goto(`${server.url}/console/skus`);
+});
+
+test.after(async () => {
+  if (!available) return;
+  await browser.close();
+  // Its pages are still being written, and nobody reads them.
+  await server.kill();
+});
+
+/** Requests to the API that something takes, with their queries. */
+async function requestsOf(page: Page, run: () => Promise<unknown>): Promise<string[]> {
+  const seen: string[] = [];
+  const note = (request: { method(): string; url(): string }) => {
+    const { pathname, search } = new URL(request.url());
+    if (pathname.startsWith('/admin/')) seen.push(`${request.method()} ${pathname}${search}`);
+  };
+  page.on('request', note);
+  await run();
+  page.off('request', note);
+  return seen;
+}
+
+const rows = () => visit.page.getByRole('row').count();
+
+testInBrowser('a list, a page far behind and a search are one request of twenty rows', async () => {
+  const { page } = visit;
+  await page.getByText('1–20 of 100,000').waitFor();
+  assert.is(await rows(), 21);
+  const sorted = await requestsOf(page, async () => {
+    await page.getByRole('columnheader', { name: 'Price' }).getByRole('button').click();
+    await page.waitForURL(/sortby=price/);
+    await page.getByText('1–20 of 100,000').waitFor();
+    await page.getByRole('link', { name: 'Next' }).click();
+    await page.getByText('21–40 of 100,000').waitFor();
+  });
+  assert.equal(sorted, [
+    'GET /admin/skus/?sortby=price&page=1&per_page=20',
+    'GET /admin/skus/?sortby=price&page=2&per_page=20',
+  ]);
+  assert.is(await rows(), 21);
+  const searched = await requestsOf(page, async () => {
+    await page.getByLabel('Search').fill('99999');
+    await page.waitForURL(/q=99999/);
+    await page.getByText(/^1–\d+ of \d{1,2}$/).waitFor();
+  });
+  assert.equal(searched, ['GET /admin/skus/?q=99999&sortby=price&page=1&per_page=20']);
+});
+
+testInBrowser('a selection over pages reads what is selected, and not the collection', async () => {
+  const { page } = visit;
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByLabel('Rows').selectOption('100');
+  await page.getByText('1–100 of 100,000').waitFor();
+  await page.getByLabel('Select all on this page').check();
+  await page.getByRole('link', { name: 'Next' }).click();
+  await page.getByText('101–200 of 100,000').waitFor();
+  await page.getByLabel('Select all on this page').check();
+  await page.getByText('200 selected').waitFor();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  await page.getByLabel('What to do').selectOption({ label: 'Stock: set' });
+  await page.getByLabel('Stock').last().fill('12345');
+  const preview = await requestsOf(page, async () => {
+    await page.getByRole('button', { name: 'Show what changes' }).click();
+    await page.getByText('200 items would change:').waitFor();
+  });
+  assert.equal(preview, [
+    'GET /admin/skus/?sortby=price&page=1&per_page=100',
+    'GET /admin/skus/?sortby=price&page=2&per_page=100',
+  ]);
+  const written = await requestsOf(page, async () => {
+    await page.getByRole('dialog').getByRole('button', { name: 'Change 200 items' }).click();
+    await hears(page, 'status', '200 items were changed.');
+  });
+  assert.is(written.filter((each) => each.startsWith('PATCH')).length, 1);
+  assert.ok(written.length <= 5, written.join('\n'));
+});
+
+testInBrowser(
+  'all that one request may change can be selected at once, in ten requests',
+  async () => {
+    const { page } = visit;
+    await page.getByText('101–200 of 100,000').waitFor();
+    await page.getByLabel('Select all on this page').check();
+    const selected = await requestsOf(page, async () => {
+      await page.getByRole('button', { name: 'Select all 10,000' }).click();
+      await page.getByText(/10,\d{3} selected/).waitFor();
+    });
+    assert.is(selected.length, 10, selected.join('\n'));
+    assert.equal(faults(visit), []);
+  },
+);
+
+test.run();
