@@ -86,25 +86,6 @@ export async function search(
   return items.map(choiceOf(name));
 }
 
-/** Whether every word of a text is in another, whatever the case. */
-function matches(text: string, wanted: string): boolean {
-  const folded = text.toLowerCase();
-  return wanted
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => folded.includes(word));
-}
-
-/** Categories of the levels whose paths match. @throws ApiError, TypeError. */
-export async function searchCategories(text: string, levels: readonly number[]): Promise<Choice[]> {
-  await needCategories();
-  const nodes = [...(categories.value?.values() ?? [])];
-  return nodes
-    .filter(({ level, path }) => levels.includes(level) && matches(path, text.trim()))
-    .slice(0, 200)
-    .map(({ id, path }) => ({ id, label: path, hint: '' }));
-}
-
 function choiceOf(name: CollectionName): (item: Item) => Choice {
   const { title } = collectionOf(name);
   return (item) => ({ id: item.id, label: textOf(item[title]), hint: hintOf(name, item) });

@@ -1,6 +1,6 @@
 /** Creates an item that a reference is to name, without leaving the form. */
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { ApiError } from '../api/client.ts';
 import { collectionOf } from '../api/collections.ts';
 import { create } from '../api/items.ts';
@@ -26,15 +26,17 @@ interface CreateProps {
 
 export function CreateDialog({ target, name, initial, onClose, onCreated }: CreateProps) {
   const form = useSignal<FormState | null>(null);
+  // What it begins with counts once: a form that is made anew would forget what is typed.
+  const begin = useRef({ name, initial });
   useEffect(() => {
     const collection = collectionOf(target);
     Promise.all([schemaOf(target), needCategories()]).then(([schema]) => {
       form.value = new FormState(collection, schema, null, {
-        [collection.title]: name,
-        ...initial,
+        [collection.title]: begin.current.name,
+        ...begin.current.initial,
       });
     }, complain);
-  }, [form, target, name, initial]);
+  }, [form, target]);
   return (
     <Dialog title={t(`new.${target}`)} onClose={onClose}>
       {form.value !== null && <CreateForm form={form.value} {...{ onClose, onCreated }} />}

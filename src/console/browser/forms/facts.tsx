@@ -1,7 +1,7 @@
 /** What only the server sets: shown below the fields. */
 import type { Collection } from '../api/collections.ts';
 import type { Item } from '../api/types.ts';
-import { attributeLabel, shownValue } from '../parts/attributes.ts';
+import { attributeLabel, helpFor, shownValue } from '../parts/attributes.ts';
 
 interface FactsProps {
   readonly collection: Collection;
@@ -14,7 +14,12 @@ export function Facts({ collection, item }: FactsProps) {
       {['id', ...collection.facts].map((attribute) => (
         <div key={attribute}>
           <label for={`fact-${attribute}`}>{attributeLabel(attribute)}</label>
-          <output id={`fact-${attribute}`}>{shownValue(attribute, item[attribute]) || '–'}</output>
+          <output id={`fact-${attribute}`} aria-describedby={`fact-${attribute}-help`}>
+            {shownValue(attribute, item[attribute]) || '–'}
+          </output>
+          <p id={`fact-${attribute}-help`} class="help">
+            {helpFor(collection.name, attribute)}
+          </p>
         </div>
       ))}
     </div>

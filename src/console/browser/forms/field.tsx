@@ -2,25 +2,15 @@
 import type { ComponentChildren } from 'preact';
 import { COLLECTIONS } from '../api/collections.ts';
 import type { CollectionName } from '../api/types.ts';
-import type { MessageKey } from '../messages/message.ts';
 import { currency, t } from '../messages/text.ts';
-import { attributeLabel, CATEGORY_LEVELS } from '../parts/attributes.ts';
+import { attributeLabel, CATEGORY_LEVELS, helpFor } from '../parts/attributes.ts';
+import { CategoryPicker } from '../parts/category-picker.tsx';
 import { Combobox } from '../parts/combobox.tsx';
 import { later } from '../parts/later.tsx';
-import type { FormField, Typed } from './values.ts';
+import { type FormField, mustBeFilled, type Typed } from './values.ts';
 import { textOf } from '../api/text-of.ts';
 
 const RichText = later(async () => (await import('../parts/rich-text.tsx')).RichText);
-
-/** Attributes that need a word of explanation. */
-const HELPED = new Set([
-  'code',
-  'first_letter',
-  'logo',
-  'is_launched',
-  'market_price',
-  'parent_id',
-]);
 
 export interface FieldProps {
   /** Of the element; labels and messages are derived from it. */
@@ -40,22 +30,22 @@ export interface FieldProps {
 }
 
 export function Field(props: FieldProps) {
-  const { id, field, problem = null } = props;
-  const { attribute, kind, schema } = field;
-  const help = HELPED.has(attribute) ? t(`help.${attribute}` as MessageKey) : null;
+  const { id, collection, field, problem = null } = props;
+  const { attribute, kind } = field;
+  const help = helpFor(collection, attribute);
   const described = [
-    ...(help === null ? [] : [`${id}-help`]),
+    ...(help === '' ? [] : [`${id}-help`]),
     ...(problem === null ? [] : [`${id}-problem`]),
     ...(kind === 'price' ? [`${id}-unit`] : []),
   ].join(' ');
-  const required = schema.required && kind !== 'flag' && !props.readOnly;
+  const required = mustBeFilled(field) && !props.readOnly;
   return (
     <div class={`field ${kind.replace(' ', '-')}`} onFocusOut={props.onLeave}>
       <label id={`${id}-label`} for={id} class={required ? 'required' : ''}>
         {attributeLabel(attribute)}
       </label>
       <Control {...props} described={described === '' ? undefined : described} />
-      {help !== null && (
+      {help !== '' && (
         <p id={`${id}-help`} class="help">
           {help}
         </p>
@@ -134,30 +124,29 @@ function ReferenceControl(props: ControlProps) {
   const references: Readonly<Record<string, CollectionName>> = COLLECTIONS[collection].references;
   const target = references[attribute];
   if (target === undefined) return null;
-  return (
-    <Combobox
-      id={id}
-      collection={target}
-      value={typeof value === 'number' ? value : null}
-      label={props.referenceLabel}
-      onChange={onChange}
-      levels={CATEGORY_LEVELS[attribute] ?? [1, 2, 3]}
-      required={schema.required}
-      readOnly={readOnly}
-      describedBy={props.described}
-      invalid={typeof props.problem === 'string'}
-      placeholder={schema.required ? '' : t('category.first')}
-      {...(!schema.required && { none: t('category.first') })}
-      {...(onCreate !== undefined && { onCreate: (name: string) => onCreate(target, name) })}
-    />
-  );
+  const given = {
+    id,
+    value: typeof value === 'number' ? value : null,
+    onChange,
+    required: schema.required,
+    readOnly,
+    describedBy: props.described,
+    invalid: typeof props.problem === 'string',
+    placeholder: schema.required ? '' : t('category.first'),
+    ...(!schema.required && { none: t('category.first') }),
+    ...(onCreate !== undefined && { onCreate: (name: string) => onCreate(target, name) }),
+  };
+  if (target === 'categories') {
+    return <CategoryPicker {...given} levels={CATEGORY_LEVELS[attribute] ?? [1, 2, 3]} />;
+  }
+  return <Combobox {...given} collection={target} label={props.referenceLabel} />;
 }
 
 const INPUT_MODES = { integer: 'numeric', price: 'decimal' } as const;
 
 function TextControl(props: ControlProps) {
   const { id, field, value, onChange, problem = null, readOnly = false, described } = props;
-  const { kind, schema } = field;
+  const { kind } = field;
   return (
     <input
       id={id}
@@ -166,7 +155,7 @@ function TextControl(props: ControlProps) {
       autocomplete="off"
       value={textOf(value)}
       readOnly={readOnly}
-      required={schema.required}
+      required={mustBeFilled(field)}
       aria-invalid={problem !== null}
       aria-describedby={described}
       onInput={({ currentTarget }) => onChange(currentTarget.value)}

@@ -1,9 +1,10 @@
 /** The fields of a form, in the order of the schema. */
+import { responseName } from '../api/collections.ts';
 import type { CollectionName } from '../api/types.ts';
 import { Field } from './field.tsx';
 import type { FormState } from './form-state.ts';
 import { SkuSpecs } from './sku-specs.tsx';
-import type { Chosen, FormField } from './values.ts';
+import type { Chosen, FormField, Typed } from './values.ts';
 
 interface FieldsProps {
   readonly form: FormState;
@@ -68,6 +69,7 @@ function FormRow({ form, readOnly, prefix, field, onMissing }: RowProps) {
         if (form.dirty.value) form.touch(attribute);
       }}
       problem={shown ? problem : null}
+      referenceLabel={labelIn(form, attribute, typed)}
       readOnly={readOnly}
       onCreate={
         readOnly || onMissing === undefined
@@ -76,4 +78,13 @@ function FormRow({ form, readOnly, prefix, field, onMissing }: RowProps) {
       }
     />
   );
+}
+
+/** The name of what a reference names, if the item carries it: `brand` beside `brand_id`. */
+function labelIn(form: FormState, attribute: string, typed: Typed): string | undefined {
+  const item = form.base.value?.item;
+  const name = responseName(form.collection, attribute);
+  if (item === undefined || !name.endsWith('_id') || item[name] !== typed) return undefined;
+  const label = item[name.slice(0, -'_id'.length)];
+  return typeof label === 'string' ? label : undefined;
 }

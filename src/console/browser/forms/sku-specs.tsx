@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { create } from '../api/items.ts';
 import { href } from '../location.ts';
 import { t } from '../messages/text.ts';
+import { helpFor } from '../parts/attributes.ts';
 import { complain } from '../parts/notices.tsx';
 import { readSpecs, type SpecChoices } from './spu/specs.ts';
 import type { Chosen } from './values.ts';
@@ -42,8 +43,11 @@ export function SkuSpecs({ id, spu, chosen, onChange, problem, readOnly }: SkuSp
     onChange({ ...chosen, ...Object.fromEntries(foreign.map(([spec]) => [spec, null])) });
   }, [known, chosen, onChange, readOnly]);
   return (
-    <fieldset class="field specs">
+    <fieldset class="field specs" aria-describedby={`${id}-help`}>
       <legend>{t('attribute.specs')}</legend>
+      <p id={`${id}-help`} class="help">
+        {helpFor('skus', 'specs')}
+      </p>
       {spu === null && <p class="soft">{t('specs.chooseSpu')}</p>}
       {known?.length === 0 && (
         <p class="soft">

@@ -21,6 +21,12 @@ export interface FormField {
 
 export type Judged = { readonly value: Value } | { readonly problem: string };
 
+/** Whether a field must not be left empty. Some texts must be sent, and may be empty. */
+export function mustBeFilled({ kind, schema }: FormField): boolean {
+  const isText = kind === 'text' || kind === 'long text';
+  return schema.required && kind !== 'flag' && !(isText && (schema.minLength ?? 0) === 0);
+}
+
 /** What a field shows for a value of the API. */
 export function typedOf({ kind }: FormField, value: unknown): Typed {
   switch (kind) {

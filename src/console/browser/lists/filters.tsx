@@ -4,6 +4,7 @@ import { referencesOf } from '../api/collections.ts';
 import { isPrice } from '../api/schema.ts';
 import { parsePrice, priceInput, t } from '../messages/text.ts';
 import { attributeLabel, CATEGORY_LEVELS } from '../parts/attributes.ts';
+import { CategoryPicker } from '../parts/category-picker.tsx';
 import { Combobox } from '../parts/combobox.tsx';
 import type { ListProps } from './list-props.ts';
 import { RANGES } from './list-query.ts';
@@ -25,16 +26,22 @@ export function Filters(props: ListProps) {
       {referencesOf(collection).map(([attribute, target]) => (
         <div key={attribute} class="filter">
           <label for={`filter-${attribute}`}>{attributeLabel(attribute)}</label>
-          <Combobox
-            id={`filter-${attribute}`}
-            collection={target}
-            value={idOf(filters[attribute])}
-            {...(filters[attribute] === 'null' && { label: t('category.first') })}
-            placeholder={filters[attribute] === 'null' ? t('category.first') : t('filter.any')}
-            levels={CATEGORY_LEVELS[attribute] ?? [1, 2, 3]}
-            none={attribute === 'parent_id' ? t('category.first') : t('filter.any')}
-            onChange={(id) => set(attribute, noneOf(attribute, id))}
-          />
+          {target === 'categories' ? (
+            <CategoryFilter
+              attribute={attribute}
+              value={filters[attribute]}
+              onChange={(id) => set(attribute, noneOf(attribute, id))}
+            />
+          ) : (
+            <Combobox
+              id={`filter-${attribute}`}
+              collection={target}
+              value={idOf(filters[attribute])}
+              placeholder={t('filter.any')}
+              none={t('filter.any')}
+              onChange={(id) => set(attribute, noneOf(attribute, id))}
+            />
+          )}
         </div>
       ))}
       {collection.name === 'skus' && <SkuFilters {...props} />}
@@ -44,6 +51,29 @@ export function Filters(props: ListProps) {
         </button>
       )}
     </>
+  );
+}
+
+interface CategoryFilterProps {
+  readonly attribute: string;
+  /** As the address has it. */
+  readonly value: string | undefined;
+  readonly onChange: (id: number | null) => void;
+}
+
+/** The parent of first-level categories is "null", which is a choice of its own. */
+function CategoryFilter({ attribute, value, onChange }: CategoryFilterProps) {
+  const first = value === 'null';
+  return (
+    <CategoryPicker
+      id={`filter-${attribute}`}
+      value={idOf(value)}
+      {...(first && { label: t('category.first') })}
+      placeholder={t('filter.any')}
+      levels={CATEGORY_LEVELS[attribute] ?? [1, 2, 3]}
+      none={attribute === 'parent_id' ? t('category.first') : t('filter.any')}
+      onChange={onChange}
+    />
   );
 }
 

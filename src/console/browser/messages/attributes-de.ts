@@ -65,11 +65,4 @@ export const attributesDe: Readonly<Record<keyof typeof attributesEn, Message>> 
   'attribute.disabled': 'Gesperrt',
   'attribute.password_changed': 'Neues Passwort',
   'attribute.tokens_ended': 'Sitzungen beendet',
-  'help.code': 'Die eigene Artikelnummer des Geschäfts. Jede gehört zu einer SKU.',
-  'help.first_letter': 'Unter diesem Buchstaben wird die Marke geführt.',
-  'help.logo': 'Die Adresse eines Bildes.',
-  'help.is_launched':
-    'Die Seite einer SKU, die nicht im Verkauf ist, zeigt weder Preis noch Bestand.',
-  'help.market_price': 'Der Preis, mit dem das Geschäft vergleicht.',
-  'help.parent_id': 'Die Kategorie über dieser. Es gibt drei Ebenen.',
 };

@@ -62,10 +62,4 @@ export const attributesEn = {
   'attribute.disabled': 'Disabled',
   'attribute.password_changed': 'New password',
   'attribute.tokens_ended': 'Sessions ended',
-  'help.code': 'The shop’s own article number. Each is given to one SKU.',
-  'help.first_letter': 'Under which the brand is listed.',
-  'help.logo': 'The address of a picture.',
-  'help.is_launched': 'The page of a SKU that is off sale shows neither price nor stock.',
-  'help.market_price': 'The price that the shop compares with.',
-  'help.parent_id': 'The category above this one. There are three levels.',
 } as const;

@@ -1,10 +1,12 @@
 /** German. */
 import { attributesDe } from './attributes-de.ts';
+import { helpDe } from './help-de.ts';
 import { toolsDe } from './tools-de.ts';
 import type { Messages } from './message.ts';
 
 export const de: Messages = {
   ...attributesDe,
+  ...helpDe,
   ...toolsDe,
   'app.name': 'Katalog',
   loading: 'Wird geladen …',
@@ -207,7 +209,13 @@ export const de: Messages = {
   'richText.bullets': 'Liste',
   'richText.numbers': 'Nummerierte Liste',
   'richText.quote': 'Zitat',
+  'richText.link': 'Link',
   'richText.clear': 'Formatierung entfernen',
+  'link.address': 'Adresse',
+  'link.help': 'Eine Webadresse, oder eine, die mit mailto: oder tel: beginnt.',
+  'link.problem': 'muss eine Adresse sein, die mit https:, http:, mailto: oder tel: beginnt',
+  'link.apply': 'Link setzen',
+  'link.remove': 'Link entfernen',
   'preview.action': 'Vorschau',
   'preview.title': 'Vorschau im Geschäft',
   'preview.invalid': 'Noch keine Vorschau: {what}',

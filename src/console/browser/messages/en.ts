@@ -1,9 +1,11 @@
 /** English, and the list of all texts. `{…}` is replaced; `count` chooses the form of a plural. */
 import { attributesEn } from './attributes-en.ts';
+import { helpEn } from './help-en.ts';
 import { toolsEn } from './tools-en.ts';
 
 export const en = {
   ...attributesEn,
+  ...helpEn,
   ...toolsEn,
   'app.name': 'Catalog',
   loading: 'Loading…',
@@ -197,7 +199,13 @@ export const en = {
   'richText.bullets': 'List',
   'richText.numbers': 'Numbered list',
   'richText.quote': 'Quotation',
+  'richText.link': 'Link',
   'richText.clear': 'Remove formatting',
+  'link.address': 'Address',
+  'link.help': 'A web address, or one that begins with mailto: or tel:.',
+  'link.problem': 'must be an address that begins with https:, http:, mailto: or tel:',
+  'link.apply': 'Set link',
+  'link.remove': 'Remove link',
   'preview.action': 'Preview',
   'preview.title': 'Preview in the shop',
   'preview.invalid': 'No preview yet: {what}',

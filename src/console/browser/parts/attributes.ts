@@ -2,7 +2,7 @@
 import type { Collection } from '../api/collections.ts';
 import { categories } from '../api/references.ts';
 import { isPrice } from '../api/schema.ts';
-import type { Item } from '../api/types.ts';
+import type { CollectionName, Item } from '../api/types.ts';
 import type { MessageKey } from '../messages/message.ts';
 import { formatNumber, formatPrice, t } from '../messages/text.ts';
 import { textOf } from '../api/text-of.ts';
@@ -10,6 +10,11 @@ import { textOf } from '../api/text-of.ts';
 /** The label of an attribute, by its name in requests or in responses. */
 export function attributeLabel(attribute: string): string {
   return t(`attribute.${attribute}` as MessageKey);
+}
+
+/** What an attribute is for; "" if there is nothing to say. */
+export function helpFor(collection: CollectionName, attribute: string): string {
+  return t(`help.${collection}.${attribute}` as MessageKey);
 }
 
 /** The value of an attribute for people; "" if it has none. */

@@ -1,8 +1,8 @@
 /** A field for a reference: type to search, choose with the arrow keys, create what is missing. */
 import { type Signal, useSignal } from '@preact/signals';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { isAborted } from '../api/client.ts';
-import { type Choice, labelOf, search, searchCategories } from '../api/references.ts';
+import { type Choice, labelOf, search } from '../api/references.ts';
 import type { CollectionName } from '../api/types.ts';
 import { t } from '../messages/text.ts';
 import { complain } from './notices.tsx';
@@ -17,8 +17,6 @@ export interface ComboboxProps {
   /** The name of the value, if it is known already. */
   readonly label?: string | undefined;
   readonly onChange: (value: number | null, label: string) => void;
-  /** Categories of these levels only. */
-  readonly levels?: readonly number[];
   /** Filters that every choice must match. */
   readonly fixed?: Readonly<Record<string, string>>;
   /** Offered if nothing has the name that was typed. */
@@ -30,15 +28,6 @@ export interface ComboboxProps {
   readonly describedBy?: string | undefined;
   readonly invalid?: boolean;
   readonly placeholder?: string;
-}
-
-const ALL_LEVELS = [1, 2, 3];
-
-function find(props: ComboboxProps, text: string, signal: AbortSignal): Promise<Choice[]> {
-  const { collection, levels = ALL_LEVELS, fixed = {} } = props;
-  return collection === 'categories'
-    ? searchCategories(text, levels)
-    : search(collection, text, fixed, signal);
 }
 
 /** The name of the value: what is known, else what the server says. */
@@ -86,7 +75,8 @@ function useSearch(props: ComboboxProps): Search {
     if (text === null) return;
     const abort = new AbortController();
     const timer = setTimeout(() => {
-      find(latest.current, text, abort.signal).then(
+      const { collection, fixed = {} } = latest.current;
+      search(collection, text, fixed, abort.signal).then(
         (found) => {
           if (abort.signal.aborted) return;
           choices.value = found;
@@ -197,9 +187,15 @@ export function Combobox(props: ComboboxProps) {
   const list = useId();
   const label = useLabel(props);
   const { text, open, offers, marked, handlers } = useCombobox(props);
+  const input = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => {
+    // A name that arrives after the focus is selected too, so that typing replaces it.
+    if (text === null && document.activeElement === input.current) input.current?.select();
+  }, [label, text]);
   return (
     <div class="combobox">
       <input
+        ref={input}
         id={id}
         role="combobox"
         type="text"

@@ -45,11 +45,13 @@ const IDLE_MS = 2000;
 
 /** Loads the other screens ahead, when the browser has nothing else to do. */
 export function loadAhead(): void {
-  const load = () =>
-    void moreScreens().catch(() => {
-      // Whoever needs them tries again, and says what failed.
-    });
   // Safari has no idle callbacks.
-  if ('requestIdleCallback' in globalThis) requestIdleCallback(load, { timeout: IDLE_MS });
-  else setTimeout(load, IDLE_MS);
+  if ('requestIdleCallback' in globalThis) requestIdleCallback(tryAhead, { timeout: IDLE_MS });
+  else setTimeout(tryAhead, IDLE_MS);
+}
+
+function tryAhead(): void {
+  void moreScreens().catch(() => {
+    // Whoever needs them tries again, and says what failed.
+  });
 }

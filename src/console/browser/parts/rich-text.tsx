@@ -8,6 +8,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import Squire from 'squire-rte';
 import type { MessageKey } from '../messages/message.ts';
 import { t } from '../messages/text.ts';
+import { LINK_SCHEMES } from './link-address.ts';
+import { LinkDialog } from './link-dialog.tsx';
 
 interface RichTextProps {
   readonly id: string;
@@ -24,7 +26,7 @@ const ALLOWED = {
     'table thead tbody tr th td caption',
   ].flatMap((tags) => tags.split(' ')),
   ALLOWED_ATTR: ['href', 'scope'],
-  ALLOWED_URI_REGEXP: /^(?:https?|mailto|tel):/i,
+  ALLOWED_URI_REGEXP: LINK_SCHEMES,
 };
 
 /** What counts as HTML: a tag, or a character reference. */
@@ -165,10 +167,66 @@ function Toolbar({ id, editor, source, onSource }: ToolbarProps) {
           <span aria-hidden="true">{mark}</span>
         </button>
       ))}
+      <LinkButton editor={editor} disabled={source} />
       <button type="button" class="plain" aria-pressed={source} onClick={onSource}>
         HTML
       </button>
     </div>
+  );
+}
+
+/** The link at the selection of an editor; null if there is none. */
+function linkAt(editor: Squire): HTMLAnchorElement | null {
+  const { commonAncestorContainer: node } = editor.getSelection();
+  const element = node instanceof Element ? node : node.parentElement;
+  return element?.closest('a') ?? null;
+}
+
+interface LinkButtonProps {
+  readonly editor: EditorRef;
+  readonly disabled: boolean;
+}
+
+function LinkButton({ editor, disabled }: LinkButtonProps) {
+  const current = useSignal<string | null>(null);
+  const close = () => {
+    current.value = null;
+  };
+  const done = (address: string | null) => {
+    close();
+    const squire = editor.current;
+    if (squire === null) return;
+    const link = linkAt(squire);
+    if (link !== null) {
+      // The whole link, whatever part of it is selected.
+      const range = document.createRange();
+      range.selectNodeContents(link);
+      squire.setSelection(range);
+    }
+    if (address === null) squire.removeLink();
+    else squire.makeLink(address);
+    // After the dialog has given the focus back to the button.
+    requestAnimationFrame(() => squire.focus());
+  };
+  return (
+    <>
+      <button
+        type="button"
+        class="icon"
+        aria-label={t('richText.link')}
+        title={t('richText.link')}
+        disabled={disabled}
+        onClick={() => {
+          const squire = editor.current;
+          if (squire !== null) current.value = linkAt(squire)?.getAttribute('href') ?? '';
+        }}
+      >
+        <span aria-hidden="true">↗</span>
+      </button>
+      {current.value !== null && (
+        <LinkDialog current={current.value} onClose={close} onDone={done} />
+      )}
+    </>
   );
 }
 

@@ -92,7 +92,7 @@ testInBrowser('a SKU is created, changed and deleted, and the deletion is undone
   await page.getByLabel('SPU', { exact: true }).fill('gooseneck');
   await page.getByRole('option', { name: /Gooseneck/ }).click();
   await page.getByLabel('Category', { exact: true }).fill('kettle');
-  await page.getByRole('option', { name: /Kettles/ }).click();
+  await page.getByRole('treeitem', { name: /Kettles/ }).click();
   await page.getByLabel('Price', { exact: true }).fill('1,249.5');
   await page.getByLabel('Cost price').fill('12');
   await page.getByLabel('Market price').fill('nothing');

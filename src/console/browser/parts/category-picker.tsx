@@ -1,0 +1,123 @@
+/**
+ * A field for a category: a combobox whose choices are a tree (WAI-ARIA 1.2, combobox with a tree
+ * popup). Typing searches; while nothing is typed, the arrow keys open and close branches.
+ */
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { categories, needCategories } from '../api/references.ts';
+import { t } from '../messages/text.ts';
+import { complain } from './notices.tsx';
+import {
+  type CategoryPickerProps,
+  handleTreeKey,
+  type Line,
+  type Tree,
+  useCategoryTree,
+} from './use-category-tree.ts';
+
+export function CategoryPicker(props: CategoryPickerProps) {
+  const { id, value, required = false, readOnly = false, invalid = false } = props;
+  const popup = useId();
+  const tree = useCategoryTree(props);
+  const { typed, open, at } = tree;
+  useEffect(() => {
+    if (value !== null) needCategories().catch(complain);
+  }, [value]);
+  const path = value === null ? '' : (categories.value?.get(value)?.path ?? `#${value}`);
+  return (
+    <div class="combobox">
+      <input
+        id={id}
+        role="combobox"
+        type="text"
+        autocomplete="off"
+        spellcheck={false}
+        aria-haspopup="tree"
+        aria-expanded={open}
+        aria-controls={popup}
+        aria-autocomplete="list"
+        aria-activedescendant={open && at !== -1 ? `${popup}-${at}` : undefined}
+        aria-required={required}
+        aria-invalid={invalid}
+        aria-describedby={props.describedBy}
+        placeholder={props.placeholder ?? ''}
+        readOnly={readOnly}
+        value={typed ?? props.label ?? path}
+        onKeyDown={(event) => {
+          if (!readOnly) handleTreeKey(tree, event);
+        }}
+        onInput={({ currentTarget }) => tree.search(currentTarget.value)}
+        onClick={tree.begin}
+        onFocus={({ currentTarget }) => currentTarget.select()}
+        onBlur={tree.leave}
+      />
+      <Lines popup={popup} tree={tree} />
+    </div>
+  );
+}
+
+interface LinesProps {
+  readonly popup: string;
+  readonly tree: Tree;
+}
+
+function Lines({ popup, tree }: LinesProps) {
+  const { lines, at, open, choose, toggle } = tree;
+  const element = useRef<HTMLUListElement>(null);
+  useEffect(() => {
+    element.current?.querySelector('.marked')?.scrollIntoView({ block: 'nearest' });
+  }, [at]);
+  return (
+    <>
+      <ul ref={element} id={popup} role="tree" aria-label={t('combobox.choices')} hidden={!open}>
+        {lines.map((line, index) => (
+          // The focus stays in the field, so that a choice does not end the search.
+          <li
+            key={line.key}
+            id={`${popup}-${index}`}
+            role="treeitem"
+            aria-level={line.level}
+            aria-setsize={line.row?.siblings}
+            aria-posinset={line.row?.position}
+            aria-expanded={line.row?.expanded ?? undefined}
+            aria-selected={line.choose === null ? undefined : line.chosen}
+            class={`level-${line.level}${index === at ? ' marked' : ''}`}
+            onMouseDown={(event) => event.preventDefault()}
+            onClick={() => choose(line)}
+          >
+            <Branch line={line} onToggle={toggle} />
+            {line.label}
+          </li>
+        ))}
+      </ul>
+      {open && lines.length === 0 && (
+        <p class="nothing" aria-live="polite">
+          {t('combobox.nothing')}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** What opens and closes a branch by pointer; the keys do it with the arrows. */
+function Branch({
+  line,
+  onToggle,
+}: {
+  readonly line: Line;
+  readonly onToggle: (line: Line) => void;
+}) {
+  const expanded = line.row?.expanded ?? null;
+  return (
+    <span
+      class="branch"
+      aria-hidden="true"
+      onClick={(event) => {
+        if (expanded === null) return;
+        event.stopPropagation();
+        onToggle(line);
+      }}
+    >
+      {expanded === null ? '' : expanded ? '▾' : '▸'}
+    </span>
+  );
+}

@@ -1,0 +1,84 @@
+/** The tree of categories as the rows of a picker: which are in sight, and which may be chosen. */
+import type { CategoryNode } from '../api/references.ts';
+
+/** A row of the tree, in the words of WAI-ARIA. */
+export interface TreeRow {
+  readonly node: CategoryNode;
+  /** Whether its level is one of those that are asked for. */
+  readonly choosable: boolean;
+  /** Null if nothing below it is shown, whatever is expanded. */
+  readonly expanded: boolean | null;
+  /** From 1, among the rows of its parent. */
+  readonly position: number;
+  readonly siblings: number;
+}
+
+export interface TreeView {
+  /** Levels that may be chosen, from 1 to 3. */
+  readonly levels: readonly number[];
+  /** Ids of the categories whose children are in sight, unless something is searched. */
+  readonly expanded: ReadonlySet<number>;
+  /** Words that the path of a category has to contain; "" for all. */
+  readonly text: string;
+}
+
+/** Rows in sight; whoever needs more types a word. */
+export const MAX_ROWS = 300;
+
+/** Whether every word of a text is in another, whatever the case. */
+function matches(text: string, wanted: string): boolean {
+  const folded = text.toLowerCase();
+  return wanted
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => folded.includes(word));
+}
+
+/** Categories that may be chosen and match, and those above them. */
+function shownIds(
+  nodes: ReadonlyMap<number, CategoryNode>,
+  { levels, text }: TreeView,
+): ReadonlySet<number> {
+  const shown = new Set<number>();
+  const wanted = text.trim();
+  for (const node of nodes.values()) {
+    if (!levels.includes(node.level) || !matches(node.path, wanted)) continue;
+    let above: CategoryNode | undefined = node;
+    while (above !== undefined && !shown.has(above.id)) {
+      shown.add(above.id);
+      above = above.parentId === null ? undefined : nodes.get(above.parentId);
+    }
+  }
+  return shown;
+}
+
+/**
+ * @param nodes every category, parents before their children.
+ * @returns the rows from top to bottom, at most {@link MAX_ROWS}; while something is searched, all
+ *   that match are in sight.
+ */
+export function treeRows(nodes: ReadonlyMap<number, CategoryNode>, view: TreeView): TreeRow[] {
+  const shown = shownIds(nodes, view);
+  const children = Map.groupBy(
+    [...nodes.values()].filter(({ id }) => shown.has(id)),
+    ({ parentId }) => parentId,
+  );
+  const rows: TreeRow[] = [];
+  const add = (parentId: number | null) => {
+    const siblings = children.get(parentId) ?? [];
+    for (const [at, node] of siblings.entries()) {
+      if (rows.length === MAX_ROWS) return;
+      const open = view.text.trim() !== '' || view.expanded.has(node.id);
+      rows.push({
+        node,
+        choosable: view.levels.includes(node.level),
+        expanded: children.has(node.id) ? open : null,
+        position: at + 1,
+        siblings: siblings.length,
+      });
+      if (open) add(node.id);
+    }
+  };
+  add(null);
+  return rows;
+}

@@ -1,0 +1,208 @@
+/** The state of a category picker, its lines, and its keys. */
+import { type Signal, useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { categories, chainOf, needCategories } from '../api/references.ts';
+import { t } from '../messages/text.ts';
+import { type TreeRow, treeRows } from './category-tree.ts';
+import { complain } from './notices.tsx';
+
+export interface CategoryPickerProps {
+  readonly id: string;
+  readonly value: number | null;
+  /** What the field shows instead of the path of the value. */
+  readonly label?: string | undefined;
+  readonly onChange: (value: number | null) => void;
+  /** Levels that may be chosen, from 1 to 3. */
+  readonly levels: readonly number[];
+  /** Offered for what was typed. */
+  readonly onCreate?: ((name: string) => void) | undefined;
+  /** A choice for "null", by its name. */
+  readonly none?: string;
+  readonly required?: boolean;
+  readonly readOnly?: boolean;
+  readonly describedBy?: string | undefined;
+  readonly invalid?: boolean;
+  readonly placeholder?: string;
+}
+
+/** A line of the popup: a category, no category, or one that is to be created. */
+export interface Line {
+  readonly key: string;
+  readonly label: string;
+  readonly level: number;
+  readonly row: TreeRow | null;
+  readonly chosen: boolean;
+  /** Null if it only opens and closes. */
+  readonly choose: (() => void) | null;
+}
+
+/** A line that is no category. */
+function extra(key: string, label: string, chosen: boolean, choose: () => void): Line[] {
+  return [{ key, label, level: 1, row: null, chosen, choose }];
+}
+
+function linesOf(props: CategoryPickerProps, rows: readonly TreeRow[], text: string): Line[] {
+  const { value, none, onChange, onCreate } = props;
+  const name = text.trim();
+  return [
+    ...(none !== undefined && name === ''
+      ? extra('none', none, value === null, () => onChange(null))
+      : []),
+    ...rows.map((row) => ({
+      key: String(row.node.id),
+      label: row.node.name,
+      level: row.node.level,
+      row,
+      chosen: row.node.id === value,
+      choose: row.choosable ? () => onChange(row.node.id) : null,
+    })),
+    ...(onCreate !== undefined && name !== ''
+      ? extra('create', t('combobox.create', { name }), false, () => onCreate(name))
+      : []),
+  ];
+}
+
+/** What is typed into the field, and what of the tree is in sight. */
+interface TreeState {
+  /** Null while nobody searches. */
+  readonly typed: Signal<string | null>;
+  readonly expanded: Signal<ReadonlySet<number>>;
+  /** The key of the marked line; null if none is. */
+  readonly marked: Signal<string | null>;
+  /** Whether the last input has deleted the whole text. */
+  readonly emptied: { current: boolean };
+}
+
+export interface Tree {
+  readonly typed: string | null;
+  readonly open: boolean;
+  readonly lines: readonly Line[];
+  /** The position of the marked line; -1 if none is. */
+  readonly at: number;
+  /** Opens the popup at the value. */
+  readonly begin: () => void;
+  readonly close: () => void;
+  /** Ends the search when the focus leaves. */
+  readonly leave: () => void;
+  readonly search: (text: string) => void;
+  readonly toggle: (line: Line) => void;
+  readonly choose: (line: Line | undefined) => void;
+  readonly mark: (line: Line | undefined) => void;
+}
+
+/** The state of a picker, and what the keys and the pointer do to it. */
+export function useCategoryTree(props: CategoryPickerProps): Tree {
+  const state: TreeState = {
+    typed: useSignal<string | null>(null),
+    expanded: useSignal<ReadonlySet<number>>(new Set()),
+    marked: useSignal<string | null>(null),
+    emptied: useRef(false),
+  };
+  const { typed, expanded, marked } = state;
+  const nodes = categories.value;
+  const open = typed.value !== null && nodes !== null && props.readOnly !== true;
+  const text = typed.value ?? '';
+  const view = { levels: props.levels, expanded: expanded.value, text };
+  const lines = open ? linesOf(props, treeRows(nodes, view), text) : [];
+  const at = lines.findIndex(({ key }) => key === marked.value);
+  return { typed: typed.value, open, lines, at, ...searching(props, state), ...choosing(state) };
+}
+
+function searching(
+  { value, readOnly = false, required = false, levels, onChange }: CategoryPickerProps,
+  { typed, expanded, marked, emptied }: TreeState,
+): Pick<Tree, 'begin' | 'close' | 'leave' | 'search'> {
+  const close = () => {
+    typed.value = null;
+    marked.value = null;
+  };
+  return {
+    close,
+    begin() {
+      if (readOnly || typed.value !== null) return;
+      needCategories().catch(complain);
+      expanded.value = new Set(value === null ? [] : chainOf(value).slice(0, -1));
+      marked.value = value === null ? null : String(value);
+      typed.value = '';
+    },
+    leave() {
+      // Deleting the text of an optional field empties it.
+      if (emptied.current && typed.value === '' && value !== null && !required) onChange(null);
+      emptied.current = false;
+      close();
+    },
+    search(text) {
+      emptied.current = text === '';
+      typed.value = text;
+      needCategories().catch(complain);
+      const nodes = text.trim() === '' ? null : categories.value;
+      const found = treeRows(nodes ?? new Map(), { levels, expanded: expanded.value, text });
+      const best = found.find(({ choosable }) => choosable);
+      marked.value = best === undefined ? null : String(best.node.id);
+    },
+  };
+}
+
+function choosing({
+  typed,
+  expanded,
+  marked,
+}: TreeState): Pick<Tree, 'toggle' | 'choose' | 'mark'> {
+  const toggle = ({ row }: Line) => {
+    if (row === null || row.expanded === null) return;
+    const next = new Set(expanded.value);
+    if (!next.delete(row.node.id)) next.add(row.node.id);
+    expanded.value = next;
+  };
+  return {
+    toggle,
+    choose(line) {
+      if (line === undefined) return;
+      if (line.choose === null) {
+        toggle(line);
+        return;
+      }
+      typed.value = null;
+      marked.value = null;
+      line.choose();
+    },
+    mark(line) {
+      if (line !== undefined) marked.value = line.key;
+    },
+  };
+}
+
+/** Keys of a tree that lead somewhere else than to the next line. @returns whether the key is one. */
+function moveInTree(tree: Tree, key: string): boolean {
+  const { lines, at, typed, toggle, mark } = tree;
+  const line = lines[at];
+  // While somebody types, these keys move in the text.
+  if (typed !== '' || line === undefined) return false;
+  const { row } = line;
+  if (key === 'ArrowRight') {
+    if (row?.expanded === false) toggle(line);
+    else if (row?.expanded === true) mark(lines[at + 1]);
+  } else if (key === 'ArrowLeft') {
+    if (row?.expanded === true) toggle(line);
+    else mark(lines.findLast((each, index) => index < at && each.level < line.level));
+  } else if (key === 'Home') mark(lines[0]);
+  else if (key === 'End') mark(lines.at(-1));
+  else return false;
+  return true;
+}
+
+/** What a key does: arrows, Enter and Escape as in every combobox, and those of a tree. */
+export function handleTreeKey(tree: Tree, event: KeyboardEvent): void {
+  const { lines, at, open, typed, begin, close, choose, mark } = tree;
+  const { key } = event;
+  if (key === 'ArrowDown' || key === 'ArrowUp') {
+    const step = key === 'ArrowDown' ? 1 : -1;
+    const next = at === -1 && step === -1 ? lines.length - 1 : at + step;
+    if (open) mark(lines[(next + lines.length) % lines.length]);
+    else begin();
+  } else if (key === 'Enter' && open) choose(lines[at]);
+  else if (key === 'Escape' && typed !== null) close();
+  else if (!moveInTree(tree, key)) return;
+  event.preventDefault();
+  event.stopPropagation();
+}

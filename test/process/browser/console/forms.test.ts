@@ -1,0 +1,206 @@
+/** Fields of forms that are more than an input: categories, references, descriptions (spec 13.4). */
+import type { Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { make, read } from '../../../support/catalog.ts';
+import { testInBrowser } from '../browser.ts';
+import { faults, hears, show, stage } from './console.ts';
+
+const scene = stage();
+
+const treeitem = (page: Page, name: string) => page.getByRole('treeitem', { name, exact: true });
+
+testInBrowser('a category is chosen from the tree by keyboard alone', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus/new'));
+  const field = page.getByRole('combobox', { name: 'Category' });
+  await field.focus();
+  await field.press('ArrowDown');
+  const tree = page.getByRole('tree', { name: 'Choices' });
+  await tree.waitFor();
+  const marked = async () => {
+    const id = await field.getAttribute('aria-activedescendant');
+    return id === null ? null : page.locator(`[id="${id}"]`).textContent();
+  };
+  assert.is(await treeitem(page, 'Phones').count(), 0, 'branches are closed at first');
+  const moveTo = async (name: RegExp) => {
+    for (let step = 0; step < 30 && !name.test((await marked()) ?? ''); step += 1) {
+      await field.press('ArrowDown');
+    }
+    assert.match((await marked()) ?? '', name);
+  };
+  await moveTo(/Electronics/);
+  // A first level cannot be chosen for a SKU: Enter opens it, and so does the arrow.
+  await field.press('Enter');
+  await treeitem(page, 'Phones').waitFor();
+  await field.press('ArrowLeft');
+  await treeitem(page, 'Phones').waitFor({ state: 'hidden' });
+  await field.press('ArrowRight');
+  await moveTo(/Phones/);
+  await field.press('ArrowRight');
+  await treeitem(page, 'Smartphones').waitFor();
+  assert.is(await treeitem(page, 'Smartphones').getAttribute('aria-level'), '3');
+  await field.press('ArrowLeft');
+  await field.press('ArrowLeft');
+  assert.match((await marked()) ?? '', /Electronics/, 'the arrow leads to the branch above');
+  await field.press('End');
+  await field.press('Home');
+  assert.is(await marked(), await page.getByRole('treeitem').first().textContent());
+  await field.press('Escape');
+  await tree.waitFor({ state: 'hidden' });
+  await field.fill('smartph');
+  await field.press('Enter');
+  await page.getByText('Unsaved changes').waitFor();
+  assert.is(await field.inputValue(), 'Electronics › Phones › Smartphones');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('the third level of an SPU fills in the levels above it', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/goods/new'));
+  const level = (number: number) => page.getByRole('combobox', { name: `Category ${number}` });
+  await level(3).click();
+  await treeitem(page, 'Electronics').click();
+  await treeitem(page, 'Phones').click();
+  await treeitem(page, 'Smartphones').click();
+  assert.equal(await Promise.all([1, 2, 3].map((number) => level(number).inputValue())), [
+    'Electronics',
+    'Electronics › Phones',
+    'Electronics › Phones › Smartphones',
+  ]);
+  // The field of the first level offers this level alone.
+  await level(1).click();
+  assert.is(await treeitem(page, 'Phones').count(), 0);
+  assert.is(await treeitem(page, 'Electronics').getAttribute('aria-selected'), 'true');
+  await page.context().close();
+});
+
+testInBrowser('an SPU that moves to another category offers to move its SKUs', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  const before = await read(server, '/admin/goods/1/skus/?per_page=100');
+  const { category2_id: parent } = await read(server, '/admin/goods/1/');
+  const folding = { name: 'Folding phones', parent_id: parent };
+  const target = await make(server, '/admin/categories/', folding);
+  await page.goto(at('/goods/1'));
+  await page.getByRole('combobox', { name: 'Category 3' }).fill('folding');
+  await treeitem(page, 'Folding phones').click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  const count = before.length;
+  await page.getByText(`${count} SKUs of this SPU still stand in the old category.`).waitFor();
+  await page.getByRole('button', { name: `Move ${count} SKUs` }).click();
+  await hears(page, 'status', `${count} SKUs are now in Electronics`);
+  const after = await read(server, '/admin/goods/1/skus/?per_page=100');
+  assert.ok(after.every((sku: { category_id: number }) => sku.category_id === target.id));
+  await page.context().close();
+});
+
+testInBrowser('a name that arrives after the focus is replaced by what is typed', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('viewer');
+  let answer: () => void = () => undefined;
+  const asked = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route('**/admin/brands/1/', async (route) => {
+    await asked;
+    await route.continue();
+  });
+  await page.goto(at('/goods?brand_id=1'));
+  const field = page.getByRole('combobox', { name: 'Brand' });
+  await field.focus();
+  answer();
+  await page.waitForResponse('**/admin/brands/1/');
+  await page.getByRole('row').nth(1).waitFor();
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))');
+  assert.is(await field.inputValue(), 'Auralune');
+  await page.keyboard.type('Q');
+  assert.is(await field.inputValue(), 'Q');
+  await page.context().close();
+});
+
+testInBrowser('a link is set, changed and removed in a description', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const { id } = await make(server, '/admin/brands/', { name: 'Linked' });
+  const spu = await read(server, '/admin/goods/2/');
+  const { id: goods } = await make(server, '/admin/goods/', {
+    ...spu,
+    name: 'With a link',
+    brand_id: id,
+    desc_pack: 'Manual',
+  });
+  await page.goto(at(`/goods/${goods}`));
+  const field = page.getByRole('textbox', { name: 'Packaging' });
+  const packed = async () => (await read(server, `/admin/goods/${goods}/`)).desc_pack;
+  const link = async (address: string) => {
+    await field.click();
+    await page.keyboard.press('Control+a');
+    await page
+      .getByRole('group', { name: 'Packaging' })
+      .getByRole('button', { name: 'Link' })
+      .click();
+    await page.getByRole('dialog').getByLabel('Address').fill(address);
+    await page.keyboard.press('Enter');
+  };
+  const save = async () => {
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
+  };
+  await link('javascript:alert(1)');
+  await hears(page, 'alert', 'must be an address that begins with https:');
+  await page.getByLabel('Address').fill('maker.example/manual');
+  await page.getByRole('button', { name: 'Set link' }).click();
+  await page.getByText('Unsaved changes').waitFor();
+  await save();
+  assert.is(await packed(), '<p><a href="https://maker.example/manual">Manual</a></p>');
+  await link('mailto:help@maker.example');
+  await page.getByText('Unsaved changes').waitFor();
+  await save();
+  assert.is(await packed(), '<p><a href="mailto:help@maker.example">Manual</a></p>');
+  await field.click();
+  await page
+    .getByRole('group', { name: 'Packaging' })
+    .getByRole('button', { name: 'Link' })
+    .click();
+  await page.getByRole('button', { name: 'Remove link' }).click();
+  await page.getByText('Unsaved changes').waitFor();
+  await save();
+  assert.is(await packed(), 'Manual', 'as it was before');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+/** Fields of the form that is shown whose description is not there or empty. */
+const UNDESCRIBED = `[...document.querySelectorAll('.item .fields :is(input, fieldset, [role=textbox]), .facts output')]
+  .filter((each) => each.closest('fieldset') === null || each.localName === 'fieldset')
+  .filter((each) => !(each.getAttribute('aria-describedby') ?? '').split(' ')
+    .some((id) => (document.getElementById(id)?.textContent ?? '').trim().length > 5))
+  .map((each) => each.id || each.localName)`;
+
+testInBrowser('every field says what it is for, in English and in German', async () => {
+  for (const [locale, save] of [
+    ['en-GB', 'Save'],
+    ['de-DE', 'Speichern'],
+  ] as const) {
+    const { page } = await scene().visit('editor', { options: { locale } });
+    await page.goto(scene().at('/skus/1'));
+    for (const name of ['skus', 'goods', 'brands', 'categories', 'specs', 'options', 'books']) {
+      await show(page, `/${name}/1`);
+      await page.waitForURL(`**/${name}/1`);
+      await page.getByRole('button', { name: save }).waitFor();
+      // Descriptions have an editor, which is loaded later.
+      if (name === 'goods') await page.getByRole('textbox').nth(4).waitFor();
+      assert.ok((await page.locator('.item .fields label').count()) >= 2, name);
+      assert.equal(await page.evaluate(UNDESCRIBED), [], `${locale} ${name}`);
+    }
+    await page.context().close();
+  }
+});
+
+test.run();

@@ -1,0 +1,76 @@
+/** Which rows of the tree of categories a picker shows (spec 13.4). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { CategoryNode } from '../../../src/console/browser/api/references.ts';
+import {
+  MAX_ROWS,
+  type TreeView,
+  treeRows,
+} from '../../../src/console/browser/parts/category-tree.ts';
+
+const NODES = new Map<number, CategoryNode>();
+
+function add(id: number, name: string, parentId: number | null): void {
+  const above = parentId === null ? undefined : NODES.get(parentId);
+  const path = above === undefined ? name : `${above.path} › ${name}`;
+  NODES.set(id, { id, name, parentId, level: (above?.level ?? 0) + 1, path });
+}
+
+add(1, 'Electronics', null);
+add(2, 'Phones', 1);
+add(3, 'Smartphones', 2);
+add(4, 'Cases', 2);
+add(5, 'Audio', 1);
+add(6, 'Kitchen', null);
+
+const shown = (view: Partial<TreeView>) =>
+  treeRows(NODES, { levels: [3], expanded: new Set(), text: '', ...view }).map(
+    ({ node, choosable, expanded }) =>
+      `${'  '.repeat(node.level - 1)}${node.name}${choosable ? ' *' : ''}${expanded === null ? '' : expanded ? ' -' : ' +'}`,
+  );
+
+test('at first the top level is in sight, without branches that lead nowhere', () => {
+  assert.equal(shown({}), ['Electronics +']);
+  assert.equal(shown({ levels: [1] }), ['Electronics *', 'Kitchen *']);
+  assert.equal(shown({ levels: [1, 2] }), ['Electronics * +', 'Kitchen *']);
+});
+
+test('what is expanded shows its children', () => {
+  assert.equal(shown({ expanded: new Set([1]) }), ['Electronics -', '  Phones +']);
+  assert.equal(shown({ expanded: new Set([1, 2]) }), [
+    'Electronics -',
+    '  Phones -',
+    '    Smartphones *',
+    '    Cases *',
+  ]);
+});
+
+test('a search shows what matches anywhere in its path, with what is above it', () => {
+  assert.equal(shown({ text: 'smart' }), ['Electronics -', '  Phones -', '    Smartphones *']);
+  assert.is(shown({ text: 'electronics CASES' }).length, 3);
+  assert.equal(shown({ text: 'audio' }), [], 'not a level that may be chosen');
+});
+
+test('rows know their place among their siblings', () => {
+  const rows = treeRows(NODES, { levels: [3], expanded: new Set([1, 2]), text: '' });
+  assert.equal(
+    rows.map(({ position, siblings }) => [position, siblings]),
+    [
+      [1, 1],
+      [1, 1],
+      [1, 2],
+      [2, 2],
+    ],
+  );
+});
+
+test(`of a large tree ${MAX_ROWS} rows are in sight`, () => {
+  const many = new Map<number, CategoryNode>();
+  for (let id = 1; id <= 2 * MAX_ROWS; id += 1) {
+    many.set(id, { id, name: `No. ${id}`, parentId: null, level: 1, path: `No. ${id}` });
+  }
+  const view = { levels: [1], expanded: new Set<number>(), text: '' };
+  assert.is(treeRows(many, view).length, MAX_ROWS);
+});
+
+test.run();
