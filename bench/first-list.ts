@@ -70,8 +70,8 @@ await inDirectory(async (directory, children) => {
     }
     const times = rounds.map(({ firstList }) => firstList).sort((a, b) => a - b);
     const [shortest, median, longest] = [0, 0.5, 1].map((at) => Math.round(quantile(times, at)));
-    console.log(`first list after ${median} ms (${shortest} to ${longest})`);
-    console.log(rounds.at(-1)?.requests.join('\n'));
+    process.stdout.write(`first list after ${median} ms (${shortest} to ${longest})\n`);
+    for (const request of rounds.at(-1)?.requests ?? []) process.stdout.write(`${request}\n`);
   } finally {
     await browser.close();
   }

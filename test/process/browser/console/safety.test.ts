@@ -138,6 +138,34 @@ testInBrowser('a session is renewed while its user works, and not otherwise', as
   await page.context().close();
 });
 
+testInBrowser('a role that is taken away mid-work ends writing, and nothing is lost', async () => {
+  const { server, at, visit } = scene();
+  await makeAccount(server, 'dora', 'editor');
+  const visitor = await visit(null);
+  const { page } = visitor;
+  await page.goto(at('/brands/2'));
+  await signIn(page, 'dora');
+  await page.getByRole('button', { name: 'Save' }).waitFor();
+  const before = await read(server, '/admin/brands/2/');
+  await page.getByLabel('Name').fill('Typed as an editor');
+  const { status } = await send(server, 'PATCH', '/admin/users/dora/', {
+    body: { role: 'viewer' },
+    token: await tokenFor('admin'),
+  });
+  assert.is(status, 200);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('dialog', { name: 'Please sign in again' }).waitFor();
+  await signIn(page, 'dora');
+  await hears(page, 'alert', 'Your account may not do this.');
+  await page.getByRole('button', { name: 'Save' }).waitFor({ state: 'hidden' });
+  assert.is(await page.getByLabel('Name').inputValue(), 'Typed as an editor');
+  assert.is(await page.getByLabel('Name').isEditable(), false);
+  assert.is(await page.getByRole('link', { name: 'Import' }).count(), 0);
+  assert.equal(await read(server, '/admin/brands/2/'), before);
+  assert.equal(faults(visitor, [/401/, /403/]), []);
+  await page.context().close();
+});
+
 testInBrowser('a viewer sees no way to write, and an editor no accounts', async () => {
   const { at, visit } = scene();
   const viewer = await visit('viewer');
