@@ -6,7 +6,8 @@ import { isAdmin, mayWrite } from './api/session.ts';
 import { ListScreen } from './lists/list-screen.tsx';
 import { navigate, path } from './location.ts';
 import { t } from './messages/text.ts';
-import { later, moreScreens } from './parts/later.tsx';
+import { later } from './parts/later.tsx';
+import { moreScreens } from './load-screens.ts';
 
 const AccountScreen = later(async () => (await moreScreens()).AccountScreen);
 const AuditScreen = later(async () => (await moreScreens()).AuditScreen);

@@ -5,7 +5,7 @@ import { needCategories } from '../api/references.ts';
 import { mayWrite } from '../api/session.ts';
 import { href, navigate, query as address, rewrite } from '../location.ts';
 import { t } from '../messages/text.ts';
-import { loadAhead } from '../parts/later.tsx';
+import { loadAhead } from '../load-screens.ts';
 import { complain } from '../parts/notices.tsx';
 import { ExportButton } from './export-button.tsx';
 import { Filters } from './filters.tsx';

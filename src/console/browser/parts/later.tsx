@@ -26,32 +26,3 @@ export function later<P extends object>(
     return <Component {...props} />;
   };
 }
-
-type MoreScreens = typeof import('../more-screens.ts');
-
-let screens: Promise<MoreScreens> | null = null;
-
-/** The file of the screens that are no lists. @throws TypeError if it cannot be loaded. */
-export function moreScreens(): Promise<MoreScreens> {
-  screens ??= import('../more-screens.ts').catch((error: unknown) => {
-    screens = null;
-    throw error;
-  });
-  return screens;
-}
-
-/** How long a browser may put off what is loaded ahead, in milliseconds. */
-const IDLE_MS = 2000;
-
-/** Loads the other screens ahead, when the browser has nothing else to do. */
-export function loadAhead(): void {
-  // Safari has no idle callbacks.
-  if ('requestIdleCallback' in globalThis) requestIdleCallback(tryAhead, { timeout: IDLE_MS });
-  else setTimeout(tryAhead, IDLE_MS);
-}
-
-function tryAhead(): void {
-  void moreScreens().catch(() => {
-    // Whoever needs them tries again, and says what failed.
-  });
-}
