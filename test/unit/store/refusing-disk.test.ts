@@ -172,7 +172,9 @@ for (const [step, code] of COMMIT_REFUSALS.flatMap(([s, codes]) =>
     assert.is(await codeOf(change), 'write_refused');
     const removal = store.transact((transaction) => transaction.delete('brands', 1));
     assert.is(await codeOf(removal), 'write_refused');
-    assert.is(disk.refused.length, 3);
+    // One a group: on a busy machine the two of the beginning may be a group each.
+    const groups = disk.refused.length;
+    assert.ok(groups === 3 || groups === 4, `${groups} groups`);
 
     assert.equal(stateOf(store), before);
     assert.is(store.select('brands', ALL).total, 1);
@@ -410,6 +412,14 @@ function countCheckpoints({ store, disk, directory }: Opened, refusal: Refusal) 
   return begun;
 }
 
+/**
+ * Waits for the failure of the checkpoint under way. Nothing is committed meanwhile: change sets
+ * that grow during a slow attempt make the next one due at once.
+ */
+function checkpointFailed({ failures }: Opened, nth = 1): Promise<void> {
+  return until('the checkpoint has failed', () => failures.length >= nth);
+}
+
 /** Commits small changes while something runs in the background. */
 async function commitUntil(store: Store, holds: () => boolean): Promise<void> {
   await until('the background is done', async () => {
@@ -431,7 +441,7 @@ for (const [step, code] of [
     const base = readFileSync(join(directory, BASE));
     const begun = countCheckpoints(opened, ofBase(directory, step, code));
     await beginCheckpoint(opened);
-    await commitUntil(store, () => failures.length > 0);
+    await checkpointFailed(opened);
 
     assert.is(disk.refused.length, 1);
     assert.match(failures[0]?.message ?? '', new RegExp(`^${RETRIED}: ${code}: refused, ${step} `));
@@ -462,8 +472,9 @@ test('a checkpoint that fails repeatedly is reported each time, and loses nothin
   const { store, directory, failures } = opened;
   const begun = countCheckpoints(opened, ofBase(directory, 'write', 'ENOSPC'));
   for (let nth = 1; nth <= 4; nth += 1) {
-    await commitUntil(store, () => failures.length === nth);
-    assert.is(begun.counts.length, nth);
+    await commitUntil(store, () => begun.counts.length === nth);
+    await checkpointFailed(opened, nth);
+    assert.is(failures.length, nth);
     const before = begun.counts.at(-2) ?? 0;
     assert.ok((begun.counts.at(-1) ?? 0) > before + BEFORE_CHECKPOINT, begun.counts.join());
     assert.is(changeSetsOf(directory).length, store.count('brands'));
@@ -516,7 +527,7 @@ for (const nth of [1, 2, 4]) {
     const path = join(directory, changeSetName(nth));
     disk.refusal = (step, of) => (step === 'unlink' && of === path ? 'EIO' : null);
     await beginCheckpoint(opened);
-    await commitUntil(store, () => failures.length > 0);
+    await checkpointFailed(opened);
     assert.equal(codesOf(failures), [`${RETRIED}: EIO: refused, unlink '${path}'`]);
     assert.is(baseOf(directory).sequence, 4);
     assert.is(changeSetsOf(directory)[0], nth);
@@ -618,7 +629,7 @@ for (const mode of MODES) {
       };
       await commitUntil(store, () => changeSetsOf(directory)[0] !== 9);
       // What waits for the checkpoint waits for the removal too.
-      await commitUntil(store, () => failures.length > 0 || !existsSync(join(directory, KEPT)));
+      await until('it is over', () => failures.length > 0 || !existsSync(join(directory, KEPT)));
       const what = `operation ${nth}, ${disk.refused.join()}`;
       assert.is(failures.length, Math.min(disk.refused.length, 1), what);
       assert.equal(findingsOf(directory), [], what);
