@@ -58,10 +58,10 @@ export class MemoryWatch {
     const now = this.#system.now();
     if (now - this.#readAt < READING_MS) return this.#scarce;
     this.#readAt = now;
-    const share = this.#share();
+    const resident = this.resident();
     // What cannot be measured now is as it was.
-    if (share === null) return this.#scarce;
-    this.#scarce = share >= (this.#scarce ? SCARCE_UNTIL : SCARCE_FROM);
+    if (resident === null) return this.#scarce;
+    this.#scarce = resident / this.limit >= (this.#scarce ? SCARCE_UNTIL : SCARCE_FROM);
     // Part of it may be garbage that nothing asked to be collected.
     if (this.#scarce && now - this.#collectedAt >= COLLECTION_MS) {
       this.#collectedAt = now;
@@ -70,15 +70,15 @@ export class MemoryWatch {
     return this.#scarce;
   };
 
-  /** Resident memory as a fraction of the limit; null if it cannot be read. */
-  #share(): number | null {
+  /** Bytes of resident memory; null if they cannot be read. */
+  readonly resident = (): number | null => {
     try {
-      return this.#system.resident() / this.limit;
+      return this.#system.resident();
     } catch {
       // A process without a free descriptor: the request that needs one reports that itself.
       return null;
     }
-  }
+  };
 
   /** Why the server is not ready for writes; null if it is. */
   readonly reason = (): string | null => (this.isScarce() ? 'the server is short of memory' : null);

@@ -127,6 +127,7 @@ export class Operation {
       ready: () => readiness.reason() === null,
       memoryLimit: memory.limit,
       memoryScarce: memory.isScarce,
+      residentMemory: memory.resident,
       bodyMemory: () => server.bodyMemory,
       disk: this.#disk.read,
       lastBackup,

@@ -54,6 +54,8 @@ export interface Sources {
   /** Bytes. */
   readonly memoryLimit: number;
   readonly memoryScarce: () => boolean;
+  /** Bytes that the process occupies; null if that cannot be read. */
+  readonly residentMemory: () => number | null;
   /** Bytes of request bodies in memory. */
   readonly bodyMemory: () => number;
   readonly logLinesLost: () => number;
@@ -143,8 +145,10 @@ export class Metrics {
       'Since the last backup; no value if none was made, or if that cannot be read.',
       () => ageOf(lastBackup),
     );
-    this.#value('process_resident_memory_bytes', 'Resident memory.', () =>
-      process.memoryUsage.rss(),
+    this.#known(
+      'process_resident_memory_bytes',
+      'Resident memory; no value if that cannot be read.',
+      sources.residentMemory,
     );
     this.#value('process_start_time_seconds', 'Start, since the epoch.', () =>
       Math.round(performance.timeOrigin / 1000),

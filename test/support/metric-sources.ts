@@ -16,6 +16,7 @@ export function sourcesWith(changes: Partial<Sources> = {}): Sources {
     ready: () => true,
     memoryLimit: 0,
     memoryScarce: () => false,
+    residentMemory: zero,
     bodyMemory: zero,
     disk: () => ({ free: 0, minimum: 0 }),
     lastBackup: () => Date.now(),

@@ -1,6 +1,7 @@
 /** Metrics whose values are not always known, and those of failures. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { MemoryWatch } from '../../../src/app/memory.ts';
 import { Metrics, type Sources } from '../../../src/telemetry/metrics.ts';
 import { sourcesWith } from '../../support/metric-sources.ts';
 
@@ -50,6 +51,22 @@ test('failures are 0 before the first one, so that it is an increase', async () 
   assert.equal(await linesOf('catalog_pages_failed', { failedPages: () => 3 }), [
     'catalog_pages_failed 3',
   ]);
+});
+
+test('resident memory has no value while it cannot be read, and the others do', async () => {
+  const name = 'process_resident_memory_bytes';
+  const unreadable = new MemoryWatch(1000, {
+    // What Bun throws if no descriptor is free to read /proc.
+    resident: () => {
+      throw new Error('Failed to get memory usage');
+    },
+    now: () => 0,
+    collect: () => {},
+  });
+  assert.equal(await linesOf(name, { residentMemory: () => 4096 }), [`${name} 4096`]);
+  assert.equal(await linesOf(name, { residentMemory: unreadable.resident }), []);
+  const others = await linesOf('catalog_ready', { residentMemory: unreadable.resident });
+  assert.equal(others, ['catalog_ready 1']);
 });
 
 test.run();
