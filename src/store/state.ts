@@ -17,9 +17,10 @@ import type { ChangeSet, ChangeSetContent } from './change-set.ts';
 import { FrozenView } from './memory/frozen-view.ts';
 import type { IdList } from './memory/id-list.ts';
 import type { OrderedIds } from './memory/ordered-ids.ts';
+import type { TablesPlan } from './memory/plan.ts';
 import { RowTable } from './memory/row-table.ts';
 import type { Page, Selection } from './memory/selection.ts';
-import { type IndexPlan, Tables } from './memory/tables.ts';
+import { Tables } from './memory/tables.ts';
 import type { View } from './view.ts';
 
 /** What readers of a store see: durable rows only. */
@@ -76,7 +77,7 @@ export interface Snapshot {
 /** What a change set will do to a state. */
 export interface Transition {
   readonly changes: readonly Change[];
-  readonly indexes: IndexPlan;
+  readonly tables: TablesPlan;
 }
 
 /** Where a state begins. */
@@ -84,6 +85,9 @@ interface Origin extends Omit<Snapshot, 'rows'> {
   /** The state takes the tables over. */
   readonly rows: Record<KindName, RowTable>;
 }
+
+/** Changes that are read between two pauses. */
+const STEP_CHANGES = 256;
 
 export class State implements ReadableStore {
   readonly #rows: Record<KindName, RowTable>;
@@ -145,9 +149,12 @@ export class State implements ReadableStore {
    * @throws Error if an index contradicts its table.
    */
   *plan(content: ChangeSetContent): Generator<undefined, Transition> {
-    const changes = this.#changesOf(content);
-    yield;
-    return { changes, indexes: yield* this.#tables.plan(changes) };
+    const changes: Change[] = [];
+    for (const change of this.#changesOf(content)) {
+      changes.push(change);
+      if (changes.length % STEP_CHANGES === 0) yield;
+    }
+    return { changes, tables: yield* this.#tables.plan(changes) };
   }
 
   /**
@@ -162,14 +169,24 @@ export class State implements ReadableStore {
     if (changeSet.sequence !== this.#sequence + 1 || changeSet.previous !== this.#digest) {
       throw new Error(`change set ${changeSet.sequence} does not follow ${this.#sequence}`);
     }
-    const changes = plan?.changes ?? this.#changesOf(changeSet);
-    for (const view of this.#frozen) view.keep(changes);
-    this.#tables.apply(changes, plan?.indexes);
+    const changes = plan?.changes ?? [...this.#changesOf(changeSet)];
+    for (const view of this.#frozen) view.keep(changes, plan?.tables);
+    this.#tables.apply(changes, plan?.tables);
     Object.assign(this.#lastIds, changeSet.last_ids);
     this.#sequence = changeSet.sequence;
     this.#digest = changeSet.digest;
     this.#time = changeSet.time;
     return changes;
+  }
+
+  /** Whether {@link State.settle} has nothing to do. */
+  get settled(): boolean {
+    return this.#tables.settled;
+  }
+
+  /** Ends, in steps, what a planned {@link State.apply} has begun. Readers see no difference. */
+  settle(): Generator<undefined, void> {
+    return this.#tables.settle();
   }
 
   /** @returns a copy of references: a reference for each thousand rows. */
@@ -257,17 +274,15 @@ export class State implements ReadableStore {
     return this.#lastIds[kind];
   }
 
-  #changesOf(changeSet: ChangeSetContent): Change[] {
-    const changes: Change[] = [];
+  *#changesOf(changeSet: ChangeSetContent): Generator<Change> {
     for (const kind of KIND_NAMES) {
       const before = (id: number) => this.#rows[kind].get(id) ?? null;
       for (const row of changeSet.put[kind] ?? []) {
-        changes.push(changeOf(kind, row.id, before(row.id), row));
+        yield changeOf(kind, row.id, before(row.id), row);
       }
       for (const id of changeSet.delete[kind] ?? []) {
-        changes.push(changeOf(kind, id, before(id), null));
+        yield changeOf(kind, id, before(id), null);
       }
     }
-    return changes;
   }
 }

@@ -3,14 +3,16 @@
  *
  * Invariant: every answer is that of the moment when the view was made. The rows are those of
  * snapshots, which share what does not change; a look-up by value asks the live indexes, and what
- * has left them since is kept here. So a view costs memory only for what changes as long as it is
- * open.
+ * has left them since is kept here: rows that changed one by one, and lists that were replaced. So a
+ * view costs memory only for what changes as long as it is open.
  */
 import type { Change } from '../../model/change.ts';
 import type { KindName, Scalar } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
 import { lookupIn, type RowOf } from '../../model/rows.ts';
 import { Candidates } from '../writer/candidates.ts';
+import { idsIn, type Replacements } from './lists.ts';
+import type { TablesPlan } from './plan.ts';
 import type { RowSnapshot } from './row-table.ts';
 import { indexedAttributes } from './tables.ts';
 import type { View } from '../view.ts';
@@ -31,6 +33,8 @@ export class FrozenView implements View {
   readonly #live: View;
   /** Rows that have changed since, by the values that they had. */
   readonly #changed = new Candidates();
+  /** Lists that were replaced since, by kind and attribute. */
+  readonly #replaced = new Map<string, Replacements[]>();
   readonly #onClose: () => void;
 
   /** @param live the state, which passes every change to {@link FrozenView.keep} first. */
@@ -74,12 +78,27 @@ export class FrozenView implements View {
     const had = (id: number) => this.#rows[kind].get(id)?.[attribute] === value;
     const stayed = [...this.#live.matching(kind, attribute, value)].filter(had);
     const changed = this.#changed.matching(kind, attribute, value).filter(had);
-    if (changed.length === 0) return stayed;
-    return [...new Set([...stayed, ...changed])].sort((a, b) => a - b);
+    const replaced = (this.#replaced.get(`${kind} ${attribute}`) ?? []).flatMap((lists) =>
+      idsIn(lists.get(value)?.before).filter(had),
+    );
+    if (changed.length === 0 && replaced.length === 0) return stayed;
+    return [...new Set([...stayed, ...changed, ...replaced])].sort((a, b) => a - b);
   }
 
-  /** Call it with every change before the state moves. */
-  keep(changes: readonly Change[]): void {
+  /**
+   * Call it with every change before the state moves.
+   *
+   * @param plan of the changes, if they are many.
+   */
+  keep(changes: readonly Change[], plan?: TablesPlan): void {
+    if (plan !== undefined) {
+      for (const [{ kind, order }, lists] of plan.lists) {
+        if (order.sortby !== 'id') continue;
+        const name = `${kind.name} ${order.partition}`;
+        this.#replaced.set(name, [...(this.#replaced.get(name) ?? []), lists]);
+      }
+      return;
+    }
     for (const { kind, before } of changes) {
       if (before !== null) this.#changed.add(kind, before, indexedAttributes(KINDS[kind]));
     }

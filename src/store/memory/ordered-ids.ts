@@ -8,6 +8,9 @@ import type { IdList } from './id-list.ts';
 /** Ids of one chunk at most. */
 const CHUNK_SIZE = 1024;
 
+/** The number of snapshots of a list whose first chunks another list has too: it copies them first. */
+const SHARED = 1;
+
 /** Whether another id stands before the one that is looked for. */
 export type Before = (other: number) => boolean;
 
@@ -87,12 +90,13 @@ export class OrderedIds implements IdList {
     leaving: readonly number[],
     entering: readonly number[],
   ): Generator<undefined, OrderedIds> {
+    if (leaving.length === 0 && follows(this.last, entering))
+      return yield* this.#extended(entering);
     const made = new OrderedIds();
-    // A chunk that is shared counts as shared with a snapshot: a write copies it first.
-    made.#snapshots = 1;
+    made.#snapshots = SHARED;
     let [left, entered] = [0, 0];
-    for (const [at, { ids }] of this.#chunks.entries()) {
-      const last = at === this.#chunks.length - 1 ? Number.POSITIVE_INFINITY : (ids.at(-1) ?? 0);
+    for (const { ids } of this.#chunks) {
+      const last = ids.at(-1) ?? 0;
       const leftNow = endOf(leaving, left, last);
       const enteredNow = endOf(entering, entered, last);
       if (leftNow === left && enteredNow === entered) made.#share(ids);
@@ -103,8 +107,27 @@ export class OrderedIds implements IdList {
       [left, entered] = [leftNow, enteredNow];
       yield;
     }
-    if (this.#chunks.length === 0) made.#addChunks(mergedIds([], leaving, entering));
+    const missing = leaving[left];
+    if (missing !== undefined) throw lost(missing);
+    return yield* made.#extended(entering.slice(entered));
+  }
+
+  /** @param ids greater than all of the list: new rows have the highest ids, so most changes are. */
+  *#extended(ids: readonly number[]): Generator<undefined, OrderedIds> {
+    const made = this.fork();
+    for (let start = 0; start < ids.length; start += CHUNK_SIZE) {
+      made.append(ids.slice(start, start + CHUNK_SIZE));
+      yield;
+    }
     return made;
+  }
+
+  /** @returns a list with the same ids that changes by itself; the two share their chunks. */
+  fork(): OrderedIds {
+    const fork = new OrderedIds();
+    fork.#snapshots = SHARED;
+    for (const { ids } of this.#chunks) fork.#share(ids);
+    return fork;
   }
 
   #share(ids: number[]): void {
@@ -215,7 +238,7 @@ export function mergedIds(
   leaving: readonly number[],
   entering: readonly number[],
 ): number[] {
-  if (leaving.length === 0 && follows(ids, entering)) return ids.concat(entering);
+  if (leaving.length === 0 && follows(ids.at(-1), entering)) return ids.concat(entering);
   const merged: number[] = [];
   let [left, entered] = [0, 0];
   for (const id of ids) {
@@ -235,9 +258,9 @@ export function mergedIds(
   return merged;
 }
 
-/** Whether ids stand after the last one of others; both are ascending. */
-function follows(ids: readonly number[], later: readonly number[]): boolean {
-  return (later[0] ?? Number.POSITIVE_INFINITY) > (ids.at(-1) ?? 0);
+/** Whether ids, ascending, stand after the last one of a list. */
+function follows(last: number | undefined, later: readonly number[]): boolean {
+  return (later[0] ?? Number.POSITIVE_INFINITY) > (last ?? 0);
 }
 
 /** @returns the position after the ids, from a position on, that are not greater than `last`. */

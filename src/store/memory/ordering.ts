@@ -6,7 +6,16 @@ import type { Change } from '../../model/change.ts';
 import type { Kind, Row, Scalar } from '../../model/kind.ts';
 import type { Lookup } from '../../model/rows.ts';
 import { valueOf } from '../../model/rules.ts';
-import { lost, mergedIds, OrderedIds, positionIn, removeFrom } from './ordered-ids.ts';
+import {
+  asArray,
+  copyOf,
+  idsIn,
+  mergedLists,
+  orderedIdsOf,
+  type Replacement,
+  type Replacements,
+} from './lists.ts';
+import { lost, OrderedIds, positionIn, removeFrom } from './ordered-ids.ts';
 import type { RowTable } from './row-table.ts';
 import { precedes, type SortKey } from './sort-key.ts';
 import {
@@ -18,24 +27,19 @@ import {
   partitionOf,
 } from './sorting.ts';
 
-const NONE = new OrderedIds();
+/** Lists that are put in their place between two pauses. */
+const STEP_LISTS = 256;
 
-/** Rows that are read, or lists that are made, between two pauses. */
-const STEP_VALUES = 256;
-
-/** What changes do to the lists of an index. */
-export interface Replacements {
-  /** New lists by the values whose rows they hold; null for a value that has no rows any more. */
-  readonly lists: ReadonlyMap<Scalar, List | null>;
-  /** Ids that are added at the ends of lists: new rows have the highest ids, so most changes do. */
-  readonly appended: ReadonlyMap<OrderedIds, readonly number[]>;
-}
+/** Rows that leave or enter a list one by one between two pauses. */
+const STEP_MOVES = 32;
 
 export class Ordering {
   readonly kind: Kind;
   readonly order: Order;
   readonly #lists: Lists;
   #lookup: Lookup;
+  /** Lists that count in the place of those in `#lists`, until all of them are there. */
+  #replacements: Replacements | null = null;
 
   /**
    * @param lists as `sortedLists` makes them.
@@ -50,23 +54,23 @@ export class Ordering {
 
   /** The ids of the rows with a value in the partition; valid until the next change. */
   list(value: Scalar): OrderedIds {
-    const list = this.#lists.get(value);
-    if (list === undefined) return NONE;
-    return list instanceof OrderedIds ? list : new OrderedIds(asArray(list));
+    return orderedIdsOf(this.#listOf(value));
   }
 
   /** The same ids as an array, made without a copy if they are few. */
   ids(value: Scalar): readonly number[] {
-    const list = this.#lists.get(value);
-    if (list === undefined) return [];
-    return list instanceof OrderedIds ? list.values() : asArray(list);
+    return idsIn(this.#listOf(value));
   }
 
   /** The same ids in parts, without a copy. */
   parts(value: Scalar): Iterable<readonly number[]> {
-    const list = this.#lists.get(value);
-    if (list === undefined) return [];
-    return list instanceof OrderedIds ? list.chunks(false) : [asArray(list)];
+    const list = this.#listOf(value);
+    return list instanceof OrderedIds ? list.chunks(false) : [idsIn(list)];
+  }
+
+  #listOf(value: Scalar): List | undefined {
+    const replacement = this.#replacements?.get(value);
+    return replacement === undefined ? this.#lists.get(value) : replacement.after;
   }
 
   /** Whether a row keeps its place. @param next reads the state with the change. */
@@ -128,44 +132,70 @@ export class Ordering {
   }
 
   /**
-   * The lists of an index as they will be after changes. The index itself does not change. Its order
-   * has to be by ascending id.
+   * The lists as they will be after changes. The ordering itself does not change.
    *
    * @param changes of rows of the kind, each row once.
-   * @returns what changes for each value whose rows differ, made in steps.
-   * @throws Error if the index contradicts its table.
+   * @param next reads the state after the changes.
+   * @returns a list for each value whose rows differ, made in steps.
+   * @throws Error if the ordering contradicts its table.
    */
-  *replacements(changes: readonly Change[]): Generator<undefined, Replacements> {
-    const moves = yield* movesOf(this.order, changes);
-    const lists = new Map<Scalar, List | null>();
-    const appended = new Map<OrderedIds, readonly number[]>();
-    let done = 0;
-    for (const [value, { leaving, entering }] of moves) {
-      leaving.sort(byNumber);
-      entering.sort(byNumber);
-      const list = this.#lists.get(value);
-      if (!(list instanceof OrderedIds)) {
-        const before = list === undefined ? [] : asArray(list);
-        lists.set(value, listOf(mergedIds(before, leaving, entering)));
-      } else if (leaving.length === 0 && (entering[0] ?? 0) > (list.last ?? 0)) {
-        appended.set(list, entering);
-      } else {
-        const ids = yield* list.replaced(leaving, entering);
-        lists.set(value, ids.length === 0 ? null : ids);
-      }
-      done += 1;
-      if (done % STEP_VALUES === 0) yield;
-    }
-    return { lists, appended };
+  plan(changes: readonly Change[], next: Lookup): Generator<undefined, Replacements> {
+    if (this.order.sortby !== 'id') return this.#moved(changes, next);
+    return mergedLists(this.order, (value) => this.#lists.get(value), changes);
   }
 
-  /** Carries out what {@link Ordering.replacements} has found. */
-  replace({ lists, appended }: Replacements): void {
-    for (const [value, list] of lists) {
-      if (list === null) this.#lists.delete(value);
-      else this.#lists.set(value, list);
+  /** Of any ordering: rows leave and enter copies of the lists one by one. */
+  *#moved(changes: readonly Change[], next: Lookup): Generator<undefined, Replacements> {
+    const copies: Lists = new Map();
+    const draft = new Ordering(this.kind, this.order, copies, this.#lookup);
+    const touched = new Map<Scalar, List | undefined>();
+    const touch = (row: Row) => {
+      const value = partitionOf(this.order, row);
+      if (touched.has(value)) return;
+      const list = this.#lists.get(value);
+      touched.set(value, list);
+      if (list !== undefined) copies.set(value, copyOf(list));
+    };
+    const entering: Row[] = [];
+    for (const [index, { before, after }] of changes.entries()) {
+      if (index % STEP_MOVES === 0) yield;
+      if (before !== null && after !== null && this.stays(before, after, next)) continue;
+      if (after !== null) entering.push(after);
+      if (before === null) continue;
+      touch(before);
+      draft.leave(before);
     }
-    for (const [list, ids] of appended) list.append(ids);
+    draft.#lookup = next;
+    for (const [index, row] of entering.entries()) {
+      if (index % STEP_MOVES === 0) yield;
+      touch(row);
+      draft.enter(row);
+    }
+    const replacements = new Map<Scalar, Replacement>();
+    for (const [value, before] of touched) {
+      replacements.set(value, { before, after: copies.get(value) });
+    }
+    return replacements;
+  }
+
+  /**
+   * Puts planned lists in the place of those from before, whatever their number, in no time. Until
+   * {@link Ordering.settle} has ended, nothing may enter or leave.
+   */
+  replace(replacements: Replacements): void {
+    this.#replacements = replacements;
+  }
+
+  /** Ends a replacement, in steps; the lists stay the same. */
+  *settle(): Generator<undefined, void> {
+    let settled = 0;
+    for (const [value, { after }] of this.#replacements ?? []) {
+      if (after === undefined) this.#lists.delete(value);
+      else this.#lists.set(value, after);
+      settled += 1;
+      if (settled % STEP_LISTS === 0) yield;
+    }
+    this.#replacements = null;
   }
 
   /** What contradicts the table, a sentence each. */
@@ -175,7 +205,7 @@ export class Ordering {
     const by = partition === null ? sortby : `${partition} and ${sortby}`;
     const name = `the index of ${this.kind.name} by ${by}`;
     let count = 0;
-    for (const value of this.#lists.keys()) {
+    for (const value of new Set([...this.#lists.keys(), ...(this.#replacements?.keys() ?? [])])) {
       let last: Row | undefined;
       for (const id of this.ids(value)) {
         count += 1;
@@ -215,44 +245,22 @@ export class Ordering {
   }
 }
 
-interface Moves {
-  readonly leaving: number[];
-  readonly entering: number[];
+/** A row and an ordering that it left. */
+export interface Entering {
+  readonly ordering: Ordering;
+  readonly row: Row;
 }
 
-/** The ids that leave and enter the list of each value, in steps. */
-function* movesOf(
-  order: Order,
+/** Takes rows out of an ordering if their place in it changes, and notes which of them enter. */
+export function leave(
+  ordering: Ordering,
   changes: readonly Change[],
-): Generator<undefined, Map<Scalar, Moves>> {
-  const moves = new Map<Scalar, Moves>();
-  const of = (value: Scalar): Moves => {
-    let found = moves.get(value);
-    if (found === undefined) moves.set(value, (found = { leaving: [], entering: [] }));
-    return found;
-  };
-  for (const [index, { id, before, after }] of changes.entries()) {
-    if (index % STEP_VALUES === 0) yield;
-    const from = before === null ? undefined : partitionOf(order, before);
-    const to = after === null ? undefined : partitionOf(order, after);
-    if (from === to) continue;
-    if (from !== undefined) of(from).leaving.push(id);
-    if (to !== undefined) of(to).entering.push(id);
+  next: Lookup,
+  entering: Entering[],
+): void {
+  for (const { before, after } of changes) {
+    if (before !== null && after !== null && ordering.stays(before, after, next)) continue;
+    if (before !== null) ordering.leave(before);
+    if (after !== null) entering.push({ ordering, row: after });
   }
-  return moves;
-}
-
-function listOf(ids: number[]): List | null {
-  const [only] = ids;
-  if (only === undefined) return null;
-  if (ids.length === 1) return only;
-  return ids.length > MAX_SHORT_LIST ? new OrderedIds(ids) : ids;
-}
-
-function byNumber(a: number, b: number): number {
-  return a - b;
-}
-
-function asArray(list: number | number[]): number[] {
-  return typeof list === 'number' ? [list] : list;
 }

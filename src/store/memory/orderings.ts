@@ -166,6 +166,11 @@ export class Orderings {
     }
   }
 
+  /** Drops those that clients asked for, but for some. */
+  keepOnly(kept: ReadonlySet<Ordering>): void {
+    for (const [name, ordering] of this.#asked) if (!kept.has(ordering)) this.#asked.delete(name);
+  }
+
   /** What in the orderings contradicts the rows, a sentence each. */
   faults(): string[] {
     return ALL_KINDS.flatMap(({ name }) =>

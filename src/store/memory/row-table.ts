@@ -22,6 +22,8 @@ interface Chunk {
   size: number;
 }
 
+type PlannedChunk = Omit<Chunk, 'since'>;
+
 /** The rows of a table as they were at one moment. */
 export interface RowSnapshot extends Iterable<Row> {
   /** How many rows there are. */
@@ -76,6 +78,26 @@ export class RowTable {
     this.#ordered = null;
   }
 
+  /** Rows to be put and deleted beside this table; it changes when it {@link RowTable.adopt}s them. */
+  plan(): PlannedRows {
+    return new PlannedRows((number) => this.#chunks.get(number));
+  }
+
+  /**
+   * Takes over what was planned: a reference for each chunk in which something differs.
+   *
+   * @param planned of this table, which must not have changed since.
+   */
+  adopt(planned: PlannedRows): void {
+    for (const { number, rows, size } of planned.chunks()) {
+      const chunk = this.#chunks.get(number);
+      this.#size += size - (chunk?.size ?? 0);
+      if (size === 0) this.#chunks.delete(number);
+      else this.#chunks.set(number, { number, since: this.#snapshots, rows, size });
+      this.#ordered = null;
+    }
+  }
+
   /** Every row by ascending id; the iterator is valid until the next change. */
   values(): Generator<Row> {
     return rowsOf(this.#inOrder().map(({ rows }) => rows));
@@ -116,6 +138,46 @@ export class RowTable {
     } else if (chunk.since < this.#snapshots) {
       chunk.rows = chunk.rows.slice();
       chunk.since = this.#snapshots;
+    }
+    return chunk;
+  }
+}
+
+/** The rows of a table as they will be: copies of the chunks in which something differs. */
+export class PlannedRows {
+  readonly #chunkOf: (number: number) => Pick<Chunk, 'rows' | 'size'> | undefined;
+  readonly #planned = new Map<number, PlannedChunk>();
+
+  /** @param chunkOf the chunks of the table by number. */
+  constructor(chunkOf: (number: number) => Pick<Chunk, 'rows' | 'size'> | undefined) {
+    this.#chunkOf = chunkOf;
+  }
+
+  get(id: Scalar): Row | undefined {
+    if (typeof id !== 'number') return undefined;
+    const number = Math.floor(id / CHUNK_SIZE);
+    return (this.#planned.get(number) ?? this.#chunkOf(number))?.rows[id % CHUNK_SIZE];
+  }
+
+  /** @param row null to delete it. */
+  set(id: number, row: Row | null): void {
+    const chunk = this.#writableChunk(Math.floor(id / CHUNK_SIZE));
+    const at = id % CHUNK_SIZE;
+    chunk.size += Number(row !== null) - Number(chunk.rows[at] !== undefined);
+    chunk.rows[at] = row ?? undefined;
+  }
+
+  /** The chunks that differ. */
+  chunks(): Iterable<Readonly<PlannedChunk>> {
+    return this.#planned.values();
+  }
+
+  #writableChunk(number: number): PlannedChunk {
+    let chunk = this.#planned.get(number);
+    if (chunk === undefined) {
+      const { rows = [], size = 0 } = this.#chunkOf(number) ?? {};
+      chunk = { number, rows: rows.slice(), size };
+      this.#planned.set(number, chunk);
     }
     return chunk;
   }

@@ -1,20 +1,27 @@
 /**
  * The committed state in memory: rows by id, and indexes kept in place as rows change.
  *
- * Invariant: between two calls of {@link Tables.apply} every index holds exactly the rows of its
- * table, each at the place that its current values give.
+ * Invariants:
+ * 1. Between two calls of {@link Tables.apply} every index holds exactly the rows of its table, each
+ *    at the place that its current values give.
+ * 2. Few changes move the indexes row by row. Many are planned beside the state that readers see, in
+ *    steps, and {@link Tables.apply} puts chunks and lists in the place of those from before: readers
+ *    see all of them or none, and no step grows with their number.
  */
 import { type Change, changeOf } from '../../model/change.ts';
-import { type Dependent, dependentsOf, ownersOf } from '../../model/relations.ts';
-import type { Kind, KindName, Row, Scalar } from '../../model/kind.ts';
-import { existingRow, type Lookup, lookupIn, type RowOf } from '../../model/rows.ts';
+import { type Dependent, dependentsOf } from '../../model/relations.ts';
+import type { Kind, KindName, Scalar } from '../../model/kind.ts';
+import { existingRow, lookupIn, type RowOf } from '../../model/rows.ts';
 import { referencesOf } from '../../model/rules.ts';
 import { perKind } from '../../model/per-kind.ts';
+import { atOnce } from '../../slices.ts';
 import { byKind, ChangedRows, differs } from './changed-rows.ts';
 import type { IdList } from './id-list.ts';
 import type { OrderedIds } from './ordered-ids.ts';
-import type { Ordering, Replacements } from './ordering.ts';
+import type { Replacements } from './lists.ts';
+import { type Entering, leave, type Ordering } from './ordering.ts';
 import { type OrderingBounds, Orderings } from './orderings.ts';
+import { ownerIds, planRows, type TablesPlan } from './plan.ts';
 import { Queries } from './queries.ts';
 import type { RowTable } from './row-table.ts';
 import { Searches } from './search/searches.ts';
@@ -29,6 +36,8 @@ export class Tables {
   /** The orderings by id of the indexed attributes: every look-up by value begins with one. */
   readonly #indexes: Record<KindName, ReadonlyMap<string, Ordering>>;
   readonly #dependencyVersions = perKind(() => 0);
+  /** Orderings whose replacement has not ended. */
+  #settling: readonly Ordering[] = [];
 
   constructor(rows: Record<KindName, RowTable>, bounds: Partial<OrderingBounds> = {}) {
     this.#rows = rows;
@@ -109,20 +118,28 @@ export class Tables {
   }
 
   /**
-   * Prepares the indexes for changes that are many, in steps. Nothing changes until
-   * {@link Tables.apply}, and no other changes may be applied in between.
+   * Prepares many changes in steps. Nothing changes until {@link Tables.apply}, and no other changes
+   * may be applied in between.
    *
    * @param changes each row once.
    * @throws Error as {@link Tables.apply} does.
    */
-  *plan(changes: readonly Change[]): Generator<undefined, IndexPlan> {
-    const plan = new Map<Ordering, Replacements>();
-    for (const [kind, ofKind] of byKind(changes)) {
-      for (const index of this.#indexes[kind].values()) {
-        plan.set(index, yield* index.replacements(ofKind));
+  *plan(changes: readonly Change[]): Generator<undefined, TablesPlan> {
+    yield* this.settle();
+    const changed = new ChangedRows(changes);
+    const moved = this.#announce(changed).filter(({ kind, id }) => changed.add(kind, id));
+    const moving = moved.length === 0 ? changed.byKind : byKind([...changes, ...moved]);
+    const orderings = perKind(({ name }) => [...this.#orderings.of(name)]);
+    const known = new Set(Object.values(orderings).flat());
+    const rows = yield* planRows(this.#rows, changed);
+    const next = lookupIn((kind, id) => (rows.get(kind) ?? this.#rows[kind]).get(id));
+    const lists = new Map<Ordering, Replacements>();
+    for (const [kind, ofKind] of moving) {
+      for (const ordering of orderings[kind]) {
+        lists.set(ordering, yield* ordering.plan(ofKind, next));
       }
     }
-    return plan;
+    return { changed, rows, lists, known };
   }
 
   /**
@@ -133,8 +150,26 @@ export class Tables {
    * @throws Error if an index contradicts its table. Memory can no longer be trusted then, and the
    *   process has to end.
    */
-  apply(changes: readonly Change[], plan: IndexPlan | null = null): void {
-    const changed = new ChangedRows(changes);
+  apply(changes: readonly Change[], plan: TablesPlan | null = null): void {
+    atOnce(this.settle());
+    const changed = plan?.changed ?? new ChangedRows(changes);
+    if (plan === null) this.#move(changes, changed);
+    else this.#adopt(plan);
+    for (const [kind, ofKind] of changed.byKind) this.#noteChanges(kind, ofKind);
+  }
+
+  /** Whether {@link Tables.settle} has nothing to do. */
+  get settled(): boolean {
+    return this.#settling.length === 0;
+  }
+
+  /** Ends, in steps, what a planned change has begun. Readers see no difference. */
+  *settle(): Generator<undefined, void> {
+    for (const ordering of this.#settling) yield* ordering.settle();
+    this.#settling = [];
+  }
+
+  #move(changes: readonly Change[], changed: ChangedRows): void {
     const next = lookupIn((kind, id) => {
       const change = changed.get(kind, id);
       return change === undefined ? this.get(kind, id) : (change.after ?? undefined);
@@ -146,44 +181,37 @@ export class Tables {
     const entering: Entering[] = [];
     const leaving = moved.length === 0 ? changed.byKind : byKind([...changes, ...moved]);
     for (const [kind, ofKind] of leaving) {
-      const orderings = plan === null ? this.#orderings.of(kind) : this.#orderings.asked(kind);
-      for (const ordering of orderings) leave(ordering, ofKind, next, entering);
+      for (const ordering of this.#orderings.of(kind)) leave(ordering, ofKind, next, entering);
     }
     for (const { kind, id, after } of changes) {
       if (after === null) this.#rows[kind].delete(id);
       else this.#rows[kind].set(after);
     }
-    for (const [index, replacements] of plan ?? []) index.replace(replacements);
     for (const { ordering, row } of entering) ordering.enter(row);
-    for (const [kind, ofKind] of changed.byKind) this.#noteChanges(kind, ofKind, changed);
+    for (const [kind, ofKind] of changed.byKind) {
+      for (const [owner, id] of ownerIds(kind, ofKind)) {
+        const row = this.#rows[owner].get(id);
+        // One that changed itself is another object already.
+        const isNew = row !== undefined && changed.get(owner, id)?.after === row;
+        if (row !== undefined && !isNew) this.#rows[owner].set({ ...row });
+      }
+    }
   }
 
-  #noteChanges(kind: KindName, changes: readonly Change[], changed: ChangedRows): void {
+  #adopt({ changed, rows, lists, known }: TablesPlan): void {
+    // Again, for builds that began after the plan. What they have built since is built anew.
+    this.#announce(changed);
+    this.#orderings.keepOnly(known);
+    for (const [kind, planned] of rows) this.#rows[kind].adopt(planned);
+    for (const [ordering, replacements] of lists) ordering.replace(replacements);
+    this.#settling = [...lists.keys()];
+  }
+
+  #noteChanges(kind: KindName, changes: readonly Change[]): void {
     this.#searches.change(kind, changes);
     for (const { kind: dependent, attribute } of dependentsOf(kind)) {
       if (changes.some((change) => differs(change, attribute))) {
         this.#dependencyVersions[dependent] += 1;
-      }
-    }
-    this.#renewOwners(kind, changes, changed);
-  }
-
-  /**
-   * Replaces the rows that changed rows belong to by copies: see {@link Tables.get}. A row that
-   * changed itself is another object already.
-   */
-  #renewOwners(kind: KindName, children: readonly Change[], changed: ChangedRows): void {
-    for (const { kind: owner, foreignKey } of ownersOf(kind)) {
-      const ids = new Set<Scalar>();
-      for (const { before, after } of children) {
-        for (const child of [before, after] as readonly (Row | null)[]) {
-          if (child !== null) ids.add(child[foreignKey] ?? null);
-        }
-      }
-      for (const id of ids) {
-        const row = this.#rows[owner].get(id);
-        const isNew = row !== undefined && changed.get(owner, id)?.after === row;
-        if (row !== undefined && !isNew) this.#rows[owner].set({ ...row });
       }
     }
   }
@@ -232,8 +260,9 @@ export class Tables {
     const ids: number[] = [];
     for (const change of changes) {
       if (!differs(change, attribute)) continue;
-      for (const id of this.idsWith(kind, foreignKey, change.id)) ids.push(id);
-      // An ordering in which so many rows move is dropped, whatever else moves.
+      // An ordering in which more rows move is dropped, whatever else moves.
+      const room = this.#orderings.maxMovedRows + 1 - ids.length;
+      for (const id of this.matching(kind, foreignKey, change.id).slice(0, room)) ids.push(id);
       if (ids.length > this.#orderings.maxMovedRows) break;
     }
     this.#orderings.expect(kind, ids, sorts);
@@ -242,29 +271,6 @@ export class Tables {
       const row = existingRow(this, kind, id);
       return changeOf(kind, id, row, row);
     });
-  }
-}
-
-/** The lists of all indexes that changes replace. */
-export type IndexPlan = ReadonlyMap<Ordering, Replacements>;
-
-/** A row and an ordering that it left. */
-interface Entering {
-  readonly ordering: Ordering;
-  readonly row: Row;
-}
-
-/** Takes rows out of an ordering if their place in it changes, and notes which of them enter. */
-function leave(
-  ordering: Ordering,
-  changes: readonly Change[],
-  next: Lookup,
-  entering: Entering[],
-): void {
-  for (const { before, after } of changes) {
-    if (before !== null && after !== null && ordering.stays(before, after, next)) continue;
-    if (before !== null) ordering.leave(before);
-    if (after !== null) entering.push({ ordering, row: after });
   }
 }
 

@@ -171,6 +171,7 @@ export class Committer {
           this.#queue = this.#queue.slice(group.jobs.length);
           await this.#commitGroup(group, begun);
         }
+        if (!this.#low.data.settled) await inSlices(this.#low.data.settle());
       } catch (error) {
         this.#fail(error);
       }
@@ -241,7 +242,6 @@ export class Committer {
     // The state does not move in between: one change set is committed at a time.
     const plan = isLarge(changeSet) ? await inSlices(this.#low.data.plan(changeSet)) : undefined;
     await this.#log.append(encoded);
-    const bytes = encoded.bytes.length;
     let changes: readonly Change[];
     try {
       changes = this.#low.data.apply(changeSet, plan);
@@ -251,7 +251,7 @@ export class Committer {
     }
     for (const listener of this.#listeners) {
       // Answers are microtasks of this turn, so that they come first.
-      setImmediate(() => listener({ changeSet, changes, bytes }));
+      setImmediate(() => listener({ changeSet, changes, bytes: encoded.bytes.length }));
     }
   }
 

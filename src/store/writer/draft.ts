@@ -11,7 +11,7 @@ import { Candidates } from './candidates.ts';
 import { type Change, changeOf } from '../../model/change.ts';
 import { type ChangeSetContent, charactersOf, type LastIds } from '../change-set.ts';
 import { indexedAttributes } from '../memory/tables.ts';
-import { toldByTrail } from '../memory/told-rows.ts';
+import { toldByTrail } from './told-rows.ts';
 import { atOnce } from '../../slices.ts';
 import type { View } from '../view.ts';
 import { verify, type Write } from './verify.ts';
