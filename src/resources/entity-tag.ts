@@ -1,5 +1,5 @@
 /** Entity tags (spec 5.4). */
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 
 /** Characters of base64url, of 6 bits each: 132 bits of the digest. */
 const TAG_LENGTH = 22;
@@ -10,5 +10,23 @@ const TAG_LENGTH = 22;
  * change be lost.
  */
 export function entityTag(content: string | Uint8Array): string {
-  return `"${hash('sha256', content, 'base64url').slice(0, TAG_LENGTH)}"`;
+  return quoted(hash('sha256', content, 'base64url'));
+}
+
+/** The entity tag of a content that comes in parts, none of which cuts a surrogate pair. */
+export class EntityTagger {
+  readonly #hash = createHash('sha256');
+
+  update(part: string): void {
+    this.#hash.update(part);
+  }
+
+  /** @returns what {@link entityTag} gives for all parts together. */
+  tag(): string {
+    return quoted(this.#hash.digest('base64url'));
+  }
+}
+
+function quoted(digest: string): string {
+  return `"${digest.slice(0, TAG_LENGTH)}"`;
 }

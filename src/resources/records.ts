@@ -14,7 +14,7 @@ import { requireArray, requireTargets, writeEach } from './bulk.ts';
 import { type Created, recall, remember, retryOf } from './idempotency.ts';
 import { type Input, type Mode, parseInput, parseInputs, parseUpdates } from './input.ts';
 import { type ListText, listText } from './text/listing.ts';
-import { type Representation, representAll, representInParts } from './representation.ts';
+import { isLong, type Representation, representAll, representInParts } from './representation.ts';
 import { RepresentationCache } from './representation-cache.ts';
 import { change, insert } from './rows.ts';
 
@@ -89,7 +89,7 @@ export class Records {
       : this.#store.select(kind.name, narrowed);
     const text = listText<Row>(
       rows,
-      (row) => this.#representations.get(kind, row).text,
+      (row) => (this.#isQuick(kind, row) ? this.#representations.get(kind, row).text : null),
       (rest) => representAll(kind, rest, this.#store),
     );
     return { text, total };
@@ -111,8 +111,13 @@ export class Records {
     return requireRow(address, id, row, this.#store);
   }
 
-  read({ kind }: Address, row: Row): Representation {
-    return this.#representations.get(kind, row);
+  /** @returns a promise if so many rows belong to the row that its text is made in steps. */
+  read({ kind }: Address, row: Row): Representation | Promise<Representation> {
+    return this.#representations.prepare(kind, row) ?? this.#representations.get(kind, row);
+  }
+
+  #isQuick(kind: Kind, row: Row): boolean {
+    return this.#representations.has(kind, row) || !isLong(kind, row, this.#store);
   }
 
   /**

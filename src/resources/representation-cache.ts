@@ -10,7 +10,8 @@
  */
 import type { Kind, Row } from '../model/kind.ts';
 import type { ReadableStore } from '../store/state.ts';
-import { type Representation, represent } from './representation.ts';
+import { inSlices } from '../slices.ts';
+import { isLong, type Representation, represent, representNow } from './representation.ts';
 
 /** Bytes that entries take at most, unless set otherwise: some 100,000 SKUs. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -58,6 +59,8 @@ export class RepresentationCache {
   readonly #maxBytes: number;
   #young = new Generation();
   #old = new Generation();
+  /** Representations that are being made. */
+  readonly #running = new Map<Row, Promise<Representation>>();
 
   constructor(store: ReadableStore, maxBytes = MAX_BYTES) {
     this.#store = store;
@@ -69,6 +72,38 @@ export class RepresentationCache {
     return this.#young.bytes + this.#old.bytes;
   }
 
+  /**
+   * Makes a representation in steps if many rows belong to the row.
+   *
+   * @param row as the store has it.
+   * @returns what the row shows at the time of the call; undefined if {@link RepresentationCache.get}
+   *   has it, or makes it at once.
+   */
+  prepare(kind: Kind, row: Row): Promise<Representation> | undefined {
+    if (this.has(kind, row) || !isLong(kind, row, this.#store)) return undefined;
+    let running = this.#running.get(row);
+    if (running === undefined) {
+      running = this.#prepare(kind, row).finally(() => this.#running.delete(row));
+      this.#running.set(row, running);
+    }
+    return running;
+  }
+
+  /** Whether the representation of a row is here. */
+  has(kind: Kind, row: Row): boolean {
+    const version = this.#store.dependencyVersion(kind.name);
+    return (this.#young.get(row) ?? this.#old.get(row))?.version === version;
+  }
+
+  async #prepare(kind: Kind, row: Row): Promise<Representation> {
+    const version = this.#store.dependencyVersion(kind.name);
+    const representation = await inSlices(representNow(kind, row, this.#store));
+    // A commit that has replaced the row has dropped its entries already.
+    const isCurrent = this.#store.get(kind.name, row.id) === row;
+    if (isCurrent) this.#add(row, entryOf(representation, version));
+    return representation;
+  }
+
   /** @param row as the store has it. */
   get(kind: Kind, row: Row): Representation {
     const version = this.#store.dependencyVersion(kind.name);
@@ -76,13 +111,18 @@ export class RepresentationCache {
     if (young?.version === version) return young.representation;
     const old = this.#old.get(row);
     this.#old.delete(row);
-    const entry = old?.version === version ? old : this.#entryOf(kind, row, version);
+    const entry =
+      old?.version === version ? old : entryOf(represent(kind, row, this.#store), version);
+    this.#add(row, entry);
+    return entry.representation;
+  }
+
+  #add(row: Row, entry: Entry): void {
     if (this.#young.bytes + entry.bytes > this.#maxBytes / 2) {
       this.#old = this.#young;
       this.#young = new Generation();
     }
     if (entry.bytes <= this.#maxBytes / 2) this.#young.set(row, entry);
-    return entry.representation;
   }
 
   /** Drops the entry of a row that a commit has replaced or deleted. */
@@ -90,11 +130,10 @@ export class RepresentationCache {
     this.#young.delete(row);
     this.#old.delete(row);
   }
+}
 
-  #entryOf(kind: Kind, row: Row, version: number): Entry {
-    const representation = represent(kind, row, this.#store);
-    return { version, representation, bytes: ENTRY_BYTES + bytesOf(representation.text) };
-  }
+function entryOf(representation: Representation, version: number): Entry {
+  return { version, representation, bytes: ENTRY_BYTES + bytesOf(representation.text) };
 }
 
 /** What a text takes in memory: a byte a code unit as long as all are below U+0100, else two. */

@@ -2,11 +2,11 @@
 import type { Attribute, Kind, KindName, ChildrenAttribute, Row, Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { perKind } from '../model/per-kind.ts';
-import { existingRow, lookupIn } from '../model/rows.ts';
+import { existingRow } from '../model/rows.ts';
 import { joinOf } from '../model/rules.ts';
 import type { View } from '../store/view.ts';
-import { atOnce } from '../slices.ts';
-import { entityTag } from './entity-tag.ts';
+import type { ReadableStore } from '../store/state.ts';
+import { EntityTagger, entityTag } from './entity-tag.ts';
 
 type Shown = Scalar | object;
 
@@ -35,10 +35,12 @@ interface Plan {
 export class Representation {
   /** JSON text of the object. */
   readonly text: string;
-  #etag: string | null = null;
+  #etag: string | null;
 
-  constructor(text: string) {
+  /** @param etag of the text, if it is known. */
+  constructor(text: string, etag: string | null = null) {
     this.text = text;
+    this.#etag = etag;
   }
 
   /** See {@link entityTag}. It is made when it is first asked for: lists need none. */
@@ -47,20 +49,49 @@ export class Representation {
   }
 }
 
+/** What an object shows of other rows. */
+interface Related {
+  /** Values of the joined attributes, in the order of the plan. */
+  readonly joined: readonly Scalar[];
+  /** Rows that belong to it, in the order of the plan. */
+  readonly owned: readonly Iterable<Row>[];
+}
+
+/** Elements of one part of a text. */
+const PART_ELEMENTS = 64;
+
 const plans = new Map<KindName, Plan>();
 
-/** The row's object as JSON text. Yields between the rows that belong to it. */
-function* textOf(kind: Kind, row: Row, view: View): Generator<undefined, string> {
-  const { names, joins, owned, documents } = planOf(kind);
+/** The row's object as JSON text, in parts that are short unless the row itself is long. */
+function* textParts(kind: Kind, row: Row, { joined, owned }: Related): Generator<string, void> {
+  const plan = planOf(kind);
   const object: Record<string, Shown> = {};
   // First every name in its place, then what is not the row's own.
-  for (const name of names) object[name] = row[name] ?? null;
-  for (const { name, references, through, attribute } of joins) {
-    object[name] = view.get(references, row[through] ?? null)?.[attribute] ?? null;
+  for (const name of plan.names) object[name] = row[name] ?? null;
+  for (const [index, { name }] of plan.joins.entries()) object[name] = joined[index] ?? null;
+  for (const name of plan.documents) object[name] = objectIn(row[name] ?? null);
+  const long = new Map<string, Generator<Element[], void>>();
+  for (const [index, { name, attributes }] of plan.owned.entries()) {
+    const parts = elementsOf(attributes, owned[index] ?? []);
+    const first = parts.next().value ?? [];
+    object[name] = first;
+    if (first.length === PART_ELEMENTS) long.set(name, parts);
   }
-  for (const each of owned) object[each.name] = yield* elementsOf(each, row, view);
-  for (const name of documents) object[name] = objectIn(row[name] ?? null);
-  return JSON.stringify(object);
+  if (long.size === 0) {
+    yield JSON.stringify(object);
+    return;
+  }
+  let separator = '{';
+  for (const name of plan.names) {
+    const rest = long.get(name);
+    const text = JSON.stringify(object[name]);
+    yield `${separator}${JSON.stringify(name)}:${rest === undefined ? text : text.slice(0, -1)}`;
+    separator = ',';
+    if (rest === undefined) continue;
+    for (const elements of rest) yield `,${JSON.stringify(elements).slice(1, -1)}`;
+    yield ']';
+  }
+  yield '}';
 }
 
 /** Whether rows keep the JSON text of what objects show. */
@@ -72,73 +103,140 @@ function objectIn(text: Scalar): object | null {
   return typeof text === 'string' ? (JSON.parse(text) as object) : null;
 }
 
+type Element = Readonly<Record<string, Scalar>>;
+
+/** Some elements at a time, as clients see them; never none. */
 function* elementsOf(
-  { kind, through, attributes }: Plan['owned'][number],
-  row: Row,
-  view: View,
-): Generator<undefined, Record<string, Scalar>[]> {
-  const elements: Record<string, Scalar>[] = [];
-  for (const id of view.matching(kind, through, row.id)) {
-    const record = existingRow(view, kind, id);
+  attributes: readonly string[],
+  records: Iterable<Row>,
+): Generator<Element[], void> {
+  let elements: Element[] = [];
+  for (const record of records) {
     const element: Record<string, Scalar> = {};
     for (const attribute of attributes) element[attribute] = record[attribute] ?? null;
     elements.push(element);
-    yield;
+    if (elements.length < PART_ELEMENTS) continue;
+    yield elements;
+    elements = [];
   }
-  return elements;
+  if (elements.length > 0) yield elements;
+}
+
+/** What the object shows of other rows; those that belong to it are found as they are read. */
+function relatedIn(kind: Kind, row: Row, view: View): Related {
+  return {
+    joined: joinedIn(kind, row, view),
+    owned: planOf(kind).owned.map(({ kind: child, through }) => ({
+      *[Symbol.iterator]() {
+        for (const id of view.matching(child, through, row.id)) {
+          yield existingRow<KindName>(view, child, id);
+        }
+      },
+    })),
+  };
+}
+
+function joinedIn(kind: Kind, row: Row, view: View): Scalar[] {
+  return planOf(kind).joins.map(({ references, through, attribute }) => {
+    const joined: Row | undefined = view.get(references, row[through] ?? null);
+    return joined?.[attribute] ?? null;
+  });
+}
+
+/** Rows that belong to a row and are read at once, at most. */
+const MAX_READ_AT_ONCE = 256;
+
+/** The same as of the time of the call, whatever is committed later. */
+function relatedNow(kind: Kind, row: Row, store: ReadableStore): Related {
+  const owned = planOf(kind).owned.map(({ kind: child, through }) => {
+    const filters = [[through, row.id]] as const;
+    const all = { filters, sortby: 'id', order: 'asc', offset: 0, limit: Infinity } as const;
+    if (countOwned(child, through, row, store) > MAX_READ_AT_ONCE) {
+      return store.selectAll<KindName>(child, all).rows;
+    }
+    const ids = [...store.matching(child, through, row.id)];
+    return ids.map((id) => existingRow<KindName>(store, child, id));
+  });
+  return { joined: joinedIn(kind, row, store), owned };
+}
+
+function countOwned(child: KindName, through: string, row: Row, store: ReadableStore): number {
+  return store.rank(child, through, row.id, Number.POSITIVE_INFINITY);
+}
+
+/** Whether so many rows belong to a row that its text is to be made in steps. */
+export function isLong(kind: Kind, row: Row, store: ReadableStore): boolean {
+  return planOf(kind).owned.some(
+    ({ kind: child, through }) => countOwned(child, through, row, store) > MAX_READ_AT_ONCE,
+  );
 }
 
 /** The row as clients see it. */
 export function represent(kind: Kind, row: Row, view: View): Representation {
-  return atOnce(representInParts(kind, row, view));
+  return new Representation([...textParts(kind, row, relatedIn(kind, row, view))].join(''));
 }
 
 /** The same in steps, between which what the view shows must not change. */
-export function* representInParts(
+export function representInParts(
   kind: Kind,
   row: Row,
   view: View,
 ): Generator<undefined, Representation> {
-  return new Representation(yield* textOf(kind, row, view));
+  return joinedParts(textParts(kind, row, relatedIn(kind, row, view)));
+}
+
+/** A committed row as clients see it at the time of the call, in steps beside commits. */
+export function representNow(
+  kind: Kind,
+  row: Row,
+  store: ReadableStore,
+): Generator<undefined, Representation> {
+  return joinedParts(textParts(kind, row, relatedNow(kind, row, store)));
+}
+
+function* joinedParts(parts: Iterable<string>): Generator<undefined, Representation> {
+  const texts: string[] = [];
+  const tag = new EntityTagger();
+  for (const part of parts) {
+    // One part is the whole text of most objects, whose tag is made when it is asked for.
+    if (texts.length > 0) {
+      if (texts.length === 1) tag.update(texts[0] ?? '');
+      tag.update(part);
+    }
+    texts.push(part);
+    yield;
+  }
+  return new Representation(texts.join(''), texts.length > 1 ? tag.tag() : null);
 }
 
 /**
- * The JSON texts of rows, made as they are asked for. What they show of other rows is read now, so
- * that later changes do not show.
+ * The JSON texts of rows in parts, made as they are asked for. What they show of other rows is read
+ * now, so that later changes do not show.
  *
  * @param rows read to their end now if their objects show anything of other rows.
  */
-export function representAll(kind: Kind, rows: Iterable<Row>, view: View): Iterable<string> {
+export function representAll(
+  kind: Kind,
+  rows: Iterable<Row>,
+  store: ReadableStore,
+): Iterable<Iterable<string>> {
   const { joins, owned } = planOf(kind);
-  const alone = joins.length === 0 && owned.length === 0;
-  const given = alone ? rows : [...rows];
-  const source = alone ? view : frozenView(kind, given, view);
+  if (joins.length === 0 && owned.length === 0) {
+    return {
+      *[Symbol.iterator]() {
+        for (const row of rows) yield textParts(kind, row, ALONE);
+      },
+    };
+  }
+  const given = Array.from(rows, (row) => ({ row, related: relatedNow(kind, row, store) }));
   return {
     *[Symbol.iterator]() {
-      for (const row of given) yield atOnce(textOf(kind, row, source));
+      for (const { row, related } of given) yield textParts(kind, row, related);
     },
   };
 }
 
-/** What the objects of rows show of other rows, as it is now. */
-function frozenView(kind: Kind, rows: Iterable<Row>, view: View): View {
-  const { joins, owned } = planOf(kind);
-  const found = new Map<string, Row | undefined>();
-  const children = new Map<string, readonly number[]>();
-  const keep = (name: KindName, id: Scalar) => found.set(`${name} ${id}`, view.get(name, id));
-  for (const row of rows) {
-    for (const { references, through } of joins) keep(references, row[through] ?? null);
-    for (const { kind: child, through } of owned) {
-      const ids = [...view.matching(child, through, row.id)];
-      children.set(`${child} ${through} ${row.id}`, ids);
-      for (const id of ids) keep(child, id);
-    }
-  }
-  return {
-    get: lookupIn((name, id) => found.get(`${name} ${id}`)),
-    matching: (child, through, id) => children.get(`${child} ${through} ${id}`) ?? [],
-  };
-}
+const ALONE: Related = { joined: [], owned: [] };
 
 /** Attributes that a client sees; what the path says is not among them, nor what is internal. */
 export function visibleAttributes({ name }: Kind): readonly (readonly [string, Attribute])[] {

@@ -38,7 +38,7 @@ export interface Checked<Found> {
     services: Services,
     mediaType: string,
     request: HttpRequest,
-  ): Validators;
+  ): Validators | Promise<Validators>;
   /** The media types of GET among which `Accept` chooses; left out if there is one alone. */
   readonly offers?: readonly Offer[];
 }
@@ -87,12 +87,11 @@ function examine<Found>(
   return whenReady(path.resolve(params, services, reads), (found) => {
     const mediaType = chooseMediaType(path.offers, request, reads);
     const conditions = conditionsOf(request);
-    const unchanged =
-      conditions &&
-      judge(conditions, path.validators?.(found, services, mediaType, request) ?? null, reads);
-    return (
-      unchanged ?? operation.handle({ request, services, found, caller, mediaType, conditions })
-    );
+    const handle = () =>
+      operation.handle({ request, services, found, caller, mediaType, conditions });
+    if (conditions === null) return handle();
+    const validators = path.validators?.(found, services, mediaType, request) ?? null;
+    return whenReady(validators, (current) => judge(conditions, current, reads) ?? handle());
   });
 }
 

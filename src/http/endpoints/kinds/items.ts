@@ -7,7 +7,7 @@ import { membersOf } from '../../../resources/members.ts';
 import type { Precondition } from '../../../resources/records.ts';
 import type { Representation } from '../../../resources/representation.ts';
 import { inSlices } from '../../../slices.ts';
-import type { HttpResponse } from '../../message.ts';
+import { type HttpResponse, whenReady } from '../../message.ts';
 import { noBody, uncheckedJson } from '../../operations/body.ts';
 import { type Operation, operation, type RequestContext } from '../../operations/operation.ts';
 import { definePath, type Path } from '../../operations/path.ts';
@@ -152,9 +152,10 @@ function pluralsOf(referrers: readonly Referrer[]): string {
   return [...new Set(referrers.map(({ kind }) => kind.plural))].join(' or ');
 }
 
-function read(context: RequestContext<Item>): HttpResponse {
+function read(context: RequestContext<Item>): HttpResponse | Promise<HttpResponse> {
   const { services, found } = context;
-  return respond(services.records.read(found.address, found.row), context);
+  const current = services.records.read(found.address, found.row);
+  return whenReady(current, (representation) => respond(representation, context));
 }
 
 async function update(

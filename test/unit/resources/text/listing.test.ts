@@ -15,7 +15,11 @@ async function piecesOf(text: ListText): Promise<string[]> {
   return typeof text === 'string' ? [text] : Array.fromAsync(text);
 }
 
-const same = (texts: Iterable<string>) => texts;
+const same = (texts: Iterable<string>) => ({
+  *[Symbol.iterator]() {
+    for (const text of texts) yield [text];
+  },
+});
 
 test('whatever the rows, the pieces are the array, short, and cut between characters', async () => {
   const row = fc.oneof(
