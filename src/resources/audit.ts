@@ -31,13 +31,15 @@ export function* audit(
   author: Author,
   most: number,
 ): Generator<undefined, void> {
-  const audited = transaction.written().filter(({ kind }) => KINDS[kind].audited);
-  if (audited.length > 0 && most === 0) clear(transaction, AUDITS);
-  if (most === 0) return;
   const stamp = stampOf(author);
-  for (const change of audited) {
-    append(transaction, AUDITS, { ...stamp, ...actOf(change) }, (_, kept) => kept.bytes > most);
+  for (const change of transaction.written()) {
     yield;
+    if (!KINDS[change.kind].audited) continue;
+    if (most === 0) {
+      clear(transaction, AUDITS);
+      return;
+    }
+    append(transaction, AUDITS, { ...stamp, ...actOf(change) }, (_, kept) => kept.bytes > most);
   }
 }
 

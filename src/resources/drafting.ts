@@ -45,7 +45,7 @@ export async function draftWrite(
           const [target] = requireTargets(kind, [update], transaction, () => '');
           if (target !== undefined) yield* change(transaction, kind, target.row, input);
         }
-        return { id, changes: transaction.written() };
+        return { id, changes: [...transaction.written()] };
       }),
     );
   } finally {

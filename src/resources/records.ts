@@ -55,7 +55,7 @@ export class Records {
     this.#store = store;
     this.#representations = new RepresentationCache(store);
     store.onCommit(({ changes }) => {
-      for (const { before } of changes) if (before !== null) this.#representations.drop(before);
+      void inSlices(this.#representations.dropAll(changes));
     });
   }
 

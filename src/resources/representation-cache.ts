@@ -8,6 +8,7 @@
  * 2. The entries take at most the bytes that the cache may use. A row that a commit replaces or
  *    deletes takes its entry with it.
  */
+import type { Change } from '../model/change.ts';
 import type { Kind, Row } from '../model/kind.ts';
 import type { ReadableStore } from '../store/state.ts';
 import { inSlices } from '../slices.ts';
@@ -18,6 +19,9 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 /** What an entry takes besides its text, in bytes: the objects, the tag, its place in the map. */
 const ENTRY_BYTES = 256;
+
+/** Changes that are read between two pauses. */
+const STEP_CHANGES = 256;
 
 interface Entry {
   /** The store's dependency version for which the representation holds. */
@@ -125,10 +129,14 @@ export class RepresentationCache {
     if (entry.bytes <= this.#maxBytes / 2) this.#young.set(row, entry);
   }
 
-  /** Drops the entry of a row that a commit has replaced or deleted. */
-  drop(row: Row): void {
-    this.#young.delete(row);
-    this.#old.delete(row);
+  /** Drops, in steps, the entries of rows that a commit has replaced or deleted: nobody finds them. */
+  *dropAll(changes: readonly Change[]): Generator<undefined, void> {
+    for (const [index, { before }] of changes.entries()) {
+      if (index > 0 && index % STEP_CHANGES === 0) yield;
+      if (before === null) continue;
+      this.#young.delete(before);
+      this.#old.delete(before);
+    }
   }
 }
 

@@ -5,11 +5,18 @@
  * pages are to be made: once for each row, however often it has changed until then.
  */
 import type { Change } from '../../model/change.ts';
+import { inSlices } from '../../slices.ts';
 import type { Catalog } from '../shop/catalog.ts';
 import type { PageName } from '../shop/names.ts';
 import { dependentsOf, expand, type FanOut } from './dependents.ts';
 import { RowSummaries } from './row-summaries.ts';
 import { UniqueQueue } from './unique-queue.ts';
+
+/** Changes of one commit that are noted at once; a microsecond each. */
+const MAX_NOTED_AT_ONCE = 2000;
+
+/** Changes that are noted between two pauses. */
+const STEP_CHANGES = 256;
 
 export class PageNaming {
   readonly #catalog: Catalog;
@@ -19,14 +26,17 @@ export class PageNaming {
   #names: Iterator<PageName> | null = null;
   /** When the oldest change of them was committed, by performance.now(). */
   #namesSince = 0;
+  /** Ends when the changes of every commit so far are noted; null if they are. */
+  #noting: Promise<void> | null = null;
 
   constructor(catalog: Catalog) {
     this.#catalog = catalog;
   }
 
-  /** Rows whose pages are not all named yet; the ones under way count as one. */
+  /** Rows whose pages are not all named yet; the ones under way count as one or two. */
   get size(): number {
-    return this.#changed.size + this.#fanOuts.size + (this.#names === null ? 0 : 1);
+    const underWay = Number(this.#names !== null) + Number(this.#noting !== null);
+    return this.#changed.size + this.#fanOuts.size + underWay;
   }
 
   /** Whether names can be found without {@link begin}. */
@@ -45,8 +55,31 @@ export class PageNaming {
     return this.#changed.age;
   }
 
-  note(changes: readonly Change[]): void {
-    for (const change of changes) this.#changed.add(change);
+  /**
+   * Notes the changes of a commit, in slices if they are many.
+   *
+   * @param done called when these and all earlier ones are noted.
+   */
+  note(changes: readonly Change[], done: () => void): void {
+    if (this.#noting === null && changes.length <= MAX_NOTED_AT_ONCE) {
+      for (const change of changes) this.#changed.add(change);
+      done();
+      return;
+    }
+    const noting = (this.#noting ?? Promise.resolve())
+      .then(() => inSlices(this.#noteEach(changes)))
+      .then(() => {
+        if (this.#noting === noting) this.#noting = null;
+        done();
+      });
+    this.#noting = noting;
+  }
+
+  *#noteEach(changes: readonly Change[]): Generator<undefined, void> {
+    for (const [index, change] of changes.entries()) {
+      this.#changed.add(change);
+      if (index % STEP_CHANGES === 0) yield;
+    }
   }
 
   /** Lets {@link next} name the pages of all rows that have changed so far. */

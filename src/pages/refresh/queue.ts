@@ -87,9 +87,8 @@ export class PageQueue {
     this.#noted = store.sequence;
     this.retry = new Retry((names) => this.#add(names), this.#report);
     store.onCommit(({ changeSet, changes }) => {
-      this.#noted = changeSet.sequence;
       this.#notedAt = performance.now();
-      this.#naming.note(changes);
+      this.#naming.note(changes, () => (this.#noted = changeSet.sequence));
       this.#start();
     });
   }

@@ -78,8 +78,10 @@ async function* changesText(
   let [piece, isFirst, isWhole] = ['', true, true];
   let end = performance.now() + SLICE_MS;
   for (const change of changesIn(changeSet)) {
-    piece += isFirst ? change.text(subjects) : `,${change.text(subjects)}`;
-    isFirst = false;
+    if (change !== null) {
+      piece += isFirst ? change.text(subjects) : `,${change.text(subjects)}`;
+      isFirst = false;
+    }
     if (piece.length >= PIECE_UNITS) {
       isWhole = false;
       yield piece;

@@ -5,6 +5,9 @@ import type { ChangeSet } from '../../store/change-set.ts';
 
 const PUBLISHED = KIND_NAMES.filter((name) => KINDS[name].published);
 
+/** Rows that are read between two pauses. */
+const STEP_ROWS = 256;
+
 /** One changed row. */
 export interface PublishedChange {
   readonly resource: KindName;
@@ -23,18 +26,19 @@ export function isPublished({ put, delete: deleted }: ChangeSet): boolean {
  * never refers to a row that it does not have.
  *
  * @param changeSet as this version writes it: with the rows before.
+ * @returns null for a step in which no change was found: a reader may pause at each.
  */
-export function* changesIn(changeSet: ChangeSet): Generator<PublishedChange> {
-  const trail = trailIn(changeSet);
+export function* changesIn(changeSet: ChangeSet): Generator<PublishedChange | null> {
+  const trail = yield* trailIn(changeSet);
   const { put, delete: deleted } = changeSet;
   for (const name of PUBLISHED) {
-    const before = byId(changeSet.before?.[name] ?? []);
+    const before = yield* byId(changeSet.before?.[name] ?? []);
     for (const row of put[name] ?? []) {
       yield changeOf(changeSet, name, row.id, before.get(row.id), row, trail);
     }
   }
   for (const name of PUBLISHED.toReversed()) {
-    const before = byId(changeSet.before?.[name] ?? []);
+    const before = yield* byId(changeSet.before?.[name] ?? []);
     for (const id of deleted[name] ?? []) {
       yield changeOf(changeSet, name, id, before.get(id), null, trail);
     }
@@ -62,8 +66,13 @@ function changeOf(
   };
 }
 
-function byId(rows: readonly Row[]): ReadonlyMap<number, Row> {
-  return new Map(rows.map((row) => [row.id, row]));
+function* byId(rows: readonly Row[]): Generator<null, ReadonlyMap<number, Row>> {
+  const found = new Map<number, Row>();
+  for (const row of rows) {
+    found.set(row.id, row);
+    if (found.size % STEP_ROWS === 0) yield null;
+  }
+  return found;
 }
 
 /** What the audit entries of a change set tell of a row. */
@@ -74,9 +83,10 @@ interface Told {
   readonly before: string | null;
 }
 
-function trailIn({ put }: ChangeSet): ReadonlyMap<string, Told> {
+function* trailIn({ put }: ChangeSet): Generator<null, ReadonlyMap<string, Told>> {
   const trail = new Map<string, Told>();
-  for (const entry of put.audits ?? []) {
+  for (const [index, entry] of (put.audits ?? []).entries()) {
+    if (index > 0 && index % STEP_ROWS === 0) yield null;
     const name = `${String(entry['resource'])} ${String(entry['resource_id'])}`;
     const before = trail.get(name)?.before;
     trail.set(name, {

@@ -39,7 +39,7 @@ export async function* messagesOf(
   };
   let end = performance.now() + SLICE_MS;
   for (const change of changesIn(changeSet)) {
-    if (wanted.size === 0 || wanted.has(change.resource)) {
+    if (change !== null && (wanted.size === 0 || wanted.has(change.resource))) {
       data += changes === 0 ? change.text(true) : `,${change.text(true)}`;
       changes += 1;
     }

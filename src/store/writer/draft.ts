@@ -33,8 +33,11 @@ export interface Transaction extends View {
   delete(kind: KindName, id: number): void;
   /** The same; yields between the rows. */
   deleteInParts(kind: KindName, id: number): Generator<undefined, void>;
-  /** What it has written so far: each row once, in the order of the first writes. */
-  written(): Change[];
+  /**
+   * What it has written up to the first step: each row once, in the order of the first writes. It may
+   * write other rows between the steps.
+   */
+  written(): Iterable<Change>;
   /** The sequence of the change set that it becomes part of. */
   readonly sequence: number;
 }
@@ -219,18 +222,18 @@ export class Draft implements Transaction {
     }
   }
 
-  written(): Change[] {
+  *written(): Generator<Change> {
     const seen = new Map<KindName, Set<number>>();
-    const changes: Change[] = [];
-    for (const { kind, id, before } of this.#undoLog) {
+    const end = this.#undoLog.length;
+    for (const [index, { kind, id, before }] of this.#undoLog.entries()) {
+      if (index === end) return;
       let ids = seen.get(kind);
       if (ids === undefined) seen.set(kind, (ids = new Set()));
       if (ids.has(id)) continue;
       ids.add(id);
       const after = this.get(kind, id) ?? null;
-      if (before !== after) changes.push(changeOf(kind, id, before, after));
+      if (before !== after) yield changeOf(kind, id, before, after);
     }
-    return changes;
   }
 
   /**
@@ -257,7 +260,7 @@ export class Draft implements Transaction {
     let empty = this.#lastIds.size === 0;
     for (const [kind, rows] of this.#rows) {
       // By ascending id: new rows then enter their table in the order that every table keeps.
-      for (const id of [...rows.keys()].sort((a, b) => a - b)) {
+      for (const id of Float64Array.from(rows.keys()).sort()) {
         const after = rows.get(id) ?? null;
         yield;
         const committed = this.#state.get<KindName>(kind, id) ?? null;

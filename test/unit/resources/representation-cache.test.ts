@@ -2,10 +2,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { KIND_NAMES, type KindName } from '../../../src/model/kind.ts';
+import { changeOf } from '../../../src/model/change.ts';
 import { KINDS } from '../../../src/model/kinds.ts';
 import { existingRow } from '../../../src/model/rows.ts';
 import { RepresentationCache } from '../../../src/resources/representation-cache.ts';
 import { represent } from '../../../src/resources/representation.ts';
+import { atOnce } from '../../../src/slices.ts';
 import type { Transaction } from '../../../src/store/writer/draft.ts';
 import { Store } from '../../../src/store/store.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
@@ -181,8 +183,38 @@ test('a row that is dropped takes its entry with it, whichever generation has it
   const rows = [existingRow(store, 'skus', 1), existingRow(store, 'skus', 2)];
   for (const id of [1, 2]) read('skus', id);
   assert.ok(cache.bytes > 0);
-  for (const row of rows) cache.drop(row);
+  atOnce(cache.dropAll(rows.map((row) => changeOf<KindName>('skus', row.id, row, null))));
   assert.is(cache.bytes, 0);
+  await store.close();
+});
+
+test('a representation of many records is made in steps, is that of the request, and is kept', async () => {
+  const store = await filled();
+  const cache = new RepresentationCache(store);
+  const sku = existingRow(store, 'skus', 1);
+  assert.is(cache.prepare(KINDS.skus, sku), undefined, 'of few records at once');
+  const add = (count: number) =>
+    store.transact((draft) => {
+      for (let record = 0; record < count; record += 1) {
+        const id = draft.nextId('sku_specs');
+        draft.put('sku_specs', { id, sku_id: 1, spec_id: 1, option_id: 1 });
+      }
+    });
+  await add(5000);
+  const many = existingRow(store, 'skus', 1);
+  const preparing = cache.prepare(KINDS.skus, many);
+  assert.is(cache.prepare(KINDS.skus, many), preparing, 'once, whoever asks');
+  const expected = represent(KINDS.skus, many, store);
+  await add(1);
+  const prepared = await preparing;
+  assert.is(prepared?.text, expected.text);
+  assert.is(prepared?.etag, expected.etag);
+  assert.not(cache.has(KINDS.skus, many), 'of a row that is gone');
+  const now = existingRow(store, 'skus', 1);
+  const later = await cache.prepare(KINDS.skus, now);
+  assert.is(later?.text, represent(KINDS.skus, now, store).text);
+  assert.is(cache.get(KINDS.skus, now), later);
+  assert.is(cache.prepare(KINDS.skus, now), undefined);
   await store.close();
 });
 

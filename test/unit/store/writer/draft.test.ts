@@ -153,7 +153,7 @@ test('a transaction sees what it has written: each row once, as it was and is, i
     transaction.put<KindName>('skus', sku(transaction.nextId('skus'), 'Earlier')),
   );
   draft.run((transaction) => {
-    assert.equal(transaction.written(), [], 'what others wrote is theirs');
+    assert.equal([...transaction.written()], [], 'what others wrote is theirs');
     const [before, record] = [transaction.get('skus', 1), transaction.get('sku_specs', 1)];
     const earlier = transaction.get('skus', 3);
     transaction.put<KindName>('skus', sku(3, 'Once'));
@@ -161,18 +161,21 @@ test('a transaction sees what it has written: each row once, as it was and is, i
     transaction.put<KindName>('skus', sku(3, 'Twice'));
     const id = transaction.nextId('skus');
     transaction.put<KindName>('skus', sku(id, 'Come'));
-    assert.equal(transaction.written().at(-1), {
+    assert.equal([...transaction.written()].at(-1), {
       kind: 'skus',
       id,
       before: null,
       after: sku(id, 'Come'),
     });
     transaction.delete('skus', id);
-    assert.equal(transaction.written(), [
-      { kind: 'skus', id: 3, before: earlier ?? null, after: sku(3, 'Twice') },
-      { kind: 'skus', id: 1, before: before ?? null, after: null },
-      { kind: 'sku_specs', id: 1, before: record ?? null, after: null },
-    ]);
+    assert.equal(
+      [...transaction.written()],
+      [
+        { kind: 'skus', id: 3, before: earlier ?? null, after: sku(3, 'Twice') },
+        { kind: 'skus', id: 1, before: before ?? null, after: null },
+        { kind: 'sku_specs', id: 1, before: record ?? null, after: null },
+      ],
+    );
     assert.ok(before !== undefined && record !== undefined && earlier !== undefined);
   });
 });
