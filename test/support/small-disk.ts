@@ -128,6 +128,42 @@ export class FailingDisk {
   }
 }
 
+/** A file system on a device that loses power: what its device holds then is another file system. */
+export class CutDisk {
+  readonly directory = temporaryDirectory();
+  readonly #image = join(temporaryDirectory(), 'image');
+
+  constructor() {
+    writeFileSync(this.#image, '');
+    truncateSync(this.#image, 64 * 1024 * 1024);
+    command('mkfs.ext4', '-q', this.#image);
+    // What nobody syncs is to stay in memory: the file system writes by itself after five seconds.
+    mount(this.directory, '-o', 'loop,commit=300', this.#image);
+  }
+
+  /**
+   * Cuts the power at this moment, for a copy. Nothing may write while it is made.
+   *
+   * @param use is given the directory of what the device holds, its journal replayed.
+   */
+  async cut(use: (left: string) => void | Promise<void>): Promise<void> {
+    const image = `${this.#image}-cut`;
+    copyFileSync(this.#image, image);
+    const left = temporaryDirectory();
+    mount(left, '-o', 'loop', image);
+    try {
+      await use(left);
+    } finally {
+      unmount(left);
+      rmSync(image);
+    }
+  }
+
+  unmount(): void {
+    unmount(this.directory);
+  }
+}
+
 /** Whether the machine lets us do all that `attempt` does. */
 function possible(attempt: () => void): boolean {
   try {
@@ -149,6 +185,8 @@ export const canMountDevices = possible(() => {
   disk.fail();
   disk.unmount();
 });
+
+export const canCutPower = possible(() => new CutDisk().unmount());
 
 /** Half-written files below a directory. */
 export function temporariesBelow(directory: string): string[] {
