@@ -120,9 +120,7 @@ export class Searches {
 
   /** Takes in the changes of rows of a kind, after the table did. */
   change(kind: KindName, changes: readonly Change[]): void {
-    for (const index of this.#indexes[kind].values()) {
-      for (const { id, before, after } of changes) index.change(id, before, after);
-    }
+    for (const index of this.#indexes[kind].values()) index.change(changes);
     for (const [name, result] of this.#results) {
       if (concerns(result.kind, kind)) this.#results.delete(name);
     }

@@ -1,12 +1,17 @@
 /**
  * The words of one text attribute of a table, kept in step with commits.
  *
- * Invariant: once the index is built it holds exactly the words of the rows as they are now, between
- * two commits. It is built in slices from a snapshot; rows that change meanwhile are noted, and read
- * anew before the build ends.
+ * Invariants:
+ * 1. Once the index is built, its words and the changes that wait are together exactly the words of
+ *    the rows as they are now, between two commits. Few changes are taken in at once; many wait and
+ *    are taken in in slices, and before any search.
+ * 2. It is built in slices from a snapshot; rows that change meanwhile are noted, and read anew
+ *    before the build ends.
  */
+import type { Change } from '../../../model/change.ts';
 import type { Row } from '../../../model/kind.ts';
 import { foldText, wordsOf } from '../../../model/text-folding.ts';
+import { inSlices } from '../../../slices.ts';
 import type { RowTable } from '../row-table.ts';
 import type { Bitmap } from './id-set.ts';
 import { Vocabulary } from './vocabulary.ts';
@@ -14,12 +19,18 @@ import { Vocabulary } from './vocabulary.ts';
 /** Rows that are read between two pauses. */
 const STEP_ROWS = 32;
 
+/** Changes that are taken in at once; some ten microseconds each. */
+const MAX_AT_ONCE = 100;
+
 export class TextIndex {
   readonly #rows: RowTable;
   readonly #attribute: string;
   readonly #vocabulary = new Vocabulary();
   /** Rows that have changed since the snapshot; null once the index is built. */
   #changed: Set<number> | null = new Set();
+  /** Changes that wait, from the first one on that is not taken in. */
+  #waiting: Change[] = [];
+  #taken = 0;
 
   constructor(rows: RowTable, attribute: string) {
     this.#rows = rows;
@@ -49,15 +60,44 @@ export class TextIndex {
     this.#changed = null;
   }
 
-  /** Takes in a change of a row, after the table did. */
-  change(id: number, before: Row | null, after: Row | null): void {
-    if (this.#changed !== null) this.#changed.add(id);
-    else this.#replace(id, before ?? undefined, after ?? undefined);
+  /** Takes in the changes of one commit, after the table did. @param changes each row once. */
+  change(changes: readonly Change[]): void {
+    if (this.#changed !== null) {
+      for (const { id } of changes) this.#changed.add(id);
+    } else if (this.#waiting.length === 0 && changes.length <= MAX_AT_ONCE) {
+      for (const change of changes) this.#takeIn(change);
+    } else {
+      const isIdle = this.#waiting.length === 0;
+      for (const change of changes) this.#waiting.push(change);
+      if (isIdle) void inSlices(this.#takeInWaiting());
+    }
   }
 
   /** See {@link Vocabulary.find}. */
-  find(text: string, found: Bitmap): Generator<undefined, void> {
-    return this.#vocabulary.find(text, found);
+  *find(text: string, found: Bitmap): Generator<undefined, void> {
+    yield* this.#takeInWaiting();
+    yield* this.#vocabulary.find(text, found);
+  }
+
+  /** May run more than once at the same time: every step takes changes in that no other has. */
+  *#takeInWaiting(): Generator<undefined, void> {
+    for (let change = this.#next(); change !== undefined; change = this.#next()) {
+      this.#takeIn(change);
+      if (this.#taken % STEP_ROWS === 0) yield;
+    }
+  }
+
+  #next(): Change | undefined {
+    const change = this.#waiting[this.#taken];
+    this.#taken += 1;
+    if (change !== undefined) return change;
+    this.#waiting = [];
+    this.#taken = 0;
+    return undefined;
+  }
+
+  #takeIn({ id, before, after }: Change): void {
+    this.#replace(id, before ?? undefined, after ?? undefined);
   }
 
   #replace(id: number, before: Row | undefined, after: Row | undefined): void {

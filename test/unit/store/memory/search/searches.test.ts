@@ -213,4 +213,39 @@ test('a search that commits outrun again and again is refused', async () => {
   assert.is((refused as CatalogError).code, 'busy');
 });
 
+test('a commit of many rows is searched at once, though its words are taken in in slices', async () => {
+  const rows = catalog();
+  const tables = new Tables(rows, { smallTableRows: 0, sliceMs: 0 });
+  const sku = (id: number, name: string) => {
+    return { id, name, caption: '', goods_id: 1, category_id: 1 };
+  };
+  const rename = (name: (id: number) => string) => {
+    const ids = Array.from({ length: 1000 }, (_, index) => index + 1);
+    return ids.map((id) =>
+      changeOf('skus', id, part(rows.skus.get(id) ?? null), part(sku(id, name(id)))),
+    );
+  };
+  const find = async (word: string) => {
+    const selection = { ...ALL, words: [word], limit: 2000 };
+    await prepare(tables, selection);
+    return tables.select('skus', selection).rows.map(({ id }) => id);
+  };
+  tables.apply(rename((id) => `first ${id}`));
+  assert.is((await find('first')).length, 1000);
+  let turns = 0;
+  for (const word of ['second', 'third', 'fourth']) {
+    tables.apply(rename((id) => (id % 2 === 0 ? word : `odd ${word}`)));
+    setImmediate(() => (turns += 1));
+    // A second commit, before the words of the first are taken in.
+    const [one] = rename(() => `alone ${word}`);
+    if (one !== undefined) tables.apply([one]);
+    const [odd, all, alone] = await Promise.all([find('odd'), find(word), find('alone')]);
+    assert.is(odd.length, 499);
+    assert.is(all.length, 1000);
+    assert.equal(alone, [1]);
+    assert.equal(await find('first'), []);
+  }
+  assert.is(turns, 3, 'the event loop has turned meanwhile');
+});
+
 test.run();
