@@ -69,7 +69,7 @@ export async function inDirectory(
     for (const child of children) child.kill('SIGKILL');
     rmSync(directory, { recursive: true, force: true });
   }
-  process.exit(0);
+  process.exit(process.exitCode ?? 0);
 }
 
 /** The value below which a share of the sorted values lies. */

@@ -2,6 +2,9 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { atOnce } from '../../../../src/slices.ts';
+import { encodeChangeSet } from '../../../../src/store/files/change-set.ts';
+import { State } from '../../../../src/store/state.ts';
 import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import type { View } from '../../../../src/store/view.ts';
 import { MemoryStore } from '../../../support/memory-store.ts';
@@ -47,6 +50,57 @@ test('rows and look-ups by value are those of the moment', () => {
       view.close();
     }),
   );
+});
+
+/** Applies a change set of categories, planned or row by row. */
+function move(
+  state: State,
+  put: readonly (readonly [id: number, parent_id: number | null])[],
+  deleted: readonly number[],
+  isPlanned: boolean,
+): void {
+  const { changeSet } = encodeChangeSet({
+    sequence: state.sequence + 1,
+    previous: state.digest,
+    time: '2024-02-29T00:00:00.000Z',
+    last_ids: {},
+    put: { categories: put.map(([id, parent_id]) => ({ id, name: `category ${id}`, parent_id })) },
+    delete: { categories: deleted },
+  });
+  state.apply(changeSet, isPlanned ? atOnce(state.plan(changeSet)) : undefined);
+}
+
+test('lists that commits of many rows replace are those of the moment too', () => {
+  const state = State.empty();
+  const ids = Array.from({ length: 3000 }, (_, index) => index + 4);
+  const children = ids.map((id) => [id, (id % 3) + 1] as const);
+  move(state, [[1, null], [2, null], [3, null], ...children], [], true);
+  const view = state.freeze();
+  const shownOf = (of: View) =>
+    PARENTS.map((parent) => [...of.matching('categories', 'parent_id', parent)]);
+  const before = shownOf(state);
+  for (const isPlanned of [true, false, true]) {
+    const moved = ids.filter((id) => id % 2 === 0).map((id) => [id, (id % 2) + 2] as const);
+    const gone = ids.filter((id) => id % 5 === 0 && id % 2 === 1 && state.get('categories', id));
+    move(state, moved, gone.slice(0, 200), isPlanned);
+    assert.equal(shownOf(view), before, 'as soon as they are replaced');
+    for (const [position, parent] of PARENTS.entries()) {
+      const now = [...state.matching('categories', 'parent_id', parent)];
+      const expected = [...state.rows.categories.values()].filter((r) => r['parent_id'] === parent);
+      assert.equal(
+        now,
+        expected.map(({ id }) => id),
+        `parent ${parent}, ${position}`,
+      );
+    }
+    assert.equal(state.indexFaults(), []);
+    assert.is(state.settled, !isPlanned);
+    atOnce(state.settle());
+    assert.ok(state.settled);
+    assert.equal(shownOf(view), before, 'and later');
+    assert.equal(state.indexFaults(), []);
+  }
+  view.close();
 });
 
 test.run();
