@@ -14,7 +14,12 @@ import { requireArray, requireTargets, writeEach } from './bulk.ts';
 import { type Created, recall, remember, retryOf } from './idempotency.ts';
 import { type Input, type Mode, parseInput, parseInputs, parseUpdates } from './input.ts';
 import { type ListText, listText } from './text/listing.ts';
-import { isLong, type Representation, representAll, representInParts } from './representation.ts';
+import {
+  hasLongText,
+  type Representation,
+  representAll,
+  representInParts,
+} from './representation.ts';
 import { RepresentationCache } from './representation-cache.ts';
 import { change, insert } from './rows.ts';
 
@@ -117,7 +122,7 @@ export class Records {
   }
 
   #isQuick(kind: Kind, row: Row): boolean {
-    return this.#representations.has(kind, row) || !isLong(kind, row, this.#store);
+    return this.#representations.has(kind, row) || !hasLongText(kind, row, this.#store);
   }
 
   /**

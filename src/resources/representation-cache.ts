@@ -12,7 +12,7 @@ import type { Change } from '../model/change.ts';
 import type { Kind, Row } from '../model/kind.ts';
 import type { ReadableStore } from '../store/state.ts';
 import { inSlices } from '../slices.ts';
-import { isLong, type Representation, represent, representNow } from './representation.ts';
+import { hasLongText, type Representation, represent, representNow } from './representation.ts';
 
 /** Bytes that entries take at most, unless set otherwise: some 100,000 SKUs. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -84,7 +84,7 @@ export class RepresentationCache {
    *   has it, or makes it at once.
    */
   prepare(kind: Kind, row: Row): Promise<Representation> | undefined {
-    if (this.has(kind, row) || !isLong(kind, row, this.#store)) return undefined;
+    if (this.has(kind, row) || !hasLongText(kind, row, this.#store)) return undefined;
     let running = this.#running.get(row);
     if (running === undefined) {
       running = this.#prepare(kind, row).finally(() => this.#running.delete(row));

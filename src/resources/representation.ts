@@ -165,7 +165,7 @@ function countOwned(child: KindName, through: string, row: Row, store: ReadableS
 }
 
 /** Whether so many rows belong to a row that its text is to be made in steps. */
-export function isLong(kind: Kind, row: Row, store: ReadableStore): boolean {
+export function hasLongText(kind: Kind, row: Row, store: ReadableStore): boolean {
   return planOf(kind).owned.some(
     ({ kind: child, through }) => countOwned(child, through, row, store) > MAX_READ_AT_ONCE,
   );

@@ -162,12 +162,15 @@ class Run {
   async round(server: TestServer): Promise<void> {
     const last = this.answers + 1 + this.#random(MAX_ANSWERS);
     const delay = this.#random(MAX_DELAY_MS * 1000) / 1000;
-    let killed: Promise<unknown> | null = null;
+    let isDue = false;
     const onAnswer = () => {
-      if (this.answers >= last) killed ??= pause(delay).then(() => server.kill());
+      if (isDue || this.answers < last) return;
+      isDue = true;
+      void pause(delay).then(() => server.kill());
     };
+    // The clients end with the server.
     await Promise.all(Array.from({ length: CLIENTS }, () => this.client(server, onAnswer)));
-    await killed;
+    await server.finished;
   }
 }
 
