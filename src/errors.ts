@@ -69,6 +69,17 @@ export const CODES = {
   schema_version: { status: 500, exit: 1, meaning: 'the store has another schema version' },
   check_failed: { status: 500, exit: 1, meaning: 'the check of a store found problems' },
   backup_failed: { status: 500, exit: 1, meaning: 'a backup could not be written or read' },
+  encryption: {
+    status: 500,
+    exit: 1,
+    meaning: 'a key file cannot be used, or what it encrypted cannot be decrypted',
+  },
+  archive_failed: { status: 500, exit: 1, meaning: 'an archive cannot be reached or read' },
+  archive_refused: {
+    status: 500,
+    exit: 1,
+    meaning: 'the archive is of another history, or another server writes it',
+  },
   export_failed: { status: 500, exit: 1, meaning: 'an export could not be written' },
   import_failed: { status: 500, exit: 1, meaning: 'a file could not be imported' },
   key_file: { status: 500, exit: 1, meaning: 'the signing keys cannot be used' },

@@ -22,6 +22,7 @@ import { Money } from '../model/money.ts';
 import { Undo } from '../resources/audit/undo.ts';
 import { lastBackupTime } from '../store/files/last-backup.ts';
 import { Store } from '../store/store.ts';
+import { type Archive, type ArchiveSeams, openArchive } from './archive/open.ts';
 import type { Monitor } from './catalog-monitor.ts';
 import type { Context } from './context.ts';
 import { openImports } from './imports/open.ts';
@@ -46,10 +47,13 @@ export type CatalogOptions = Pick<
   | 'maxJsonElements'
   | 'maxImport'
   | 'pageDelay'
+  | 'archive'
+  | 'archiveKey'
+  | 'archiveKeep'
 >;
 
 /** What the composition or a test provides: the time, the work of hashing, the memory. */
-export interface Seams extends ChangeSeams {
+export interface Seams extends ChangeSeams, ArchiveSeams {
   /** Milliseconds since the epoch; stored times, tokens and failed logins go by it. */
   readonly clock?: { readonly now: () => number };
   readonly verifyPassword?: PasswordCheck;
@@ -69,6 +73,7 @@ export interface Catalog {
   readonly store: Store;
   readonly pages: PageQueue;
   readonly changes: Pick<Changes, 'endWaits' | 'figures'>;
+  readonly archive: Pick<Archive, 'figures' | 'details'>;
   /** Writes the pages that wait, for at most `grace` milliseconds, and closes the store. */
   readonly close: (grace: number) => Promise<void>;
 }
@@ -140,6 +145,7 @@ async function compose(
   const audited = new AuditedStore(store, { now: clock?.now, auditBytes, requireRoom });
   const { imports, close: endImports } = await openImports(options, audited, disk, monitor);
   const changes = await openChanges(data, audited, { disk, version }, monitor, seams);
+  const archive = openArchive(options, store, { disk, env }, monitor, seams);
   const application = createApplication({
     records: new Records(audited),
     undo: new Undo(audited),
@@ -161,6 +167,7 @@ async function compose(
     protectBooks: options.protectBooks === true,
     jsonLimits: { depth: options.maxJsonDepth, elements: options.maxJsonElements },
     readiness: monitor.readiness.reason,
+    readinessDetails: archive.details,
     openConsole: opening(open),
     onFault: (requestId, error) =>
       monitor.log.failure(`request ${requestId} failed: ${messageOf(error)}`, error),
@@ -170,11 +177,13 @@ async function compose(
     store,
     pages: pages.queue,
     changes,
+    archive,
     async close(grace) {
       await endImports();
       await changes.close();
       await pages.queue.drain(grace);
       pages.close();
+      await archive.close();
       await store.close();
     },
   };

@@ -1,6 +1,7 @@
 /** What operators see of a running server: log, metrics, readiness. */
 import { messageOf } from '../errors.ts';
 import type { Limits } from '../http/wire/limits.ts';
+import type { Archive } from './archive/open.ts';
 import { operatorApplication } from './operator.ts';
 import type { AccessListener } from '../http/wire/access-record.ts';
 import { type HttpServer, startServer } from '../http/wire/server.ts';
@@ -33,6 +34,7 @@ interface Watched {
   readonly store: Store;
   readonly pages: Pick<PageQueue, 'length' | 'oldest' | 'retry'>;
   readonly changes: Pick<Changes, 'figures'>;
+  readonly archive: Pick<Archive, 'figures' | 'details'>;
   readonly server: HttpServer;
   /** Milliseconds since the epoch; null if none was made. */
   readonly lastBackup: () => number | null;
@@ -111,7 +113,7 @@ export class Operation {
   }
 
   /** Serves the metrics if they have a port. @throws CatalogError `listen`. */
-  async open({ store, pages, changes, server, lastBackup }: Watched): Promise<void> {
+  async open({ store, pages, changes, archive, server, lastBackup }: Watched): Promise<void> {
     const { metricsPort: port, metricsHost, host } = this.#options;
     if (port === undefined) return;
     const { log, readiness, memory } = this;
@@ -123,6 +125,7 @@ export class Operation {
       oldestPage: () => pages.oldest,
       failedPages: () => pages.retry.size,
       changes: changes.figures,
+      archive: archive.figures,
       connections: () => server.connections,
       ready: () => readiness.reason() === null,
       memoryLimit: memory.limit,
@@ -136,7 +139,11 @@ export class Operation {
     this.#metrics = metrics;
     this.#stopMeasuring = measureEventLoopDelay(metrics.delayed);
     this.#server = await startServer({
-      application: operatorApplication({ readiness: readiness.reason, metrics }),
+      application: operatorApplication({
+        readiness: readiness.reason,
+        readinessDetails: archive.details,
+        metrics,
+      }),
       host: metricsHost ?? host,
       port,
       flags: { host: '--metrics-host', port: '--metrics-port' },

@@ -22,7 +22,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
   const operation = new Operation(options, context.version);
   process.on('uncaughtException', operation.onFault);
   process.on('unhandledRejection', operation.onFault);
-  const { application, store, pages, changes, close } = await openCatalog(
+  const { application, store, pages, changes, archive, close } = await openCatalog(
     options,
     context,
     operation,
@@ -43,7 +43,7 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     isMemoryScarce: operation.memory.isScarce,
   });
   const lastBackup = () => lastBackupTime(context.disk, options.data);
-  await operation.open({ store, pages, changes, server, lastBackup });
+  await operation.open({ store, pages, changes, archive, server, lastBackup });
   pages.compare();
   // Only now: a start that fails has one line, its error.
   if (store.created) {

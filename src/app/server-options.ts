@@ -1,4 +1,5 @@
 /** The settings of a server. src/cli reads them from flags and variables. */
+import type { ArchiveOptions } from './archive/open.ts';
 import type { PageSettings } from '../pages/shop/settings.ts';
 import type { Format, Level } from '../telemetry/log.ts';
 
@@ -33,7 +34,7 @@ export interface OperationOptions {
   readonly sendTimeout: number;
 }
 
-export interface ServeOptions extends OperationOptions {
+export interface ServeOptions extends OperationOptions, ArchiveOptions {
   /** The data directory. */
   readonly data: string;
   readonly host: string;

@@ -30,6 +30,7 @@ export interface Services {
   readonly pageBuilds: PageBuildService;
   readonly jsonLimits: JsonLimits;
   readonly readiness: Readiness;
+  readonly readinessDetails: () => ReadinessDetails;
   readonly openConsole: OpenConsole;
   /** `/openapi.json`, made when it is first asked for. */
   readonly description: () => ServedDocument;
@@ -37,6 +38,17 @@ export interface Services {
 
 /** Why writes cannot be taken now, in words for an operator; null if they can. */
 export type Readiness = () => string | null;
+
+/** What `/readyz?verbose` tells beyond whether the server takes writes. */
+export interface ReadinessDetails {
+  /** How far the archive is behind; left out if there is none. */
+  readonly archive?: {
+    readonly behind_change_sets: number;
+    readonly behind_seconds: number;
+    /** Whether the last attempt to reach it failed. */
+    readonly failing: boolean;
+  };
+}
 
 /** A file of the folder, by its path in it; null if there is none. */
 type StaticFiles = (name: string) => Promise<Pick<ServedDocument, 'body' | 'modified'> | null>;

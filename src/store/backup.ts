@@ -127,7 +127,12 @@ export async function restoreBackup(
   }
 }
 
-function requireNoStore(disk: Disk, directory: string): void {
+/**
+ * Checks that a backup can be restored into a directory.
+ *
+ * @throws CatalogError `store_not_empty`.
+ */
+export function requireNoStore(disk: Disk, directory: string): void {
   const { sequences, unexpected } = listChanges(disk, directory);
   const found = disk.list(directory).find((name) => !NO_STORE.has(name) && !name.startsWith('.'));
   if (sequences.length === 0 && unexpected.length === 0 && found === undefined) return;

@@ -34,6 +34,12 @@ interface ChangeFigures {
   readonly lag: number;
 }
 
+/** How far the archive is behind the store. */
+interface ArchiveFigures {
+  readonly changeSets: number;
+  readonly seconds: number;
+}
+
 /** Values that are read when Prometheus requests the metrics. */
 export interface Sources {
   /** Rows by the plural of their kind. */
@@ -49,6 +55,8 @@ export interface Sources {
   /** Pages that could not be written and are tried again. */
   readonly failedPages: () => number;
   readonly changes: () => ChangeFigures;
+  /** Null if there is no archive. */
+  readonly archive: (() => ArchiveFigures) | null;
   readonly connections: () => number;
   readonly ready: () => boolean;
   /** Bytes. */
@@ -132,6 +140,7 @@ export class Metrics {
     );
     this.#measureChanges(sources.changes);
     this.#measureDisk(sources.disk);
+    if (sources.archive !== null) this.#measureArchive(sources.archive);
     this.#value('catalog_http_connections', 'Connections that are open.', connections);
     this.#value('catalog_ready', '1 while /readyz answers 200.', () => Number(ready()));
     this.#total('catalog_log_lines_lost_total', 'Lines of the log that were lost.', logLinesLost);
@@ -199,6 +208,19 @@ export class Metrics {
       'catalog_disk_min_free_bytes',
       'Free space below which /readyz answers 503.',
       () => read()?.minimum ?? null,
+    );
+  }
+
+  #measureArchive(read: () => ArchiveFigures): void {
+    this.#value(
+      'catalog_archive_behind_seconds',
+      'Since the oldest change set that is not in the archive was made.',
+      () => read().seconds,
+    );
+    this.#value(
+      'catalog_archive_behind_change_sets',
+      'Change sets that are not in the archive.',
+      () => read().changeSets,
     );
   }
 

@@ -12,6 +12,8 @@ const SRC = join(ROOT, 'src');
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   cli: [
     'app',
+    'archive',
+    'encryption',
     'resources',
     'pages',
     'http',
@@ -23,6 +25,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'errors',
   ],
   app: [
+    'archive',
+    'encryption',
     'http',
     'resources',
     'pages',
@@ -38,8 +42,10 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   http: ['resources', 'auth', 'model', 'telemetry', 'console', 'errors', 'slices'],
   resources: ['store', 'model', 'errors', 'slices'],
   pages: ['store', 'disk', 'model', 'errors', 'slices'],
+  archive: ['encryption', 'store', 'disk', 'model', 'errors', 'slices'],
   store: ['disk', 'model', 'errors', 'slices'],
   auth: ['disk', 'errors', 'slices'],
+  encryption: ['disk', 'errors'],
   disk: ['errors', 'slices'],
   model: ['errors', 'slices'],
   console: ['errors'],

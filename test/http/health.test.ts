@@ -1,8 +1,10 @@
-/** `/healthz` and `/readyz` (spec 5.9). */
+/** `/healthz` and `/readyz` (spec 5.9, 15.7). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send } from '../support/client.ts';
+import { MemoryObjects } from '../support/object-store.ts';
 import { closeServices, openService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 test.after(closeServices);
 
@@ -31,6 +33,26 @@ test('with a base path both are below it, and nowhere else', async () => {
     assert.is((await send(server, 'GET', path)).status, 404);
   }
   await server.stop();
+});
+
+test('/readyz?verbose says how far the archive is behind, and without an archive nothing more', async () => {
+  const plain = await openService();
+  const answer = await send(plain, 'GET', '/readyz?verbose', { token: null });
+  assert.equal([answer.status, answer.json], [200, { status: 'ready' }]);
+  await plain.stop();
+  const archiveStore = new MemoryObjects();
+  const archive = { kind: 'directory', path: '/archive' } as const;
+  const server = await openService({ archive, archiveStore });
+  await until('the archive is in step', async () => {
+    const { json } = await send(server, 'GET', '/readyz?verbose', { token: null });
+    return json.archive.behind_seconds === 0;
+  });
+  const { json } = await send(server, 'GET', '/readyz?verbose', { token: null });
+  const figures = { behind_change_sets: 0, behind_seconds: 0, failing: false };
+  assert.equal(json, { status: 'ready', archive: figures });
+  assert.equal((await send(server, 'GET', '/readyz', { token: null })).json, { status: 'ready' });
+  await server.stop();
+  assert.ok(archiveStore.in('bases').length > 0);
 });
 
 test.run();

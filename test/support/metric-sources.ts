@@ -12,6 +12,7 @@ export function sourcesWith(changes: Partial<Sources> = {}): Sources {
     oldestPage: zero,
     failedPages: zero,
     changes: () => ({ open: 0, delivered: 0, failed: 0, failing: 0, lag: 0 }),
+    archive: () => ({ changeSets: 0, seconds: 0 }),
     connections: zero,
     ready: () => true,
     memoryLimit: 0,

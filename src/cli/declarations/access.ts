@@ -4,6 +4,7 @@ import type { Context } from '../../app/context.ts';
 import { ROLES, type Role } from '../../auth/roles.ts';
 import { type Common, command, subcommand } from '../command.ts';
 import { issueTokenCommand } from '../commands/issue-token.ts';
+import { keysGenerate } from '../commands/archive.ts';
 import { keysList, keysRotate } from '../commands/keys.ts';
 import { revokeTokens } from '../commands/revoke-tokens.ts';
 import {
@@ -23,6 +24,7 @@ import {
   parseTokenId,
   parseUserName,
 } from '../flags/access.ts';
+import { parseFile } from '../flags/values.ts';
 
 export function declareAccessCommands(program: Command, context: Context): void {
   declareIssueToken(program, context);
@@ -31,7 +33,10 @@ export function declareAccessCommands(program: Command, context: Context): void 
     context,
   );
   declareTokens(subcommand(program, 'tokens', 'revoke tokens before they expire'), context);
-  declareKeys(subcommand(program, 'keys', 'manage the keys that sign tokens'), context);
+  declareKeys(
+    subcommand(program, 'keys', 'manage the keys that sign tokens, and those of archives'),
+    context,
+  );
 }
 
 function declareIssueToken(program: Command, context: Context): void {
@@ -105,6 +110,10 @@ function declareKeys(keys: Command, context: Context): void {
     .action(({ data, overlap }: Common & { overlap: number }) =>
       keysRotate({ data, overlap }, context),
     );
+  subcommand(keys, 'generate', 'make a key file that encrypts an archive')
+    .argument('<file>', 'the new file, outside of the data directory', parseFile)
+    .option('--verbose', 'print the stack of an error as well')
+    .action((file: string) => keysGenerate(file, context));
   command(keys, 'list', 'print id, age and state of every key, never the secret').action(
     ({ data }: Common) => keysList(data, context),
   );

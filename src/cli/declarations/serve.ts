@@ -6,6 +6,7 @@ import { DEFAULT_SETTINGS } from '../../pages/shop/settings.ts';
 import { DEFAULT_AUDIT_BYTES } from '../../resources/audit.ts';
 import { DEFAULT_CHECKPOINT_BYTES, DEFAULT_HISTORY_BYTES } from '../../store/files/file-log.ts';
 import { type Common, command } from '../command.ts';
+import { addArchiveFlags } from '../flags/archive.ts';
 import { flag } from '../flags/flag.ts';
 import { addLimitFlags, addTimeoutFlags } from '../flags/limits.ts';
 import { addLoggingFlags } from '../flags/logging.ts';
@@ -49,6 +50,7 @@ export function declareServe(program: Command, context: Context): void {
     }),
   );
   addChangeFlags(serve);
+  addArchiveFlags(serve);
   addLoggingFlags(serve);
   addLimitFlags(serve);
   addTimeoutFlags(serve);

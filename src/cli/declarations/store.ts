@@ -2,12 +2,15 @@
 import { type Command, Option } from 'commander';
 import type { Context } from '../../app/context.ts';
 import { type Common, command } from '../command.ts';
+import type { ArchiveAddress } from '../../archive/storage/address.ts';
+import { checkArchiveCommand, restoreArchive } from '../commands/archive.ts';
 import { backup, type BackupOptions } from '../commands/backup/backup.ts';
 import { restore, type RestoreOptions } from '../commands/backup/restore.ts';
 import { check } from '../commands/check.ts';
 import { migrate } from '../commands/migrate.ts';
 import { undo } from '../commands/undo.ts';
 import { parseSubject } from '../flags/access.ts';
+import { keyFlag, parseAddress, parseInstant, parseSequence } from '../flags/archive.ts';
 import {
   parseEntryIds,
   parseFile,
@@ -29,9 +32,14 @@ export function declareStoreCommands(program: Command, context: Context): void {
       ),
     );
 
-  command(program, 'check', 'verify every file, row and reference of the store').action(
-    (options: Common) => check(options, context),
-  );
+  command(program, 'check', 'verify every file, row and reference of a store or an archive')
+    .option('--archive <url>', 'check this archive instead of a store', parseAddress)
+    .addOption(keyFlag('the key of the archive'))
+    .action((options: Common & { archive?: ArchiveAddress; archiveKey?: string }) => {
+      const { archive, archiveKey: key = null } = options;
+      if (archive !== undefined) return checkArchiveCommand({ archive, key }, context);
+      return check(options, context);
+    });
 
   declareBackup(program, context);
   declareRestore(program, context);
@@ -59,23 +67,62 @@ function declareBackup(program: Command, context: Context): void {
     );
 }
 
+interface RestoreFlags extends Omit<RestoreOptions, 'file'> {
+  readonly from?: ArchiveAddress;
+  readonly archiveKey?: string;
+  readonly at?: string;
+  readonly sequence?: number;
+}
+
 function declareRestore(program: Command, context: Context): void {
-  command(program, 'restore', 'make a store from a backup, in an empty directory')
-    .argument('<file>', '"-" for standard input', parseFile)
+  const restoring = command(
+    program,
+    'restore',
+    'make a store from a backup or an archive, in an empty directory',
+  ).argument('[file]', 'a backup; "-" for standard input', parseFile);
+  addArchiveSource(restoring);
+  restoring
     .addOption(
       new Option('--passphrase-file <file>', 'file with the passphrase of the keys')
         .argParser(parseFile)
-        .conflicts(['identityFile', 'withoutKeys']),
+        .conflicts(['identityFile', 'withoutKeys', 'from']),
     )
     .addOption(
       new Option('--identity-file <file>', 'file with an age identity for the keys')
         .argParser(parseFile)
-        .conflicts('withoutKeys'),
+        .conflicts(['withoutKeys', 'from']),
     )
-    .option('--without-keys', 'leave encrypted keys out; tokens of before are then void')
-    .action((file: string, flags: Omit<RestoreOptions, 'file'>) =>
-      restore({ ...flags, file }, context),
-    );
+    .addOption(
+      new Option(
+        '--without-keys',
+        'leave encrypted keys out; tokens of before are then void',
+      ).conflicts('from'),
+    )
+    .action((file: string | undefined, flags: RestoreFlags) => {
+      const { data, from, archiveKey: key = null, at, sequence } = flags;
+      if (from !== undefined && file === undefined) {
+        return restoreArchive({ archive: from, key, data, target: { at, sequence } }, context);
+      }
+      if (file === undefined || from !== undefined || at !== undefined || sequence !== undefined) {
+        throw new CatalogError(
+          'usage',
+          'name a backup, or an archive with --from and at most one of --at and --sequence',
+        );
+      }
+      return restore({ ...flags, file }, context);
+    });
+}
+
+function addArchiveSource(restoring: Command): void {
+  restoring
+    .option('--from <url>', 'restore from this archive', parseAddress)
+    .option('--at <time>', 'as the archive had it at this date or instant', parseInstant)
+    .addOption(
+      new Option('--sequence <number>', 'as of this change set of the archive')
+        .argParser(parseSequence)
+        .conflicts('at'),
+    )
+    .addOption(keyFlag('the key of the archive'));
 }
 
 interface UndoFlags extends Common {

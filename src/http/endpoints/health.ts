@@ -1,23 +1,41 @@
 /** `/healthz` and `/readyz`: what monitors and load balancers ask. */
 import type { HttpResponse } from '../message.ts';
-import { type Content, plainJson, type Shape } from '../operations/content.ts';
+import { type Content, type JsonObject, plainJson, type Shape } from '../operations/content.ts';
 import { noBody } from '../operations/body.ts';
 import { operation, type ResponseDeclaration } from '../operations/operation.ts';
 import { definePath, type Path } from '../operations/path.ts';
+import type { Parameter } from '../operations/parameters.ts';
 import { JSON_TYPE } from '../rules/negotiation.ts';
-import type { Readiness } from '../services.ts';
-import { ERROR } from '../operations/errors.ts';
+import type { Readiness, ReadinessDetails } from '../services.ts';
 import { SERVICE_TAG } from './tags.ts';
+
+const VERBOSE: Parameter = {
+  component: 'verbose',
+  name: 'verbose',
+  in: 'query',
+  description: 'Answer with details. It needs no value.',
+  schema: { type: 'string' },
+  example: '',
+};
 
 /** The process answers, and says nothing else. */
 export function healthAnswer(): HttpResponse {
   return answer(200, { status: 'ok' });
 }
 
-export function readinessAnswer(readiness: Readiness): HttpResponse {
+/**
+ * @param search the query: with `verbose` in it the answer has details.
+ * @param details that do not decide whether the server is ready.
+ */
+export function readinessAnswer(
+  readiness: Readiness,
+  search: string,
+  details: () => ReadinessDetails,
+): HttpResponse {
   const reason = readiness();
-  if (reason === null) return answer(200, { status: 'ready' });
-  return answer(503, { error: `not ready: ${reason}` });
+  const more = new URLSearchParams(search).has(VERBOSE.name) ? details() : {};
+  if (reason === null) return answer(200, { status: 'ready', ...more });
+  return answer(503, { error: `not ready: ${reason}`, ...more });
 }
 
 function answer(status: number, body: object): HttpResponse {
@@ -33,16 +51,51 @@ const STATE: Shape = {
   schema: () => ({
     type: 'object',
     description: 'What a monitor asked for.',
-    properties: { status: { type: 'string', enum: ['ok', 'ready'] } },
+    properties: { status: { type: 'string', enum: ['ok'] } },
     required: ['status'],
     examples: [{ status: 'ok' }],
+  }),
+};
+
+const DETAILS: JsonObject = {
+  archive: {
+    type: 'object',
+    description: 'How far the archive is behind the store, if there is one; with `verbose`.',
+    properties: {
+      behind_change_sets: { type: 'integer', minimum: 0 },
+      behind_seconds: { type: 'number', minimum: 0 },
+      failing: { type: 'boolean', description: 'Whether the last attempt failed.' },
+    },
+    required: ['behind_change_sets', 'behind_seconds', 'failing'],
+  },
+};
+
+const READY: Shape = {
+  name: 'Ready',
+  schema: () => ({
+    type: 'object',
+    description: 'The server takes writes.',
+    properties: { status: { type: 'string', enum: ['ready'] }, ...DETAILS },
+    required: ['status'],
+    examples: [{ status: 'ready' }],
+  }),
+};
+
+const UNREADY: Shape = {
+  name: 'Unready',
+  schema: () => ({
+    type: 'object',
+    description: 'Why the server takes no writes.',
+    properties: { error: { type: 'string' }, ...DETAILS },
+    required: ['error'],
+    examples: [{ error: 'not ready: the disk refused a write' }],
   }),
 };
 
 const NOT_READY: ResponseDeclaration = {
   name: 'NotReady',
   description: 'It takes no writes.',
-  content: plainJson(ERROR, {
+  content: plainJson(UNREADY, {
     NotReady: () => ({
       summary: 'The disk is full',
       value: { error: 'not ready: the disk refused a write' },
@@ -50,8 +103,8 @@ const NOT_READY: ResponseDeclaration = {
   }),
 };
 
-const stateOf = (name: string, status: string): Content =>
-  plainJson(STATE, { [name]: () => ({ summary: name, value: { status } }) });
+const stateOf = (shape: Shape, name: string, status: string): Content =>
+  plainJson(shape, { [name]: () => ({ summary: name, value: { status } }) });
 
 export const HEALTH_PATHS: readonly Path[] = [
   definePath({
@@ -69,7 +122,7 @@ export const HEALTH_PATHS: readonly Path[] = [
         role: null,
         body: noBody,
         responses: {
-          200: { name: 'Health', description: 'It does.', content: stateOf('Health', 'ok') },
+          200: { name: 'Health', description: 'It does.', content: stateOf(STATE, 'Health', 'ok') },
         },
         run: healthAnswer,
       }),
@@ -89,16 +142,18 @@ export const HEALTH_PATHS: readonly Path[] = [
         description:
           '200 while it takes writes; 503 while it shuts down, while memory or disk is nearly used up, and for half a minute after the disk refused a write and none has succeeded since.',
         role: null,
+        parameters: [VERBOSE],
         body: noBody,
         responses: {
           200: {
             name: 'Readiness',
             description: 'It does.',
-            content: stateOf('Readiness', 'ready'),
+            content: stateOf(READY, 'Readiness', 'ready'),
           },
           503: NOT_READY,
         },
-        run: ({ services }) => readinessAnswer(services.readiness),
+        run: ({ services, request }) =>
+          readinessAnswer(services.readiness, request.search, services.readinessDetails),
       }),
     },
   }),

@@ -63,6 +63,7 @@ export class FileLog implements Log {
   #files: ChangeFile[] = [];
   #last = 0;
   #baseBytes = 0;
+  #baseSequence = 0;
   /** Bytes that {@link #files} occupy. */
   #changeBytes = 0;
   #checkpointing = false;
@@ -98,6 +99,7 @@ export class FileLog implements Log {
     await this.#bringHeadForward(state);
     this.#descriptors = new Descriptors(this.#disk, this.#directory);
     this.#baseBytes = baseBytes;
+    this.#baseSequence = state.sequence - files.length;
     this.#files = [...files];
     this.#changeBytes = occupiedBy(files);
     this.#last = state.sequence;
@@ -125,8 +127,17 @@ export class FileLog implements Log {
   }
 
   since(sequence: number): AsyncIterable<ChangeSet> {
+    return decoded(this.encodedSince(sequence));
+  }
+
+  encodedSince(sequence: number): AsyncIterable<EncodedChangeSet> {
     this.#requireKept(sequence);
     return this.#read(sequence, this.#last);
+  }
+
+  /** The sequence of the base: of the last checkpoint, or of the creation. */
+  get baseSequence(): number {
+    return this.#baseSequence;
   }
 
   /** The lowest sequence after which {@link FileLog.since} gives the changes. */
@@ -142,6 +153,7 @@ export class FileLog implements Log {
   async checkpoint(state: State): Promise<void> {
     if (this.#descriptors === null) {
       this.#baseBytes = await createStore(this.#disk, this.#directory, state.snapshot());
+      this.#baseSequence = state.sequence;
       this.#descriptors = new Descriptors(this.#disk, this.#directory);
       return;
     }
@@ -187,10 +199,11 @@ export class FileLog implements Log {
     this.#files = this.#files.slice(covered.length);
     this.#changeBytes = occupiedBy(this.#files);
     this.#retryAbove = 0;
+    this.#baseSequence = snapshot.sequence;
     this.#history.add(covered);
   }
 
-  async *#read(after: number, last: number): AsyncGenerator<ChangeSet> {
+  async *#read(after: number, last: number): AsyncGenerator<EncodedChangeSet> {
     let previous: string | null = null;
     let begun = performance.now();
     for (let sequence = after + 1; sequence <= last; sequence += 1) {
@@ -205,7 +218,7 @@ export class FileLog implements Log {
           ? await inSlices(decodeNextInParts(path, bytes, sequence, previous))
           : decodeNext(path, bytes, sequence, previous);
       previous = changeSet.digest;
-      yield changeSet;
+      yield { changeSet, bytes };
       if (performance.now() - begun < READ_SLICE_MS) continue;
       await new Promise((resolve) => setImmediate(resolve));
       begun = performance.now();
@@ -262,6 +275,10 @@ export class FileLog implements Log {
     if (this.#descriptors === null) throw new Error('the log is not open');
     return this.#descriptors;
   }
+}
+
+async function* decoded(encoded: AsyncIterable<EncodedChangeSet>): AsyncGenerator<ChangeSet> {
+  for await (const { changeSet } of encoded) yield changeSet;
 }
 
 /** @returns the cause with what it means; a CatalogError says that itself. */

@@ -7,6 +7,7 @@ import { requestWith } from '../../support/request.ts';
 test('what fails to be measured is a failure, not an empty answer', async () => {
   const application = operatorApplication({
     readiness: () => 'the disk refused a write',
+    readinessDetails: () => ({}),
     metrics: { type: 'text/plain', text: () => Promise.reject(new Error('no')) },
   });
   const { status, body } = await application(requestWith({ path: '/readyz' }));

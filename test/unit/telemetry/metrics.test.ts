@@ -69,4 +69,13 @@ test('resident memory has no value while it cannot be read, and the others do', 
   assert.equal(others, ['catalog_ready 1']);
 });
 
+test('how far an archive is behind has a value if there is an archive', async () => {
+  const archive = () => ({ changeSets: 3, seconds: 1.5 });
+  assert.equal(await linesOf('catalog_archive', { archive }), [
+    'catalog_archive_behind_seconds 1.5',
+    'catalog_archive_behind_change_sets 3',
+  ]);
+  assert.equal(await linesOf('catalog_archive', { archive: null }), []);
+});
+
 test.run();

@@ -295,4 +295,29 @@ test('history is the longest run of numbers that ends at the base; the rest befo
   );
 });
 
+test('encodedSince gives the bytes of the files', async () => {
+  const directory = storeDirectory();
+  const store = await open(directory, 100 * BLOCK);
+  await commit(store, 6);
+  const files = sequencesIn(directory).map((sequence) =>
+    readFileSync(join(directory, changeSetName(sequence))),
+  );
+  const found = await Array.fromAsync(store.encodedSince(0), ({ bytes }) => Buffer.from(bytes));
+  assert.equal(found, files);
+  await store.close();
+});
+
+test('the sequence of the base is that of the last checkpoint, after a start too', async () => {
+  const directory = storeDirectory();
+  const store = await open(directory, 100 * BLOCK);
+  assert.is(store.baseSequence, 0);
+  await commit(store, 6);
+  await until('there was a checkpoint', () => store.baseSequence > 0);
+  assert.is(store.baseSequence, baseIn(directory));
+  await store.close();
+  const again = await open(directory, 100 * BLOCK);
+  assert.is(again.baseSequence, baseIn(directory));
+  await again.close();
+});
+
 test.run();

@@ -1,0 +1,82 @@
+/** The archive of a running server: what `--archive` names, composed with the store. */
+import { Archiver } from '../../archive/archiver.ts';
+import type { ArchiveFigures } from '../../archive/archiver-options.ts';
+import { ArchiveObjects } from '../../archive/archive-objects.ts';
+import { archiveRecord } from '../../archive/record.ts';
+import { type ArchiveAddress, openObjectStore } from '../../archive/storage/address.ts';
+import type { ObjectStore } from '../../archive/storage/object-store.ts';
+import { PrivateFiles } from '../../auth/backup/private-files.ts';
+import { readKeyFile } from '../../encryption/key-file.ts';
+import type { ReadinessDetails } from '../../http/services.ts';
+import type { Store } from '../../store/store.ts';
+import type { Monitor } from '../catalog-monitor.ts';
+import type { Context } from '../context.ts';
+
+/** Milliseconds for which an archive still takes change sets when the server stops. */
+const ARCHIVE_GRACE_MS = 5000;
+
+export interface ArchiveOptions {
+  readonly archive?: ArchiveAddress;
+  /** The path of its key file. */
+  readonly archiveKey?: string;
+  /** Milliseconds that a restore can go back; everything is kept if left out. */
+  readonly archiveKeep?: number;
+}
+
+/** What a test provides. */
+export interface ArchiveSeams {
+  readonly clock?: { readonly now: () => number };
+  readonly archiveStore?: ObjectStore;
+}
+
+export interface Archive {
+  /** Null if nothing is archived. */
+  readonly figures: (() => ArchiveFigures) | null;
+  readonly details: () => ReadinessDetails;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * @param data the data directory.
+ * @throws CatalogError `usage`, `encryption`: a mistake in the flags, before anything is archived.
+ */
+export function openArchive(
+  { data, archive: address, archiveKey, archiveKeep }: ArchiveOptions & { readonly data: string },
+  store: Store,
+  { disk, env }: Pick<Context, 'disk' | 'env'>,
+  monitor: Monitor,
+  { clock, archiveStore }: ArchiveSeams,
+): Archive {
+  if (address === undefined) return { figures: null, details: () => ({}), close: async () => {} };
+  const key = archiveKey === undefined ? null : readKeyFile(archiveKey);
+  const objects = new ArchiveObjects(archiveStore ?? openObjectStore(address, env), key);
+  const privateFiles = key === null ? null : new PrivateFiles(data);
+  const archiver = new Archiver({
+    store,
+    objects,
+    privateFiles,
+    record: archiveRecord(disk, data),
+    keep: archiveKeep ?? null,
+    now: clock?.now,
+    onError: monitor.failed('the server goes on, but changes are not archived'),
+    warn: (message) => monitor.log.warn(message),
+  });
+  archiver.start();
+  return {
+    figures: () => archiver.figures,
+    details: () => ({ archive: detailsOf(archiver.figures) }),
+    async close() {
+      await archiver.close(ARCHIVE_GRACE_MS);
+      privateFiles?.close();
+    },
+  };
+}
+
+/** Without the reason of a failure, which names places that only operators should know. */
+function detailsOf({
+  changeSets,
+  seconds,
+  failing,
+}: ArchiveFigures): NonNullable<ReadinessDetails['archive']> {
+  return { behind_change_sets: changeSets, behind_seconds: seconds, failing: failing !== null };
+}

@@ -1,0 +1,250 @@
+/** The objects of one archive: what they contain, encrypted if the archive has a key. */
+import * as v from 'valibot';
+import { decrypted, encrypted } from '../encryption/encrypted-stream.ts';
+import { keyId } from '../encryption/key-file.ts';
+import { CatalogError, messageOf } from '../errors.ts';
+import {
+  type ArchivedBase,
+  type ArchivedChanges,
+  BASES,
+  CHANGES,
+  gapName,
+  GAPS,
+  MANIFEST,
+  namesBefore,
+  parseBaseName,
+  parseChangesName,
+  PRIVATE,
+  WRITER,
+} from './names.ts';
+import { type ObjectStore, wholeOf } from './storage/object-store.ts';
+
+/** Change sets that one object holds at most. So a listing can begin shortly before a sequence. */
+export const MAX_CHANGE_SETS = 1000;
+
+const manifestShape = v.object({
+  format: v.literal(1),
+  /** Random: it tells this archive from others. */
+  id: v.pipe(v.string(), v.minLength(1)),
+  /** The id of the key; null if the archive is not encrypted. */
+  key: v.nullable(v.string()),
+});
+
+export type Manifest = v.InferOutput<typeof manifestShape>;
+
+const writerShape = v.object({ writer: v.string() });
+
+export class ArchiveObjects {
+  readonly #store: ObjectStore;
+  readonly #key: Uint8Array | null;
+
+  /** @param key of an encrypted archive, 32 bytes; null for one that is not. */
+  constructor(store: ObjectStore, key: Uint8Array | null) {
+    this.#store = store;
+    this.#key = key;
+  }
+
+  get url(): string {
+    return this.#store.url;
+  }
+
+  get isEncrypted(): boolean {
+    return this.#key !== null;
+  }
+
+  /**
+   * @returns null if there is no archive.
+   * @throws CatalogError `encryption` if it has another key, or if one of the two has none;
+   *   `archive_failed`.
+   */
+  async manifest(): Promise<Manifest | null> {
+    const manifest = await this.#json(MANIFEST, manifestShape);
+    if (manifest !== null) this.#requireKey(manifest.key);
+    return manifest;
+  }
+
+  async createManifest(id: string): Promise<void> {
+    const key = this.#key === null ? null : keyId(this.#key);
+    await this.#putJson(MANIFEST, { format: 1, id, key } satisfies Manifest);
+  }
+
+  /** @returns the id of the server that claimed the archive last; null if none has. */
+  async writer(): Promise<string | null> {
+    return (await this.#json(WRITER, writerShape))?.writer ?? null;
+  }
+
+  async claim(writer: string): Promise<void> {
+    await this.#putJson(WRITER, { writer });
+  }
+
+  /** All bases, by ascending sequence and schema. */
+  async bases(): Promise<ArchivedBase[]> {
+    const bases: ArchivedBase[] = [];
+    for await (const name of this.#list(BASES, '')) {
+      const base = parseBaseName(name);
+      if (base === null) throw foreign(`${this.url}: ${BASES}/${name}`);
+      bases.push(base);
+    }
+    return bases;
+  }
+
+  /** The objects of change sets that contain one after `sequence`, by their first. */
+  async *changesAfter(sequence: number): AsyncGenerator<ArchivedChanges> {
+    // Names begin with the first change set of an object, which may be some before `sequence`.
+    for await (const name of this.#list(CHANGES, namesBefore(sequence - MAX_CHANGE_SETS))) {
+      const changes = parseChangesName(name);
+      if (changes === null) throw foreign(`${this.url}: ${CHANGES}/${name}`);
+      if (changes.last > sequence) yield changes;
+    }
+  }
+
+  async putBase(name: string, slices: AsyncIterable<Uint8Array>): Promise<void> {
+    const content = this.#key === null ? slices : encrypted(this.#key, slices);
+    await this.#reaching(() => this.#store.putStream(`${BASES}/${name}`, content));
+  }
+
+  async putChanges(name: string, lines: readonly Uint8Array[]): Promise<void> {
+    await this.#put(`${CHANGES}/${name}`, lines);
+  }
+
+  /** Notes that the change sets after this one, up to the next base, are not in the archive. */
+  async putGap(sequence: number): Promise<void> {
+    await this.#putJson(`${GAPS}/${gapName(sequence)}`, { after: sequence });
+  }
+
+  /** @returns the change sets after which some are missing. */
+  async gaps(): Promise<ReadonlySet<number>> {
+    const gaps = new Set<number>();
+    for await (const name of this.#list(GAPS, '')) gaps.add(Number(name));
+    return gaps;
+  }
+
+  async putPrivate(content: Uint8Array): Promise<void> {
+    await this.#put(PRIVATE, [content]);
+  }
+
+  /** @throws CatalogError `archive_failed`, `encryption`; the generator too. */
+  readBase({ name }: Pick<ArchivedBase, 'name'>): AsyncIterable<Uint8Array> {
+    return this.#read(`${BASES}/${name}`);
+  }
+
+  readChanges({ name }: Pick<ArchivedChanges, 'name'>): Promise<Buffer> {
+    return wholeOf(this.#read(`${CHANGES}/${name}`));
+  }
+
+  /** @returns null if there is none. */
+  async readPrivate(): Promise<Buffer | null> {
+    const stream = await this.#get(PRIVATE);
+    return stream === null ? null : wholeOf(this.#content(PRIVATE, stream));
+  }
+
+  async removeBase({ name }: ArchivedBase): Promise<void> {
+    await this.#reaching(() => this.#store.remove(`${BASES}/${name}`));
+  }
+
+  async removeChanges({ name }: ArchivedChanges): Promise<void> {
+    await this.#reaching(() => this.#store.remove(`${CHANGES}/${name}`));
+  }
+
+  async *#read(name: string): AsyncGenerator<Uint8Array> {
+    const stream = await this.#get(name);
+    if (stream === null) throw failed(`${this.url}: ${name} is missing`);
+    yield* this.#content(name, stream);
+  }
+
+  async *#content(name: string, stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const content = this.#key === null ? stream : decrypted(this.#key, name, stream);
+    try {
+      yield* content;
+    } catch (error) {
+      throw this.#failure(error);
+    }
+  }
+
+  #get(name: string): Promise<AsyncIterable<Uint8Array> | null> {
+    return this.#reaching(() => this.#store.get(name));
+  }
+
+  async #put(name: string, content: readonly Uint8Array[]): Promise<void> {
+    const stored = this.#key === null ? content : await sliced(encrypted(this.#key, content));
+    await this.#reaching(() => this.#store.put(name, Buffer.concat(stored)));
+  }
+
+  async #putJson(name: string, value: object): Promise<void> {
+    const bytes = Buffer.from(`${JSON.stringify(value)}\n`);
+    await this.#reaching(() => this.#store.put(name, bytes));
+  }
+
+  async #json<const S extends v.GenericSchema>(
+    name: string,
+    shape: S,
+  ): Promise<v.InferOutput<S> | null> {
+    const stream = await this.#get(name);
+    if (stream === null) return null;
+    const bytes = await this.#reaching(() => wholeOf(stream));
+    try {
+      return v.parse(shape, JSON.parse(bytes.toString()));
+    } catch (cause) {
+      throw new CatalogError(
+        'archive_failed',
+        `${this.url}: ${name} is not as an archive of this version has it: ${messageOf(cause)}`,
+        { cause },
+      );
+    }
+  }
+
+  async *#list(folder: string, after: string): AsyncGenerator<string> {
+    try {
+      yield* this.#store.list(folder, after);
+    } catch (error) {
+      throw this.#failure(error);
+    }
+  }
+
+  async #reaching<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      throw this.#failure(error);
+    }
+  }
+
+  #failure(cause: unknown): CatalogError {
+    if (cause instanceof CatalogError) return cause;
+    return failed(`${this.url} cannot be reached: ${messageOf(cause)}`, cause);
+  }
+
+  #requireKey(id: string | null): void {
+    const own = this.#key === null ? null : keyId(this.#key);
+    if (id === own) return;
+    const { url } = this;
+    if (id === null) throw keyError(`${url} is not encrypted; leave out --archive-key`);
+    if (own === null) throw keyError(`${url} is encrypted; name its key with --archive-key`);
+    throw keyError(`${url} is encrypted with the key ${id}, not with ${own}`);
+  }
+}
+
+/** Encrypts in turns of the event loop: a change set may have tens of megabytes. */
+async function sliced(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
+  const found: Uint8Array[] = [];
+  for await (const chunk of chunks) {
+    found.push(chunk);
+    if (found.length % CHUNKS_PER_TURN === 0) await new Promise((turn) => setImmediate(turn));
+  }
+  return found;
+}
+
+/** Chunks of 64 KiB, each a fraction of a millisecond. */
+const CHUNKS_PER_TURN = 8;
+
+function failed(message: string, cause?: unknown): CatalogError {
+  return new CatalogError('archive_failed', message, { cause });
+}
+
+function keyError(message: string): CatalogError {
+  return new CatalogError('encryption', message);
+}
+
+function foreign(name: string): CatalogError {
+  return failed(`${name} is not an object of an archive; move it away`);
+}

@@ -1,0 +1,272 @@
+/**
+ * Copies every change set of a running store into an archive, and bases from time to time.
+ *
+ * Invariants:
+ * 1. One upload of change sets and one of a base are under way at most. Nothing waits for them: the
+ *    archive reads the history of the store when it has the time, and what it holds in memory does
+ *    not grow while it is cut off.
+ * 2. Change sets are archived in order. The position moves when an upload was confirmed; if its
+ *    outcome is unknown, the same change sets are uploaded again, under a name of their own.
+ * 3. An archive holds one history. Before the first upload the position of the archive has to be a
+ *    change set of the store, by its digest, or this directory must have written the archive before.
+ * 4. The server that claimed the archive last writes it. Every other stops when it notices.
+ */
+import { randomUUID } from 'node:crypto';
+import { CatalogError, messageOf } from '../errors.ts';
+import { attach } from './attach.ts';
+import { MAX_CHANGE_SETS } from './archive-objects.ts';
+import type { ArchiveFigures, ArchiverOptions } from './archiver-options.ts';
+import { BaseUpload } from './base-upload.ts';
+import { type Position, readBatch } from './batch.ts';
+import { changesName } from './names.ts';
+import { prune } from './retention.ts';
+
+/** A fifth of the second within which a change set is to be archived. */
+const GATHER_MS = 200;
+
+/** How often accounts and keys are compared, in milliseconds. */
+const TICK_MS = 500;
+
+/** An hour: what is to be removed may as well stay that much longer. */
+const PRUNE_INTERVAL_MS = 3_600_000;
+
+const MAX_DELAY_MS = 30_000;
+
+/** Half a second at first, then twice as long each time. */
+const growing = (failures: number) => Math.min(500 * 2 ** Math.min(failures - 1, 10), MAX_DELAY_MS);
+
+export class Archiver {
+  readonly #options: ArchiverOptions;
+  readonly #now: () => number;
+  readonly #bases: BaseUpload;
+  readonly #id = randomUUID();
+  #isAttached = false;
+  /** The last change set that is archived; null while the archive needs a base first. */
+  #position: Position | null = null;
+  /** After which change set the history of the store has lost some that are not archived. */
+  #lostAfter: number | null = null;
+  /** When the oldest change set that is not archived was made, in milliseconds since the epoch. */
+  #behindSince: number | null = null;
+  /** Failures in a row, of change sets and of bases. */
+  #failures = 0;
+  #baseFailures = 0;
+  #failing: CatalogError | null = null;
+  /** When the next base may be tried and the archive be pruned, by `performance.now`. */
+  #baseAfter = 0;
+  #pruneAfter = 0;
+  #privateArchived = false;
+  #closing = false;
+  #over = false;
+  #wake: (isCommit: boolean) => void = () => {};
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: ArchiverOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#bases = new BaseUpload(options.objects, options.store);
+  }
+
+  get figures(): ArchiveFigures {
+    const since = this.#behindSince;
+    return {
+      changeSets: this.#options.store.sequence - (this.#position?.sequence ?? 0),
+      seconds: since === null ? 0 : Math.max(0, (this.#now() - since) / 1000),
+      failing: this.#failing?.message ?? null,
+    };
+  }
+
+  /** Begins to archive. Nothing waits for it. */
+  start(): void {
+    this.#behindSince = this.#now();
+    this.#options.store.onCommit(({ changeSet }) => {
+      this.#behindSince ??= Date.parse(changeSet.time);
+      this.#wake(true);
+    });
+    this.#running = this.#run();
+  }
+
+  /**
+   * Archives what is left, and stops.
+   *
+   * @param grace milliseconds for it; the next start archives the rest.
+   */
+  async close(grace: number): Promise<void> {
+    this.#closing = true;
+    this.#wake(false);
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, grace);
+    await Promise.race([this.#running, over]);
+    clearTimeout(timer);
+    this.#over = true;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#over) {
+      try {
+        await this.#step();
+        this.#succeeded();
+        const isBehind = this.#behindSince !== null;
+        if (!isBehind && this.#closing) return;
+        if (!isBehind) await this.#wait(TICK_MS, true);
+      } catch (error) {
+        this.#failures += 1;
+        this.#report(error);
+        if (this.#closing || isFinal(error)) return;
+        await this.#wait(this.#delay(this.#failures), false);
+      }
+    }
+  }
+
+  /** Archives what there is, one object of change sets at most. @throws CatalogError. */
+  async #step(): Promise<void> {
+    const { store } = this.#options;
+    if (!this.#isAttached) await this.#attach();
+    this.#position ??= await this.#beginAnew();
+    this.#uploadBase();
+    if (this.#position.sequence < store.sequence) await this.#archiveChanges(this.#position);
+    if (this.#position?.sequence === store.sequence) this.#behindSince = null;
+    await this.#archivePrivate();
+    await this.#prune();
+  }
+
+  async #attach(): Promise<void> {
+    const { objects, store, record } = this.#options;
+    const { position, base, lostAfter } = await attach(objects, store, record, this.#id);
+    if (lostAfter !== null) this.#lose(lostAfter);
+    this.#position = position;
+    this.#bases.newest = base;
+    this.#isAttached = true;
+  }
+
+  /** Change sets after this one are neither in the archive nor kept by the store. */
+  #lose(sequence: number): void {
+    this.#position = null;
+    this.#lostAfter = sequence;
+    this.#options.warn(
+      `${this.#url} was behind for longer than --history keeps changes: some after change set ${sequence} will never be in it; it continues with a new base`,
+    );
+  }
+
+  /** A base, after which change sets can be restored. */
+  async #beginAnew(): Promise<Position> {
+    await this.#requireClaim();
+    if (this.#lostAfter !== null) await this.#options.objects.putGap(this.#lostAfter);
+    this.#lostAfter = null;
+    return this.#bases.upload();
+  }
+
+  /**
+   * @throws CatalogError `archive_refused` if another server has claimed the archive;
+   *   `archive_failed` if the claim is gone, as behind a mount that is missing.
+   */
+  async #requireClaim(): Promise<void> {
+    const writer = await this.#options.objects.writer();
+    if (writer === this.#id) return;
+    if (writer === null) {
+      throw new CatalogError(
+        'archive_failed',
+        `${this.#url} does not hold what was written to it; see that the right place is there`,
+      );
+    }
+    throw new CatalogError(
+      'archive_refused',
+      `${this.#url} is written by another server now, and by this one no more: give each server an archive of its own`,
+    );
+  }
+
+  /** In the background, because a base takes longer than change sets may wait. */
+  #uploadBase(): void {
+    if (!this.#bases.isDue || performance.now() < this.#baseAfter || this.#closing) return;
+    const uploaded = this.#requireClaim().then(() => this.#bases.upload());
+    this.#baseAfter = Number.POSITIVE_INFINITY;
+    uploaded.then(
+      () => {
+        this.#baseFailures = 0;
+        this.#baseAfter = 0;
+        this.#pruneAfter = 0;
+      },
+      (error: unknown) => {
+        this.#baseFailures += 1;
+        this.#baseAfter = performance.now() + this.#delay(this.#baseFailures);
+        this.#report(error);
+      },
+    );
+  }
+
+  async #archivePrivate(): Promise<void> {
+    const { privateFiles: files, objects } = this.#options;
+    if (files === null || (this.#privateArchived && !files.changed())) return;
+    this.#privateArchived = false;
+    await this.#requireClaim();
+    await objects.putPrivate(files.read());
+    this.#privateArchived = true;
+  }
+
+  async #archiveChanges(position: Position): Promise<void> {
+    const { store, objects, gatherMs = GATHER_MS } = this.#options;
+    // Far behind, an object is full without waiting.
+    const isFull = store.sequence - position.sequence >= MAX_CHANGE_SETS;
+    if (!isFull) await this.#wait(gatherMs, false);
+    try {
+      const batch = await readBatch(store, position);
+      this.#behindSince = Date.parse(batch.begun);
+      await this.#requireClaim();
+      await objects.putChanges(changesName(batch), batch.lines);
+      this.#position = { sequence: batch.last, digest: batch.digest };
+    } catch (error) {
+      if (!(error instanceof CatalogError) || error.code !== 'history_gone') throw error;
+      this.#lose(position.sequence);
+    }
+  }
+
+  async #prune(): Promise<void> {
+    const { keep, objects } = this.#options;
+    if (keep === null || performance.now() < this.#pruneAfter || this.#closing) return;
+    await this.#requireClaim();
+    await prune(objects, this.#now() - keep);
+    this.#pruneAfter = performance.now() + PRUNE_INTERVAL_MS;
+  }
+
+  #succeeded(): void {
+    this.#failures = 0;
+    if (this.#baseFailures > 0 || this.#failing === null) return;
+    this.#failing = null;
+    this.#options.warn(`${this.#url} is reached again`);
+  }
+
+  /** The same failure is reported once in a row. */
+  #report(error: unknown): void {
+    const failure =
+      error instanceof CatalogError
+        ? error
+        : new CatalogError('archive_failed', messageOf(error), { cause: error });
+    if (this.#failing?.message !== failure.message) this.#options.onError(failure);
+    this.#failing = failure;
+  }
+
+  #delay(failures: number): number {
+    return (this.#options.retryDelay ?? growing)(failures);
+  }
+
+  /** @param commits whether a commit ends the wait. Closing ends every wait. */
+  async #wait(milliseconds: number, commits: boolean): Promise<void> {
+    if (this.#closing) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, milliseconds);
+    this.#wake = (isCommit) => {
+      if (commits || !isCommit) resolve();
+    };
+    await promise;
+    clearTimeout(timer);
+  }
+
+  get #url(): string {
+    return this.#options.objects.url;
+  }
+}
+
+/** Whether only a person can help, so that a later attempt would fail as well. */
+function isFinal(error: unknown): boolean {
+  if (!(error instanceof CatalogError)) return false;
+  return error.code === 'archive_refused' || error.code === 'encryption';
+}

@@ -1,0 +1,77 @@
+/** Bases of an archive: the whole catalog, written beside the change sets. */
+import { CatalogError, messageOf } from '../errors.ts';
+import { baseSlices } from '../store/files/base.ts';
+import { SCHEMA_VERSION } from '../store/files/schema.ts';
+import type { Store } from '../store/store.ts';
+import type { ArchiveObjects } from './archive-objects.ts';
+import type { Position } from './batch.ts';
+import { type ArchivedBase, baseName } from './names.ts';
+
+/** Milliseconds of work between two turns of the event loop. */
+const SLICE_MS = 2;
+
+export class BaseUpload {
+  readonly #objects: ArchiveObjects;
+  readonly #store: Pick<Store, 'baseSequence' | 'snapshot'>;
+  #running: Promise<Position> | null = null;
+  /** The newest base in the archive. */
+  newest: ArchivedBase | null = null;
+
+  constructor(objects: ArchiveObjects, store: Pick<Store, 'baseSequence' | 'snapshot'>) {
+    this.#objects = objects;
+    this.#store = store;
+  }
+
+  /** Whether the store has had a checkpoint, or a migration, since the newest base. */
+  get isDue(): boolean {
+    if (this.#running !== null) return false;
+    const { newest } = this;
+    if (newest === null || newest.schema !== SCHEMA_VERSION) return true;
+    return newest.sequence < this.#store.baseSequence;
+  }
+
+  /**
+   * Writes the state as of the call, after an upload that is under way.
+   *
+   * @returns the place of the base in the history.
+   * @throws CatalogError `archive_failed`.
+   */
+  async upload(): Promise<Position> {
+    await this.#running?.catch(() => {});
+    const running = this.#upload();
+    this.#running = running;
+    try {
+      return await running;
+    } finally {
+      this.#running = null;
+    }
+  }
+
+  async #upload(): Promise<Position> {
+    const snapshot = this.#store.snapshot();
+    const { sequence, digest, time } = snapshot;
+    const base = { sequence, schema: SCHEMA_VERSION, time, digest };
+    const name = baseName(base);
+    try {
+      await this.#objects.putBase(name, inTurns(baseSlices(snapshot)));
+    } catch (cause) {
+      if (cause instanceof CatalogError) throw cause;
+      throw new CatalogError('archive_failed', `a base was not archived: ${messageOf(cause)}`, {
+        cause,
+      });
+    }
+    this.newest = { ...base, name };
+    return { sequence, digest };
+  }
+}
+
+/** Lets the event loop turn between slices: a sink that takes them at once would never do so. */
+async function* inTurns(slices: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let begun = performance.now();
+  for (const slice of slices) {
+    yield slice;
+    if (performance.now() - begun < SLICE_MS) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    begun = performance.now();
+  }
+}

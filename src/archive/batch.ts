@@ -1,0 +1,58 @@
+/** The change sets of one upload. */
+import { CatalogError } from '../errors.ts';
+import type { Store } from '../store/store.ts';
+import { MAX_CHANGE_SETS } from './archive-objects.ts';
+import type { ArchivedChanges } from './names.ts';
+
+/** Bytes of an object, unless a single change set is longer. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** A place in a history: a change set, by its number and its digest. */
+export interface Position {
+  readonly sequence: number;
+  readonly digest: string;
+}
+
+export interface Batch extends Omit<ArchivedChanges, 'name'> {
+  /** When the first of them was made, ISO 8601, UTC. */
+  readonly begun: string;
+  /** The change sets as the store keeps them: a line each. */
+  readonly lines: readonly Uint8Array[];
+}
+
+/**
+ * @param store with change sets after the position.
+ * @param limit of change sets.
+ * @throws CatalogError `archive_refused` if the change set at the position is another in the store;
+ *   `history_gone`, `store_damaged`, `store_unreadable`.
+ */
+export async function readBatch(
+  store: Pick<Store, 'encodedSince'>,
+  position: Position,
+  limit = MAX_CHANGE_SETS,
+): Promise<Batch> {
+  const lines: Uint8Array[] = [];
+  let size = 0;
+  let [first, last] = [0, 0];
+  let [begun, time, digest] = ['', '', ''];
+  for await (const { changeSet, bytes } of store.encodedSince(position.sequence)) {
+    if (lines.length === 0) {
+      if (changeSet.previous !== position.digest) throw anotherHistory(position);
+      [first, begun] = [changeSet.sequence, changeSet.time];
+    }
+    ({ sequence: last, time, digest } = changeSet);
+    lines.push(bytes);
+    size += bytes.length;
+    if (lines.length >= limit || size >= MAX_BYTES) break;
+  }
+  if (lines.length === 0) throw new Error(`there is no change set after ${position.sequence}`);
+  return { first, last, begun, time, digest, lines };
+}
+
+/** @returns the error for an archive that another history has written. */
+export function anotherHistory({ sequence }: Position): CatalogError {
+  return new CatalogError(
+    'archive_refused',
+    `the archive is of another history: its change set ${sequence} is not that of this store; name an empty prefix or directory with --archive`,
+  );
+}

@@ -1,0 +1,50 @@
+/**
+ * Which archive a data directory is written to: `archive.json` in it. It proves that both have one
+ * history after a time in which the archive fell behind further than the history of the store.
+ */
+import { join } from 'node:path';
+import * as v from 'valibot';
+import type { Disk } from '../disk/disk.ts';
+import { withOpen, writeDurably } from '../disk/durable-file.ts';
+import { CatalogError, messageOf } from '../errors.ts';
+
+const NAME = 'archive.json';
+
+const shape = v.object({ archive: v.string() });
+
+export interface ArchiveRecord {
+  /** @returns the id of the archive; null if the directory was never archived. */
+  read(): string | null;
+  /** @throws CatalogError `write_refused`, `durability_unknown`. */
+  write(id: string): Promise<void>;
+}
+
+/** @param directory the data directory. */
+export function archiveRecord(disk: Disk, directory: string): ArchiveRecord {
+  const path = join(directory, NAME);
+  return {
+    read() {
+      const bytes = disk.read(path);
+      if (bytes === null) return null;
+      try {
+        return v.parse(shape, JSON.parse(bytes.toString())).archive;
+      } catch {
+        throw new CatalogError(
+          'archive_refused',
+          `${path} is damaged; remove it to have the archive compared with the store again`,
+        );
+      }
+    },
+    async write(archive) {
+      const bytes = Buffer.from(`${JSON.stringify({ archive })}\n`);
+      try {
+        await withOpen(disk, directory, (fd) => writeDurably(disk, path, bytes, fd));
+      } catch (cause) {
+        if (cause instanceof CatalogError) throw cause;
+        throw new CatalogError('write_refused', `${path} cannot be written: ${messageOf(cause)}`, {
+          cause,
+        });
+      }
+    },
+  };
+}

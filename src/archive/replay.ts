@@ -1,0 +1,186 @@
+/**
+ * The state of an archived catalog at a place of its history: a base, and the change sets after it.
+ * Everything that is used is verified: checksums, numbers, the chain of digests, and that objects
+ * contain what their names say.
+ */
+import { CatalogError } from '../errors.ts';
+import { inSlices } from '../slices.ts';
+import type { ChangeSet } from '../store/change-set.ts';
+import { stateFaults } from '../store/check.ts';
+import { BaseReader } from '../store/files/base-reader.ts';
+import { decodeNextInParts } from '../store/files/change-set-parts.ts';
+import { migratedChangeSet } from '../store/files/schema.ts';
+import type { State } from '../store/state.ts';
+import { type ArchiveObjects, MAX_CHANGE_SETS } from './archive-objects.ts';
+import type { ArchivedBase, ArchivedChanges } from './names.ts';
+
+/** A place in the history of an archive; the last there is, if nothing is named. */
+export interface Target {
+  /** The change set up to which. */
+  readonly sequence?: number | undefined;
+  /** The instant up to which, ISO 8601, UTC, with milliseconds. */
+  readonly at?: string | undefined;
+}
+
+const LINE_FEED = 0x0a;
+
+/**
+ * @returns the state at the target.
+ * @throws CatalogError `archive_failed` if the archive has no such state, or is damaged; `encryption`,
+ *   `store_damaged`, `schema_version`.
+ */
+export async function readArchive(objects: ArchiveObjects, target: Target): Promise<State> {
+  if ((await objects.manifest()) === null) throw failed(`${objects.url} holds no archive`);
+  const bases = await objects.bases();
+  const base = bases.findLast((each) => isWithin(each, target));
+  if (base === undefined) throw beforeAll(objects, bases);
+  const state = await readBase(objects, base);
+  const replay = new Replay(objects, base, state);
+  await replay.run((changeSet) => isWithin(changeSet, target));
+  const { sequence } = state;
+  if (sequence === target.sequence || replay.sawEnd) return state;
+  // What is in a gap may have been made before the time, or not.
+  if (bases.some((each) => each.sequence > sequence)) throw gapAfter(objects, sequence);
+  if (target.sequence === undefined) return state;
+  throw failed(`${objects.url} ends with change set ${sequence}; there is no ${target.sequence}`);
+}
+
+function isWithin(
+  { sequence, time }: { readonly sequence: number; readonly time: string | null },
+  target: Target,
+): boolean {
+  if (target.sequence !== undefined && sequence > target.sequence) return false;
+  return target.at === undefined || time === null || time <= target.at;
+}
+
+/**
+ * @returns the state in a base, after every row was judged.
+ * @throws CatalogError `archive_failed`, `encryption`, `store_damaged`, `schema_version`.
+ */
+export async function readBase(objects: ArchiveObjects, base: ArchivedBase): Promise<State> {
+  const name = `bases/${base.name}`;
+  const reader = new BaseReader(name);
+  for await (const piece of objects.readBase(base)) reader.write(piece);
+  const { state } = reader.end();
+  if (state.sequence !== base.sequence || state.digest !== base.digest) {
+    throw failed(`${objects.url}: ${name} does not hold what its name says`);
+  }
+  const [fault] = stateFaults(state);
+  if (fault !== undefined) throw failed(`${objects.url}: ${name}: ${fault}`);
+  return state;
+}
+
+/** Applies the change sets of an archive to the state of one of its bases. */
+export class Replay {
+  readonly #objects: ArchiveObjects;
+  readonly #schema: number;
+  readonly #state: State;
+  /** The digests of the last change sets, by sequence: what overlaps has to be the same. */
+  readonly #digests = new Map<number, string>();
+  /** Whether a change set was met that is beyond what was asked for. */
+  sawEnd = false;
+
+  /** @param state that the base holds; it moves. */
+  constructor(objects: ArchiveObjects, { schema }: ArchivedBase, state: State) {
+    this.#objects = objects;
+    this.#schema = schema;
+    this.#state = state;
+    this.#digests.set(state.sequence, state.digest);
+  }
+
+  /**
+   * Applies change sets in order, up to the first that is not wanted, a gap, or the last.
+   *
+   * @throws CatalogError `archive_failed`, `encryption`, `store_damaged`.
+   */
+  async run(isWanted: (changeSet: ChangeSet) => boolean): Promise<void> {
+    for await (const changes of this.#objects.changesAfter(this.#state.sequence)) {
+      if (changes.first > this.#state.sequence + 1) return;
+      await this.#applyObject(changes, isWanted);
+      if (this.sawEnd) return;
+    }
+  }
+
+  async #applyObject(
+    changes: ArchivedChanges,
+    isWanted: (changeSet: ChangeSet) => boolean,
+  ): Promise<void> {
+    const name = `changes/${changes.name}`;
+    this.#requireSame(name, changes);
+    if (changes.last <= this.#state.sequence) return;
+    let sequence = changes.first;
+    let previous: string | null = null;
+    for (const line of linesOf(await this.#objects.readChanges(changes))) {
+      const changeSet: ChangeSet = await inSlices(
+        decodeNextInParts(name, line, sequence, previous),
+      );
+      if (!(await this.#apply(name, changeSet, isWanted))) return;
+      previous = changeSet.digest;
+      sequence += 1;
+    }
+    if (sequence - 1 === changes.last && previous === changes.digest) return;
+    throw failed(`${this.#objects.url}: ${name} does not hold what its name says`);
+  }
+
+  /** @returns whether to go on. */
+  async #apply(
+    name: string,
+    changeSet: ChangeSet,
+    isWanted: (changeSet: ChangeSet) => boolean,
+  ): Promise<boolean> {
+    const { sequence, digest, previous } = changeSet;
+    if (sequence <= this.#state.sequence) {
+      this.#requireSame(name, { last: sequence, digest });
+      return true;
+    }
+    if (previous !== this.#state.digest) throw this.#fork(name, sequence);
+    if (!isWanted(changeSet)) {
+      this.sawEnd = true;
+      return false;
+    }
+    this.#state.apply(migratedChangeSet(this.#schema, changeSet));
+    this.#digests.set(sequence, digest);
+    this.#digests.delete(sequence - 2 * MAX_CHANGE_SETS);
+    return true;
+  }
+
+  #requireSame(name: string, { last, digest }: Pick<ArchivedChanges, 'last' | 'digest'>): void {
+    const known = this.#digests.get(last);
+    if (known !== undefined && known !== digest) throw this.#fork(name, last);
+  }
+
+  #fork(name: string, sequence: number): CatalogError {
+    return failed(
+      `${this.#objects.url}: ${name} has another change set ${sequence} than the rest of the archive: two servers have written it; move the objects of one of them away`,
+    );
+  }
+}
+
+/** The lines of an object, each with its line feed. */
+function* linesOf(bytes: Buffer): Generator<Buffer> {
+  let start = 0;
+  while (start < bytes.length) {
+    const end = bytes.indexOf(LINE_FEED, start) + 1 || bytes.length;
+    yield bytes.subarray(start, end);
+    start = end;
+  }
+}
+
+function beforeAll(objects: ArchiveObjects, bases: readonly ArchivedBase[]): CatalogError {
+  const [first] = bases;
+  if (first === undefined) return failed(`${objects.url} has no base yet`);
+  const since = first.time === null ? '' : `, ${first.time}`;
+  return failed(
+    `${objects.url} begins with change set ${first.sequence}${since}; name a later one`,
+  );
+}
+
+function gapAfter({ url }: ArchiveObjects, sequence: number): CatalogError {
+  return failed(
+    `${url} has a gap after change set ${sequence}: restore that with --sequence ${sequence}, or a later time`,
+  );
+}
+
+function failed(message: string): CatalogError {
+  return new CatalogError('archive_failed', message);
+}

@@ -1,0 +1,52 @@
+/** The address of an archive: `s3://bucket/prefix`, or `file:///a/directory`. */
+import { fileURLToPath } from 'node:url';
+import { CatalogError } from '../../errors.ts';
+import { directoryStore } from './directory-store.ts';
+import type { ObjectStore } from './object-store.ts';
+import { type S3Place, s3Store } from './s3-store.ts';
+
+export type ArchiveAddress =
+  | { readonly kind: 'directory'; readonly path: string }
+  | ({ readonly kind: 's3' } & S3Place);
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+
+/** @returns null if the text is not the address of an archive. */
+export function parseArchiveAddress(text: string): ArchiveAddress | null {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || url.search !== '' || url.hash !== '' || url.username !== '') return null;
+  if (url.protocol === 'file:') {
+    return url.host === '' ? { kind: 'directory', path: fileURLToPath(url) } : null;
+  }
+  if (url.protocol !== 's3:' || !BUCKET.test(url.host)) return null;
+  const path = url.pathname.replace(/^\//, '');
+  if (path.includes('//') || path.includes('%')) return null;
+  const prefix = path === '' || path.endsWith('/') ? path : `${path}/`;
+  return { kind: 's3', bucket: url.host, prefix };
+}
+
+/**
+ * @param env with the credentials of a bucket: `S3_ACCESS_KEY_ID`, `S3_SECRET_ACCESS_KEY`,
+ *   `S3_SESSION_TOKEN`, `S3_REGION`, `S3_ENDPOINT`, or the same names with `AWS_`.
+ * @throws CatalogError `usage` if the credentials of a bucket are missing.
+ */
+export function openObjectStore(address: ArchiveAddress, env: Environment): ObjectStore {
+  if (address.kind === 'directory') return directoryStore(address.path);
+  const setting = (name: string) => env[`S3_${name}`] ?? env[`AWS_${name}`];
+  const [accessKeyId, secretAccessKey] = [setting('ACCESS_KEY_ID'), setting('SECRET_ACCESS_KEY')];
+  if (accessKeyId === undefined || secretAccessKey === undefined) {
+    throw new CatalogError(
+      'usage',
+      'the archive is in a bucket: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_REGION or AWS_ENDPOINT',
+    );
+  }
+  const options = {
+    sessionToken: setting('SESSION_TOKEN'),
+    region: setting('REGION'),
+    endpoint: setting('ENDPOINT'),
+  };
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value));
+  return s3Store(address, { accessKeyId, secretAccessKey, ...given });
+}

@@ -1,0 +1,33 @@
+/** Where the objects of an archive are: a bucket or a directory. */
+
+export interface ObjectStore {
+  /** The address, without credentials, for messages. */
+  readonly url: string;
+  /**
+   * Stores an object whole or not at all; one of this name is replaced. If it rejects, nobody knows
+   * whether the object is there.
+   *
+   * @throws what the network or the file system throws.
+   */
+  put(name: string, bytes: Uint8Array): Promise<void>;
+  /** As {@link ObjectStore.put}, in constant memory. A piece is used before the next is taken. */
+  putStream(name: string, pieces: AsyncIterable<Uint8Array>): Promise<void>;
+  /** @returns the bytes in pieces; null if there is no such object. */
+  get(name: string): Promise<AsyncIterable<Uint8Array> | null>;
+  /**
+   * The names in a folder, ascending by their bytes, without the folder.
+   *
+   * @param after only names after this one; all if it is empty.
+   */
+  list(folder: string, after: string): AsyncIterable<string>;
+  /** Removes an object, if it exists. */
+  remove(name: string): Promise<void>;
+}
+
+/** @returns the bytes of an object in one piece. */
+export async function wholeOf(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  // Copies, because the owner of a piece may use its memory again.
+  for await (const piece of pieces) parts.push(Buffer.from(piece));
+  return Buffer.concat(parts);
+}

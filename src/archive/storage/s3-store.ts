@@ -1,0 +1,122 @@
+/**
+ * An archive in a bucket of an S3-compatible store, through Bun's client.
+ *
+ * Every call has a deadline of its own: the client has none for a connection that is open and
+ * silent. A call that ends after its deadline does no harm, because what it stores is the same.
+ */
+import { S3Client, type S3Options } from 'bun';
+import { messageOf } from '../../errors.ts';
+import type { ObjectStore } from './object-store.ts';
+
+/** Milliseconds in which a call has to end, or a stream to make progress. */
+const DEADLINE_MS = 30_000;
+
+/** Bytes of the parts of a large object, which may have 10,000 of them. */
+const PART_BYTES = 8 * 1024 * 1024;
+
+/** Names that one call lists at most. */
+const PAGE = 1000;
+
+export interface S3Place {
+  readonly bucket: string;
+  /** "" or a path that ends with a slash. */
+  readonly prefix: string;
+}
+
+/** Options of one attempt: the archive repeats what fails, with a growing delay. */
+const ONCE = { retry: 0 } as const;
+
+/**
+ * @param credentials endpoint, region and keys, as Bun's client takes them.
+ * @param deadlineMs {@link DEADLINE_MS} if left out.
+ */
+export function s3Store(
+  { bucket, prefix }: S3Place,
+  credentials: S3Options,
+  deadlineMs = DEADLINE_MS,
+): ObjectStore {
+  const client = new S3Client({ ...credentials, bucket });
+  const timed = <T>(what: string, call: Promise<T>) => beforeDeadline(what, call, deadlineMs);
+
+  async function* list(folder: string, after: string): AsyncGenerator<string> {
+    const start = `${prefix}${folder}/`;
+    let last = `${start}${after}`;
+    for (;;) {
+      const query = { prefix: start, startAfter: last, maxKeys: PAGE };
+      const page = await timed('a list', client.list(query));
+      const keys = (page.contents ?? []).map(({ key }) => key);
+      for (const key of keys) yield key.slice(start.length);
+      const end = keys.at(-1);
+      if (page.isTruncated !== true || end === undefined) return;
+      last = end;
+    }
+  }
+
+  return {
+    url: `s3://${bucket}/${prefix}`,
+    list,
+    async put(name, bytes) {
+      await timed('a write', client.write(`${prefix}${name}`, bytes, ONCE));
+    },
+    async putStream(name, pieces) {
+      const options = { ...ONCE, partSize: PART_BYTES, queueSize: 1 };
+      const writer = client.file(`${prefix}${name}`).writer(options);
+      // If the pieces fail, the upload is not ended, so that no object appears.
+      for await (const piece of pieces) {
+        await writer.write(piece);
+        await timed('a write', Promise.resolve(writer.flush()));
+      }
+      await timed('a write', Promise.resolve(writer.end()));
+    },
+    async get(name) {
+      const stream = client.file(`${prefix}${name}`).stream().getReader();
+      const first = await timed('a read', stream.read()).catch(absentAsNull);
+      return first === null ? null : rest(first, stream, timed);
+    },
+    async remove(name) {
+      await timed('a removal', client.delete(`${prefix}${name}`));
+    },
+  };
+}
+
+type Reader = Pick<ReadableStreamDefaultReader, 'cancel'> & { read(): Promise<Read> };
+interface Read {
+  readonly done: boolean;
+  readonly value?: Uint8Array | undefined;
+}
+
+async function* rest(
+  first: Read,
+  stream: Reader,
+  timed: (what: string, call: Promise<Read>) => Promise<Read>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for (let read = first; !read.done; read = await timed('a read', stream.read())) {
+      if (read.value !== undefined) yield read.value;
+    }
+  } finally {
+    // A stream that has failed reports that again here.
+    await stream.cancel().catch(() => {});
+  }
+}
+
+function absentAsNull(error: unknown): null {
+  const { code } = error as { readonly code?: string };
+  if (code === 'NoSuchKey') return null;
+  throw error;
+}
+
+/** @throws what the call throws; Error once the time is over. */
+async function beforeDeadline<T>(what: string, call: Promise<T>, ms: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    reject(new Error(`${what} was not answered within ${ms / 1000} s`));
+  }, ms);
+  try {
+    return await Promise.race([call, late]);
+  } catch (error) {
+    throw error instanceof Error ? error : new Error(messageOf(error));
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,87 @@
+/** `restore --from`, `check --archive`, `keys generate`: what is done with an archive. */
+import { ArchiveObjects } from '../../archive/archive-objects.ts';
+import { checkArchive } from '../../archive/check.ts';
+import { readArchive, type Target } from '../../archive/replay.ts';
+import { type ArchiveAddress, openObjectStore } from '../../archive/storage/address.ts';
+import { writePrivateFiles } from '../../auth/backup/private-files.ts';
+import { createKeyFile, readKeyFile } from '../../encryption/key-file.ts';
+import { CatalogError } from '../../errors.ts';
+import { requireNoStore, restoreBackup } from '../../store/backup.ts';
+import type { Context } from '../../app/context.ts';
+import { describeState } from './describe.ts';
+
+interface ArchiveOptions {
+  readonly archive: ArchiveAddress;
+  /** The path of its key file; null if it is not encrypted. */
+  readonly key: string | null;
+}
+
+export interface RestoreArchiveOptions extends ArchiveOptions {
+  readonly data: string;
+  readonly target: Target;
+}
+
+/**
+ * Makes a store of what the archive had at the target, with the newest accounts and keys.
+ *
+ * @throws CatalogError `archive_failed`, `encryption`, `store_not_empty`, `store_damaged`,
+ *   `schema_version`, `access_file`, `usage`.
+ */
+export async function restoreArchive(
+  { archive, key, data, target }: RestoreArchiveOptions,
+  context: Context,
+): Promise<void> {
+  // Before the archive is read, which takes a while.
+  requireNoStore(context.disk, data);
+  const objects = openObjects({ archive, key }, context);
+  const state = await readArchive(objects, target);
+  const files = key === null ? null : await objects.readPrivate();
+  let names: readonly string[] = [];
+  await restoreBackup(context.disk, state, data, 'restore', async () => {
+    if (files !== null) names = await writePrivateFiles(context.disk, data, files);
+  });
+  const also = names.length === 0 ? '' : `; with ${names.join(', ')}`;
+  context.print(`restored ${data}: ${describeState(state)}${also}`);
+  if (key !== null) return;
+  context.warn('the archive is not encrypted, so accounts and keys are not in it');
+}
+
+/**
+ * Prints every finding.
+ *
+ * @throws CatalogError `check_failed` if there are findings; `archive_failed`, `encryption`, `usage`.
+ */
+export async function checkArchiveCommand(
+  options: ArchiveOptions,
+  context: Context,
+): Promise<void> {
+  const objects = openObjects(options, context);
+  const { findings, gaps, bases, first, state } = await checkArchive(objects);
+  for (const gap of gaps) context.print(`${objects.url} never got ${gap}`);
+  for (const finding of findings) context.print(finding);
+  if (findings.length > 0 || state === null) {
+    const count = findings.length === 1 ? 'one finding' : `${findings.length} findings`;
+    throw new CatalogError(
+      'check_failed',
+      `${objects.url} is not in order: ${count}, listed on standard output`,
+    );
+  }
+  const count = bases === 1 ? 'one base' : `${bases} bases`;
+  context.print(
+    `${objects.url} is in order: ${describeState(state)}; ${count}, from change set ${first} on`,
+  );
+}
+
+/** @throws CatalogError `encryption`. */
+export async function keysGenerate(file: string, { disk, print }: Context): Promise<void> {
+  const id = await createKeyFile(disk, file);
+  print(`made the key ${id} in ${file}; without it nothing that it encrypts can be read`);
+}
+
+function openObjects(
+  { archive, key }: ArchiveOptions,
+  { env }: Pick<Context, 'env'>,
+): ArchiveObjects {
+  const bytes = key === null ? null : readKeyFile(key);
+  return new ArchiveObjects(openObjectStore(archive, env), bytes);
+}

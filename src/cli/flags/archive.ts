@@ -1,0 +1,56 @@
+/** The flags for archives: of `serve`, and of the commands that read one. */
+import { type Command, InvalidArgumentError, type Option } from 'commander';
+import { type ArchiveAddress, parseArchiveAddress } from '../../archive/storage/address.ts';
+import { parsePeriodEnd, PERIOD_BOUND } from '../../resources/query/instants.ts';
+import { parseLifetime } from './access.ts';
+import { flag } from './flag.ts';
+import { parseFile } from './values.ts';
+
+export function addArchiveFlags(serve: Command): void {
+  serve.optionsGroup('Archive:');
+  serve.addOption(
+    flag(
+      '--archive <url>',
+      'keep a copy of every change at s3://bucket/prefix or file:///directory',
+      parseAddress,
+    ),
+  );
+  serve.addOption(keyFlag('encrypt the archive with this key; also keeps accounts and keys'));
+  serve.addOption(
+    flag(
+      '--archive-keep <duration>',
+      'how far a restore can go back, such as 30d (default: all of it)',
+      parseKeep,
+    ),
+  );
+}
+
+/** @param description of what the key is for. */
+export function keyFlag(description: string): Option {
+  return flag('--archive-key <file>', description, parseFile);
+}
+
+export function parseAddress(text: string): ArchiveAddress {
+  const address = parseArchiveAddress(text);
+  if (address !== null) return address;
+  throw new InvalidArgumentError(
+    'Give s3://bucket/prefix, or file:///directory with an absolute path.',
+  );
+}
+
+/** @returns milliseconds. */
+function parseKeep(text: string): number {
+  return parseLifetime(text) * 1000;
+}
+
+/** @returns ISO 8601, UTC, with milliseconds: the last instant that is meant. */
+export function parseInstant(text: string): string {
+  const instant = parsePeriodEnd(text);
+  if (instant !== null) return instant;
+  throw new InvalidArgumentError(`Give ${PERIOD_BOUND}.`);
+}
+
+export function parseSequence(text: string): number {
+  if (/^\d{1,12}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Give the number of a change set in digits.');
+}

@@ -1,0 +1,142 @@
+/**
+ * A directory that may be on another machine, such as a network mount: every call waits in another
+ * thread, so that a mount that does not answer holds up nobody else.
+ */
+import { randomBytes } from 'node:crypto';
+import fsp from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
+
+/** Bytes read at once. */
+const PIECE_BYTES = 256 * 1024;
+
+/** Bytes between two syncs, so that the last one has little left to do. */
+const FLUSH_BYTES = 8 * 1024 * 1024;
+
+/** Milliseconds after which an unfinished file cannot be one that is being written. */
+const ABANDONED_AFTER_MS = 86_400_000;
+
+export class RemoteDirectory {
+  readonly #path: string;
+  /** The folders in which this process has removed what killed ones left. */
+  readonly #tidied = new Set<string>();
+
+  /** @param path which has to exist: a directory that is missing may be a mount that is missing. */
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /**
+   * Writes a file whole or not at all. When this resolves, it survives power loss there. A file of
+   * this name is replaced.
+   *
+   * @throws what the file system throws.
+   */
+  async write(
+    name: string,
+    pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  ): Promise<void> {
+    await this.#requireDirectory();
+    const path = join(this.#path, name);
+    const directory = dirname(path);
+    await fsp.mkdir(directory, { recursive: true, mode: 0o700 });
+    await this.#tidy(directory);
+    const temporary = join(directory, `.${randomBytes(8).toString('hex')}.tmp`);
+    try {
+      await writeSynced(temporary, pieces);
+      await fsp.rename(temporary, path);
+      await syncDirectory(directory);
+      if (directory !== this.#path) await syncDirectory(this.#path);
+    } catch (error) {
+      await fsp.rm(temporary, { force: true }).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** @returns the bytes in pieces; null if there is no such file. */
+  async read(name: string): Promise<AsyncIterable<Uint8Array> | null> {
+    await this.#requireDirectory();
+    try {
+      return piecesOf(await fsp.open(join(this.#path, name), 'r'));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
+    }
+  }
+
+  /** @returns the names of the files in a folder of it, ascending, without unfinished ones. */
+  async list(folder: string): Promise<string[]> {
+    await this.#requireDirectory();
+    try {
+      const names = await fsp.readdir(join(this.#path, folder));
+      return names.filter((name) => !TEMPORARY.test(name)).toSorted();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+      throw error;
+    }
+  }
+
+  /** Removes a file, if it exists. */
+  async remove(name: string): Promise<void> {
+    await fsp.rm(join(this.#path, name), { force: true });
+  }
+
+  async #tidy(directory: string): Promise<void> {
+    if (this.#tidied.has(directory)) return;
+    for (const name of await fsp.readdir(directory)) {
+      if (!TEMPORARY.test(name)) continue;
+      const path = join(directory, name);
+      const { mtimeMs } = await fsp.stat(path);
+      if (Date.now() - mtimeMs > ABANDONED_AFTER_MS) await fsp.rm(path, { force: true });
+    }
+    this.#tidied.add(directory);
+  }
+
+  async #requireDirectory(): Promise<void> {
+    const stats = await fsp.stat(this.#path);
+    if (!stats.isDirectory()) throw new Error(`${this.#path} is not a directory`);
+  }
+}
+
+async function writeSynced(
+  path: string,
+  pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const file = await fsp.open(path, 'wx', 0o600);
+  try {
+    let unflushed = 0;
+    for await (const piece of pieces) {
+      await file.writeFile(piece);
+      unflushed += piece.length;
+      if (unflushed < FLUSH_BYTES) continue;
+      unflushed = 0;
+      await file.datasync();
+    }
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await fsp.open(path, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+async function* piecesOf(file: fsp.FileHandle): AsyncGenerator<Uint8Array> {
+  try {
+    const buffer = Buffer.allocUnsafe(PIECE_BYTES);
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,76 @@
+/** The key of encrypted archives: a file with one line, which only its owner may read. */
+import { createHash, randomBytes } from 'node:crypto';
+import { dirname } from 'node:path';
+import { type Disk } from '../disk/disk.ts';
+import { withOpen, writeDurably } from '../disk/durable-file.ts';
+import { type FileContent, readWithMode } from '../disk/watched-file.ts';
+import { CatalogError, messageOf } from '../errors.ts';
+import { KEY_BYTES } from './encrypted-stream.ts';
+
+const PREFIX = 'catalog-key-';
+const LINE = /^catalog-key-([A-Za-z0-9_-]{43})\n?$/;
+
+/** Hexadecimal digits that tell a key from others. */
+const ID_LENGTH = 16;
+
+/**
+ * Creates a key file, mode 0600.
+ *
+ * @returns the id of the key.
+ * @throws CatalogError `encryption` if there is a file already, or it cannot be written.
+ */
+export async function createKeyFile(disk: Disk, path: string): Promise<string> {
+  const key = randomBytes(KEY_BYTES);
+  const bytes = Buffer.from(`${PREFIX}${key.toString('base64url')}\n`);
+  try {
+    await withOpen(disk, dirname(path), (fd) =>
+      writeDurably(disk, path, bytes, fd, { exclusive: true }),
+    );
+  } catch (cause) {
+    const isTaken = cause instanceof CatalogError && cause.code === 'second_writer';
+    const why = isTaken ? 'there is such a file; a key is never replaced' : messageOf(cause);
+    throw new CatalogError('encryption', `${path} cannot be made: ${why}`, { cause });
+  }
+  return keyId(key);
+}
+
+/**
+ * @returns the key, 32 bytes.
+ * @throws CatalogError `encryption` if the file is missing, is not a key file, or others may read
+ *   it.
+ */
+export function readKeyFile(path: string): Uint8Array {
+  const { bytes, mode } = contentOf(path);
+  if ((mode & 0o077) !== 0) {
+    throw new CatalogError('encryption', `${path} may be read by others; run: chmod 600 ${path}`);
+  }
+  const text = LINE.exec(bytes.toString('latin1'))?.[1];
+  if (text !== undefined) return new Uint8Array(Buffer.from(text, 'base64url'));
+  throw new CatalogError(
+    'encryption',
+    `${path} is not a key file; make one with: catalog-server keys generate ${path}`,
+  );
+}
+
+function contentOf(path: string): FileContent {
+  let content: FileContent | null;
+  try {
+    content = readWithMode(path);
+  } catch (cause) {
+    throw new CatalogError('encryption', `${path} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+  if (content !== null) return content;
+  throw new CatalogError(
+    'encryption',
+    `there is no key file ${path}; make one with: catalog-server keys generate ${path}`,
+  );
+}
+
+/** @returns what tells a key from others, and does not help to find it. */
+export function keyId(key: Uint8Array): string {
+  return createHash('sha256')
+    .update('catalog-key-id ')
+    .update(key)
+    .digest('hex')
+    .slice(0, ID_LENGTH);
+}

@@ -1,0 +1,179 @@
+/** spec 15.3 to 15.5 with real processes: a server that is killed, and a host that is made again. */
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { s3Store } from '../../../src/archive/storage/s3-store.ts';
+import { wholeOf } from '../../../src/archive/storage/object-store.ts';
+import { readSnapshot } from '../../../src/store/store.ts';
+import { textOf } from '../../support/archive.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { type S3Server, s3Environment, startS3Server } from '../../support/s3-server.ts';
+import { killServers, runCommand, startServer, type TestServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
+
+test.after(killServers);
+
+const BOOK = { name: 'Persuasion', pub_date: '1817-12-20' };
+
+/** @returns the ids that were answered. */
+async function addBooks({ url }: TestServer, count: number): Promise<number[]> {
+  const ids: number[] = [];
+  for (let nth = 0; nth < count; nth += 1) {
+    const response = await fetch(`${url}/books/`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ ...BOOK, name: `${BOOK.name} ${nth}` }),
+    });
+    assert.is(response.status, 201);
+    ids.push(((await response.json()) as { id: number }).id);
+  }
+  return ids;
+}
+
+interface Readiness {
+  readonly archive: {
+    readonly behind_change_sets: number;
+    readonly behind_seconds: number;
+    readonly failing: boolean;
+  };
+}
+
+async function readiness({ url }: TestServer): Promise<Readiness['archive']> {
+  const response = await fetch(`${url}/readyz?verbose`);
+  return ((await response.json()) as Readiness).archive;
+}
+
+async function inStep(server: TestServer): Promise<void> {
+  await until('the archive is in step', async () => {
+    const { behind_change_sets: changeSets, behind_seconds: seconds } = await readiness(server);
+    return changeSets === 0 && seconds === 0;
+  });
+}
+
+async function run(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
+  const { status, stdout, stderr } = await runCommand(args, { env });
+  assert.is(status, 0, stderr);
+  return stdout;
+}
+
+test('a host that is lost is made again from a bucket: same rows, same tokens', async () => {
+  const s3 = await startS3Server();
+  const env = s3Environment(s3);
+  const directory = temporaryDirectory();
+  const key = join(directory, 'archive.key');
+  await run(['keys', 'generate', key]);
+  const archive = ['--archive-key', key];
+  const args = ['--archive', 's3://bucket/shop', ...archive];
+  const server = await startServer({ args, env, ownKeys: true });
+  const token = await run(['issue-token', '--subject', 'ann', '--data', server.data]);
+  // Every third request is lost, or its answer.
+  disturb(s3);
+  await addBooks(server, 20);
+  await server.kill();
+  const again = await startServer({ args, env, ownKeys: true, data: server.data });
+  await addBooks(again, 5);
+  s3.fault = () => 'none';
+  await inStep(again);
+  await again.kill();
+
+  const from = ['--from', 's3://bucket/shop', ...archive];
+  const data = join(directory, 'restored');
+  assert.match(await run(['restore', ...from, '--data', data], env), 'with keys.json');
+  assert.is(textOf(readSnapshot(data)), textOf(readSnapshot(server.data)));
+  assert.match(
+    await run(['check', '--archive', 's3://bucket/shop', ...archive], env),
+    'is in order',
+  );
+  const restored = await startServer({ args, env, ownKeys: true, data });
+  const headers = { Authorization: `Bearer ${token.trim()}` };
+  assert.is((await fetch(`${restored.url}/admin/skus/`, { headers })).status, 200);
+  await addBooks(restored, 1);
+  await inStep(restored);
+  await restored.stop();
+  await s3.close();
+});
+
+function disturb(s3: S3Server): void {
+  let requests = 0;
+  s3.fault = () => {
+    requests += 1;
+    return requests % 3 === 0 ? (requests % 2 === 0 ? 'before' : 'after') : 'none';
+  };
+}
+
+test('while a bucket is away writes are answered, and readiness says how far it is behind', async () => {
+  const s3 = await startS3Server();
+  s3.fault = () => 'before';
+  const env = s3Environment(s3);
+  const server = await startServer({ args: ['--archive', 's3://bucket'], env });
+  await addBooks(server, 3);
+  await until('it is known to fail', async () => (await readiness(server)).failing);
+  assert.is((await readiness(server)).behind_change_sets, 3);
+  assert.is((await fetch(`${server.url}/readyz`)).status, 200);
+  s3.fault = () => 'none';
+  await inStep(server);
+  await server.stop();
+  await s3.close();
+});
+
+test('an archive in a directory: killed in the middle, continued, restored to a change set', async () => {
+  const directory = temporaryDirectory();
+  const place = join(directory, 'archive');
+  mkdirSync(place);
+  const url = `file://${place}`;
+  const server = await startServer({ args: ['--archive', url] });
+  await addBooks(server, 10);
+  await server.kill();
+  const again = await startServer({ args: ['--archive', url], data: server.data });
+  await addBooks(again, 10);
+  const { stderr } = await again.stop();
+  assert.is(stderr, '');
+  // The orderly end has archived the rest.
+  const changes = readdirSync(join(place, 'changes')).toSorted();
+  const lines = changes.map((name) => readFileSync(join(place, 'changes', name), 'utf8')).join('');
+  assert.ok(lines.includes('"Persuasion 9"'));
+  const data = join(directory, 'then');
+  const [base = ''] = readdirSync(join(place, 'bases')).toSorted();
+  const sequence = String(Number(base.slice(0, 12)) + 4);
+  await run(['restore', '--from', url, '--sequence', sequence, '--data', data]);
+  assert.is(readSnapshot(data).sequence, Number(sequence));
+});
+
+test('a large object is sent in parts, and an object that is missing is null', async () => {
+  const s3 = await startS3Server();
+  const { url: endpoint } = s3;
+  const credentials = { endpoint, accessKeyId: 'test-id', secretAccessKey: 'secret' };
+  const store = s3Store({ bucket: 'bucket', prefix: 'p/' }, credentials);
+  const piece = Buffer.alloc(1024 * 1024, 'a');
+  await store.putStream(
+    'large',
+    (async function* () {
+      for (let nth = 0; nth < 20; nth += 1) yield piece;
+    })(),
+  );
+  assert.is(s3.objects.get('bucket/p/large')?.length, 20 * piece.length);
+  const found = await store.get('large');
+  assert.is(found === null ? 0 : (await wholeOf(found)).length, 20 * piece.length);
+  assert.is(await store.get('none'), null);
+  await s3.close();
+});
+
+test('a bucket that never answers fails after the deadline', async () => {
+  const s3 = await startS3Server();
+  const { url: endpoint } = s3;
+  const credentials = { endpoint, accessKeyId: 'test-id', secretAccessKey: 'secret' };
+  const store = s3Store({ bucket: 'bucket', prefix: '' }, credentials, 50);
+  s3.fault = () => 'silence';
+  for (const call of [() => store.put('a', Buffer.from('a')), () => store.get('a')]) {
+    try {
+      await call();
+      assert.unreachable();
+    } catch (error) {
+      assert.match(String(error), 'was not answered within 0.05 s');
+    }
+  }
+  await s3.close();
+});
+
+test.run();

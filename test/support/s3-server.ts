@@ -1,0 +1,133 @@
+/**
+ * A bucket of S3, as far as an archive uses it: objects, parts of large ones, lists by key. It
+ * requires signed requests, and loses requests and answers if a test says so.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What happens to a request: it is cut before it takes effect, its answer is, or none comes. */
+type Fault = 'none' | 'before' | 'after' | 'silence';
+
+export interface S3Server {
+  readonly url: string;
+  /** By bucket and key: `bucket/prefix/name`. */
+  readonly objects: Map<string, Buffer>;
+  /** Decides for each request. */
+  fault: (method: string, key: string) => Fault;
+  close(): Promise<void>;
+}
+
+const SIGNATURE = /^AWS4-HMAC-SHA256 Credential=test-id\/\d{8}\/[\w-]+\/s3\/aws4_request, /;
+
+export async function startS3Server(): Promise<S3Server> {
+  const objects = new Map<string, Buffer>();
+  /** Parts of unfinished objects, by their upload and number. */
+  const parts = new Map<string, Map<number, Buffer>>();
+  let uploads = 0;
+
+  const multipart = (method: string, key: string, query: URLSearchParams, body: Buffer) => {
+    if (method === 'POST' && query.has('uploads')) {
+      uploads += 1;
+      parts.set(`${uploads}`, new Map());
+      return xml(
+        `<InitiateMultipartUploadResult><UploadId>${uploads}</UploadId></InitiateMultipartUploadResult>`,
+      );
+    }
+    const upload = query.get('uploadId') ?? '';
+    const found = parts.get(upload);
+    if (found === undefined) return failure(404, 'NoSuchUpload');
+    if (method === 'PUT') {
+      found.set(Number(query.get('partNumber')), body);
+      return { status: 200, headers: { ETag: '"part"' }, body: '' };
+    }
+    parts.delete(upload);
+    if (method === 'DELETE') return { status: 204, headers: {}, body: '' };
+    const order = [...found.keys()].toSorted((a, b) => a - b);
+    objects.set(key, Buffer.concat(order.map((number) => found.get(number) ?? Buffer.alloc(0))));
+    return xml(
+      '<CompleteMultipartUploadResult><ETag>"whole"</ETag></CompleteMultipartUploadResult>',
+    );
+  };
+
+  const answer = (method: string, url: URL, body: Buffer) => {
+    const key = decodeURIComponent(url.pathname.slice(1));
+    const query = url.searchParams;
+    if (query.has('uploads') || query.has('uploadId')) return multipart(method, key, query, body);
+    if (query.get('list-type') === '2') return list(objects, key.replace(/\/$/, ''), query);
+    if (method === 'PUT') objects.set(key, body);
+    if (method === 'DELETE') objects.delete(key);
+    const found = objects.get(key);
+    if (method === 'GET') {
+      if (found === undefined) return failure(404, 'NoSuchKey');
+      return { status: 200, headers: {}, body: found };
+    }
+    return { status: method === 'DELETE' ? 204 : 200, headers: { ETag: '"object"' }, body: '' };
+  };
+
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    const body = Buffer.concat(await Array.fromAsync(request));
+    const url = new URL(request.url ?? '', 'http://bucket');
+    const method = request.method ?? '';
+    const fault = s3.fault(method, url.pathname.slice(1));
+    if (fault === 'silence') return;
+    if (fault === 'before') return void request.socket.destroy();
+    const isSigned = SIGNATURE.test(request.headers.authorization ?? '');
+    const {
+      status,
+      headers,
+      body: text,
+    } = isSigned ? answer(method, url, body) : failure(403, 'AccessDenied');
+    if (fault === 'after') return void request.socket.destroy();
+    response.writeHead(status, headers).end(text);
+  };
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => response.destroy(error as Error));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const s3: S3Server = {
+    url: `http://127.0.0.1:${port}`,
+    objects,
+    fault: () => 'none',
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return s3;
+}
+
+/** The variables with which a program reaches the server. */
+export function s3Environment({ url }: S3Server): Record<string, string> {
+  return {
+    AWS_ACCESS_KEY_ID: 'test-id',
+    AWS_SECRET_ACCESS_KEY: 'test-secret',
+    AWS_REGION: 'eu-central-1',
+    AWS_ENDPOINT: url,
+  };
+}
+
+function list(objects: ReadonlyMap<string, Buffer>, bucket: string, query: URLSearchParams) {
+  const start = `${bucket}/${query.get('prefix') ?? ''}`;
+  const after = `${bucket}/${query.get('start-after') ?? ''}`;
+  const most = Number(query.get('max-keys') ?? 1000);
+  const keys = [...objects.keys()].toSorted().filter((k) => k.startsWith(start) && k > after);
+  const contents = keys
+    .slice(0, most)
+    .map((key) => `<Contents><Key>${key.slice(bucket.length + 1)}</Key></Contents>`);
+  return xml(
+    `<ListBucketResult><IsTruncated>${keys.length > most}</IsTruncated>${contents.join('')}</ListBucketResult>`,
+  );
+}
+
+function xml(text: string) {
+  const headers = { 'Content-Type': 'application/xml' };
+  return { status: 200, headers, body: `<?xml version="1.0" encoding="UTF-8"?>${text}` };
+}
+
+function failure(status: number, code: string) {
+  const { headers, body } = xml(`<Error><Code>${code}</Code><Message>${code}</Message></Error>`);
+  return { status, headers, body };
+}

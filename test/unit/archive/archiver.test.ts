@@ -1,0 +1,282 @@
+/** spec 15.3: what an archive gets, and what happens while it cannot be reached. */
+import { randomBytes } from 'node:crypto';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { checkArchive } from '../../../src/archive/check.ts';
+import { readArchive } from '../../../src/archive/replay.ts';
+import { Archived, BLOCK, textOf } from '../../support/archive.ts';
+import { storeDirectory } from '../../support/checked.ts';
+import { MemoryObjects, unreachable } from '../../support/object-store.ts';
+import { until } from '../../support/until.ts';
+
+/** Holds an archive in step with its store, and closes both. */
+async function assertComplete(archived: Archived): Promise<void> {
+  await archived.archived();
+  const state = await readArchive(archived.objects, {});
+  assert.is(textOf(state), textOf(archived.store));
+  const report = await checkArchive(archived.objects);
+  assert.equal([report.findings, report.gaps], [[], []]);
+  await archived.close();
+}
+
+test('the archive has a base, every change set byte for byte, and a base of each checkpoint', async () => {
+  const directory = storeDirectory();
+  const archived = await Archived.open(directory);
+  await archived.archived();
+  assert.is(archived.network.in('bases').length, 1);
+  await archived.commit(30);
+  await archived.archived();
+  assert.ok(archived.network.in('bases').length > 1);
+  const lines = archived.network
+    .in('changes')
+    .map((name) => archived.network.objects.get(`changes/${name}`)?.toString())
+    .join('');
+  const files = readdirSync(join(directory, 'changes')).toSorted();
+  assert.is(files.length, 30);
+  assert.is(lines, files.map((name) => readFileSync(join(directory, 'changes', name))).join(''));
+  await assertComplete(archived);
+});
+
+test('an archive with a key shows nothing of the catalog', async () => {
+  const archived = await Archived.open(storeDirectory(), { key: randomBytes(32) });
+  await archived.commit(3);
+  await archived.archived();
+  for (const [name, bytes] of archived.network.objects) {
+    assert.not.ok(bytes.includes('Book 1'), name);
+  }
+  await assertComplete(archived);
+});
+
+test('an archive that cannot be reached holds no commit up, and gets everything later', async () => {
+  const network = new MemoryObjects();
+  network.before = unreachable;
+  const archived = await Archived.open(storeDirectory(), { network });
+  await archived.commit(10);
+  await until('it failed', () => archived.archiver.figures.failing !== null);
+  assert.is(archived.archiver.figures.changeSets, 10);
+  network.before = () => {};
+  await assertComplete(archived);
+  assert.equal(archived.log, [
+    'memory: cannot be reached: connection refused',
+    'memory: is reached again',
+  ]);
+});
+
+test('an upload whose answer is lost is repeated, and the archive is whole', async () => {
+  const archived = await Archived.open(storeDirectory());
+  await archived.archived();
+  let lost = 0;
+  archived.network.after = (call, name) => {
+    if (call !== 'put' || lost >= 3) return;
+    lost += 1;
+    throw new Error(`the answer to ${name} is lost`);
+  };
+  await archived.commit(5);
+  await archived.archived();
+  await archived.commit(5);
+  assert.is(lost, 3);
+  await assertComplete(archived);
+});
+
+test('while a base is slow, change sets are archived', async () => {
+  const archived = await Archived.open(storeDirectory());
+  await archived.archived();
+  const { promise: released, resolve } = Promise.withResolvers<void>();
+  archived.network.before = async (call, name) => {
+    if (call === 'put' && name.startsWith('bases/')) await released;
+  };
+  await archived.commit(20);
+  await until('no change set is missing', () => archived.archiver.figures.changeSets === 0);
+  assert.is(archived.network.in('bases').length, 1);
+  resolve();
+  await assertComplete(archived);
+});
+
+test('how far it is behind is counted from the oldest change set that is missing', async () => {
+  let now = Date.now();
+  const archived = await Archived.open(storeDirectory(), { now: () => now });
+  await archived.archived();
+  await until('it is not behind', () => archived.archiver.figures.seconds === 0);
+  archived.network.before = unreachable;
+  await archived.commit(2);
+  now = Date.now() + 60_000;
+  const { changeSets, seconds } = archived.archiver.figures;
+  assert.is(changeSets, 2);
+  assert.ok(seconds >= 59 && seconds < 120, `${seconds}`);
+  archived.network.before = () => {};
+  await archived.archived();
+  await until('it is in step', () => archived.archiver.figures.seconds === 0);
+  await archived.close();
+});
+
+test('a server that starts again continues where the archive ends', async () => {
+  const directory = storeDirectory();
+  const network = new MemoryObjects();
+  const first = await Archived.open(directory, { network });
+  await first.commit(3);
+  await first.archived();
+  network.before = unreachable;
+  await first.commit(4);
+  await first.kill();
+  network.before = () => {};
+  const bases = network.in('bases').length;
+  const second = await Archived.open(directory, { network });
+  await second.archived();
+  assert.is(network.in('bases').length, bases);
+  await assertComplete(second);
+});
+
+test('an orderly end archives what is left', async () => {
+  const archived = await Archived.open(storeDirectory());
+  await archived.archived();
+  await archived.commit(3);
+  await archived.close();
+  assert.is((await readArchive(archived.objects, {})).sequence, archived.store.sequence);
+});
+
+test('behind by more than the history, it writes a new base, and says what it never gets', async () => {
+  const directory = storeDirectory();
+  const network = new MemoryObjects();
+  const archived = await Archived.open(directory, { network, history: 2 * BLOCK });
+  await archived.commit(2);
+  await archived.archived();
+  network.before = unreachable;
+  await archived.commit(30);
+  await archived.kill();
+  network.before = () => {};
+  const again = await Archived.open(directory, { network, history: 2 * BLOCK });
+  await again.archived();
+  assert.match(again.log.join(), 'after change set 2 will never be in it');
+  const { findings, gaps } = await checkArchive(again.objects);
+  assert.equal(findings, []);
+  assert.is(gaps.length, 1);
+  assert.is((await readArchive(again.objects, {})).sequence, again.store.sequence);
+  assert.is((await readArchive(again.objects, { sequence: 2 })).sequence, 2);
+  try {
+    await readArchive(again.objects, { sequence: 10 });
+    assert.unreachable();
+  } catch (error) {
+    assert.match(String(error), 'has a gap after change set 2');
+  }
+  await again.close();
+});
+
+/** Waits until the archive is refused. @returns why. */
+async function refusalOf(archived: Archived): Promise<string> {
+  await until('it is refused', () => archived.archiver.figures.failing !== null);
+  const { failing } = archived.archiver.figures;
+  await archived.close();
+  return failing ?? '';
+}
+
+test('an archive of another history is refused, and is not changed', async () => {
+  const network = new MemoryObjects();
+  const first = await Archived.open(storeDirectory(), { network });
+  await first.commit(3);
+  await first.archived();
+  await first.close();
+  const before = new Map(network.objects);
+  network.before = unreachable;
+  const other = await Archived.open(storeDirectory(), { network });
+  await other.commit(5);
+  network.before = () => {};
+  await until('it is refused', () => !/reached/.test(other.archiver.figures.failing ?? 'reached'));
+  assert.match(await refusalOf(other), 'another history');
+  assert.equal(network.objects, before);
+});
+
+test('an archive that is ahead of the store is refused', async () => {
+  const network = new MemoryObjects();
+  const directory = storeDirectory();
+  const first = await Archived.open(directory, { network });
+  await first.commit(3);
+  await first.archived();
+  await first.store.close();
+  const earlier = storeDirectory();
+  cpSync(directory, earlier, { recursive: true });
+  const resumed = await Archived.open(directory, { network });
+  await resumed.commit(1);
+  await resumed.archived();
+  await resumed.close();
+  const stale = await Archived.open(earlier, { network });
+  assert.match(await refusalOf(stale), 'ends with change set 4, and the store with 3');
+});
+
+test('of two servers with one archive, the one that started later writes it', async () => {
+  const directory = storeDirectory();
+  const network = new MemoryObjects();
+  const first = await Archived.open(directory, { network });
+  await first.commit(2);
+  await first.archived();
+  const copy = storeDirectory();
+  cpSync(directory, copy, { recursive: true });
+  const second = await Archived.open(copy, { network });
+  await second.archived();
+  await second.commit(1);
+  await second.archived();
+  await first.commit(1);
+  assert.match(await refusalOf(first), 'written by another server now');
+  await assertComplete(second);
+});
+
+test('an empty place is not taken for the archive that was there', async () => {
+  const directory = storeDirectory();
+  const first = await Archived.open(directory);
+  await first.archived();
+  await first.close();
+  const network = new MemoryObjects();
+  const again = await Archived.open(directory, { network });
+  assert.match(await refusalOf(again), 'is empty, and this store was archived before');
+  assert.is(network.objects.size, 0);
+  rmSync(join(directory, 'archive.json'));
+  await assertComplete(await Archived.open(directory, { network }));
+});
+
+test('a place that is gone for a while, as a mount may be, is written again when it is back', async () => {
+  const archived = await Archived.open(storeDirectory());
+  await archived.commit(2);
+  await archived.archived();
+  const { objects } = archived.network;
+  const kept = new Map(objects);
+  objects.clear();
+  await archived.commit(2);
+  await until('it is noticed', () => archived.archiver.figures.failing !== null);
+  assert.match(archived.archiver.figures.failing ?? '', 'see that the right place is there');
+  assert.is(objects.size, 0);
+  for (const [name, bytes] of kept) objects.set(name, bytes);
+  await assertComplete(archived);
+});
+
+test('another key, or none, is refused before anything is written', async () => {
+  const directory = storeDirectory();
+  const network = new MemoryObjects();
+  const first = await Archived.open(directory, { network, key: randomBytes(32) });
+  await first.archived();
+  await first.close();
+  const none = await Archived.open(directory, { network });
+  assert.match(await refusalOf(none), 'name its key with --archive-key');
+  const other = await Archived.open(directory, { network, key: randomBytes(32) });
+  assert.match(await refusalOf(other), 'is encrypted with the key');
+});
+
+test('accounts and keys are archived when they change, and only with a key', async () => {
+  let [content, changed] = ['one', true];
+  const privateFiles = {
+    changed: () => changed,
+    read() {
+      changed = false;
+      return Buffer.from(content);
+    },
+  };
+  const archived = await Archived.open(storeDirectory(), { privateFiles, key: randomBytes(32) });
+  const isArchived = async () => (await archived.objects.readPrivate())?.toString() === content;
+  await until('they are archived', isArchived);
+  [content, changed] = ['two', true];
+  await until('the new ones are archived', isArchived);
+  assert.not.ok(existsSync('memory:'));
+  await archived.close();
+});
+
+test.run();

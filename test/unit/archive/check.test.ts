@@ -1,0 +1,91 @@
+/** spec 15.5: the check of an archive reads everything; what is not kept is removed. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { checkArchive } from '../../../src/archive/check.ts';
+import { readArchive } from '../../../src/archive/replay.ts';
+import { prune } from '../../../src/archive/retention.ts';
+import { Archived, textOf } from '../../support/archive.ts';
+import { storeDirectory } from '../../support/checked.ts';
+
+/** An archive with several bases. */
+async function grown(): Promise<Archived> {
+  const archived = await Archived.open(storeDirectory());
+  await archived.archived();
+  for (let times = 0; times < 4; times += 1) {
+    await archived.commit(10);
+    await archived.archived();
+  }
+  await archived.close();
+  return archived;
+}
+
+test('an archive in order has no findings, and the state of the store', async () => {
+  const archived = await grown();
+  const { findings, gaps, bases, first, state } = await checkArchive(archived.objects);
+  assert.equal([findings, gaps, first], [[], [], 0]);
+  assert.is(bases, archived.network.in('bases').length);
+  assert.ok(bases > 2, `${bases} bases`);
+  assert.is(state && textOf(state), textOf(archived.store));
+});
+
+test('a damaged base is found, although no restore to now needs it', async () => {
+  const archived = await grown();
+  const [, second = ''] = archived.network.in('bases');
+  const bytes = Buffer.from(archived.network.objects.get(`bases/${second}`) ?? []);
+  bytes[bytes.length - 200] = 0x20;
+  archived.network.objects.set(`bases/${second}`, bytes);
+  assert.match((await checkArchive(archived.objects)).findings.join(), second);
+});
+
+test('a missing object of change sets is found, and named by its numbers', async () => {
+  const archived = await grown();
+  const [name = ''] = archived.network.in('changes');
+  archived.network.objects.delete(`changes/${name}`);
+  const { findings, gaps } = await checkArchive(archived.objects);
+  assert.match(findings.join(), /change sets 1 to \d+ are missing/);
+  assert.equal(gaps, []);
+});
+
+test('what no restore within the kept time needs is removed, and nothing else', async () => {
+  const archived = await grown();
+  const { objects, network } = archived;
+  const times = await Promise.all(
+    network.in('bases').map(async (name) => ({
+      sequence: Number(name.slice(0, 12)),
+      time: (await readArchive(objects, { sequence: Number(name.slice(0, 12)) })).time,
+    })),
+  );
+  const kept = times.at(-2);
+  const since = Date.parse(kept?.time ?? '');
+  const at = new Date(since).toISOString();
+  const before = textOf(await readArchive(objects, { at }));
+  await prune(objects, since);
+  assert.is(Number(network.in('bases')[0]?.slice(0, 12)), kept?.sequence);
+  assert.ok(Number(network.in('changes')[0]?.slice(13, 25)) > (kept?.sequence ?? 0));
+  assert.is(textOf(await readArchive(objects, { at })), before);
+  assert.equal((await checkArchive(objects)).findings, []);
+  const names = [...network.objects.keys()];
+  await prune(objects, since);
+  assert.equal([...network.objects.keys()], names);
+});
+
+test('a removal that is interrupted leaves an archive in order', async () => {
+  const archived = await grown();
+  const { objects, network } = archived;
+  let removed = 0;
+  network.after = (call) => {
+    if (call !== 'remove') return;
+    removed += 1;
+    if (removed === 3) throw new Error('connection reset');
+  };
+  await prune(objects, Date.now() + 1000).then(
+    () => assert.unreachable(),
+    () => {},
+  );
+  assert.equal((await checkArchive(objects)).findings, []);
+  await prune(objects, Date.now() + 1000);
+  assert.is(network.in('bases').length, 1);
+  assert.equal((await checkArchive(objects)).findings, []);
+});
+
+test.run();

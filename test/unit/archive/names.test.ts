@@ -1,0 +1,69 @@
+/** docs/storage.md, "An archive": the names of objects, and the addresses of archives. */
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  baseName,
+  changesName,
+  parseBaseName,
+  parseChangesName,
+} from '../../../src/archive/names.ts';
+import { openObjectStore, parseArchiveAddress } from '../../../src/archive/storage/address.ts';
+
+const sequences = fc.nat(999_999_999);
+const times = fc
+  .date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true })
+  .map((date) => date.toISOString());
+const digests = fc.stringMatching(/^[0-9a-f]{64}$/);
+
+test('a name says what it was made of, and a file system takes it', () => {
+  fc.assert(
+    fc.property(sequences, times, digests, fc.boolean(), (sequence, time, digest, isNew) => {
+      const base = { sequence, schema: 5, time: isNew ? null : time, digest };
+      const name = baseName(base);
+      assert.equal(parseBaseName(name), { ...base, name });
+      const changes = { first: sequence, last: sequence + 9, time, digest };
+      const changed = changesName(changes);
+      assert.equal(parseChangesName(changed), { ...changes, name: changed });
+      assert.match(name + changed, /^[\w-]+$/);
+      assert.ok(changed.length < 255);
+    }),
+  );
+});
+
+test('other names are not taken for objects', () => {
+  for (const name of ['', 'x', '000000000001-0005', 'archive.json']) {
+    assert.is(parseBaseName(name), null);
+    assert.is(parseChangesName(name), null);
+  }
+});
+
+test('an archive is a bucket with a prefix, or a directory', () => {
+  const bucket = (prefix: string) => ({ kind: 's3', bucket: 'my-bucket', prefix });
+  assert.equal(parseArchiveAddress('s3://my-bucket'), bucket(''));
+  assert.equal(parseArchiveAddress('s3://my-bucket/'), bucket(''));
+  assert.equal(parseArchiveAddress('s3://my-bucket/shop'), bucket('shop/'));
+  assert.equal(parseArchiveAddress('s3://my-bucket/a/b/'), bucket('a/b/'));
+  assert.equal(parseArchiveAddress('file:///mnt/a'), { kind: 'directory', path: '/mnt/a' });
+  const wrong = [
+    '',
+    '/mnt/a',
+    'file://host/a',
+    'https://bucket/a',
+    's3://Bucket_1/a',
+    's3:///a',
+    's3://my-bucket/a//b',
+    's3://my-bucket/a?b',
+    's3://user:secret@my-bucket/a',
+  ];
+  for (const text of wrong) assert.is(parseArchiveAddress(text), null, text);
+});
+
+test('a bucket without credentials is refused, and the message names the variables', () => {
+  const address = { kind: 's3', bucket: 'my-bucket', prefix: '' } as const;
+  assert.throws(() => openObjectStore(address, {}), /AWS_ACCESS_KEY_ID/);
+  const env = { S3_ACCESS_KEY_ID: 'a', S3_SECRET_ACCESS_KEY: 'b' };
+  assert.is(openObjectStore(address, env).url, 's3://my-bucket/');
+});
+
+test.run();

@@ -1,0 +1,97 @@
+/** docs/storage.md, "Encryption": a stream is whole and unchanged, or it is refused. */
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { decrypted, encrypted } from '../../../src/encryption/encrypted-stream.ts';
+import { CatalogError } from '../../../src/errors.ts';
+
+const KEY = randomBytes(32);
+
+const CHUNK = 64 * 1024;
+
+/** Cuts bytes at the places, so that pieces end anywhere. */
+function pieces(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+  const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length];
+  places.sort((a, b) => a - b);
+  return places.slice(1).map((end, index) => bytes.subarray(places[index], end));
+}
+
+async function all(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(stream));
+}
+
+const seal = (content: Buffer, cuts: readonly number[] = []) =>
+  all(encrypted(KEY, pieces(content, cuts)));
+
+async function refusalOf(key: Uint8Array, stream: Buffer): Promise<CatalogError> {
+  try {
+    await all(decrypted(key, 'the object', [stream]));
+  } catch (error) {
+    if (error instanceof CatalogError) return error;
+    throw error;
+  }
+  throw new Error('it was decrypted');
+}
+
+const lengths = fc.oneof(
+  fc.nat(200),
+  fc.constantFrom(CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK + 7),
+);
+
+test('what was encrypted is decrypted to the same bytes, however both are cut into pieces', async () => {
+  const cuts = fc.array(fc.nat(), { maxLength: 5 });
+  await fc.assert(
+    fc.asyncProperty(lengths, cuts, cuts, async (length, cutsIn, cutsOut) => {
+      const content = randomBytes(length);
+      const stream = await seal(content, cutsIn);
+      const found = await all(decrypted(KEY, 'the object', pieces(stream, cutsOut)));
+      assert.ok(found.equals(content));
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('a stream with one changed bit is refused', async () => {
+  await fc.assert(
+    fc.asyncProperty(lengths, fc.nat(), fc.nat(7), async (length, at, bit) => {
+      const stream = await seal(randomBytes(length));
+      const place = at % stream.length;
+      stream[place] = (stream[place] ?? 0) ^ (1 << bit);
+      assert.is((await refusalOf(KEY, stream)).code, 'encryption');
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('a stream that is cut off is refused, at the end of a chunk too', async () => {
+  const stream = await seal(randomBytes(3 * CHUNK));
+  const header = 52;
+  const sealed = CHUNK + 16;
+  const ends = [0, 10, header - 1, header, header + sealed, header + 2 * sealed, stream.length - 1];
+  for (const end of ends) {
+    assert.is((await refusalOf(KEY, stream.subarray(0, end))).code, 'encryption', `${end}`);
+  }
+});
+
+test('chunks in another order, and bytes after the last one, are refused', async () => {
+  const stream = await seal(randomBytes(3 * CHUNK));
+  const [header, sealed] = [52, CHUNK + 16];
+  const chunk = (index: number) =>
+    stream.subarray(header + index * sealed, header + (index + 1) * sealed);
+  const swapped = Buffer.concat([stream.subarray(0, header), chunk(1), chunk(0), chunk(2)]);
+  await refusalOf(KEY, swapped);
+  await refusalOf(KEY, Buffer.concat([stream, Buffer.from('more')]));
+});
+
+test('another key is refused', async () => {
+  const { message } = await refusalOf(randomBytes(32), await seal(Buffer.from('secret')));
+  assert.match(message, 'another key');
+});
+
+test('the same content never gives the same bytes', async () => {
+  const [a, b] = [await seal(Buffer.from('content')), await seal(Buffer.from('content'))];
+  assert.not.ok(a.equals(b));
+});
+
+test.run();

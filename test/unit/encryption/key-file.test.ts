@@ -1,0 +1,46 @@
+/** docs/storage.md, "Encryption": the key is in a file of its owner, and is never replaced. */
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createKeyFile, keyId, readKeyFile } from '../../../src/encryption/key-file.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { quickDisk } from '../../support/disk.ts';
+
+test('a key file has 32 random bytes, and only its owner may read it', async () => {
+  const path = join(temporaryDirectory(), 'archive.key');
+  const id = await createKeyFile(quickDisk, path);
+  const key = readKeyFile(path);
+  assert.is(key.length, 32);
+  assert.is(keyId(key), id);
+  assert.is(statSync(path).mode & 0o777, 0o600);
+});
+
+test('a key file is never replaced', async () => {
+  const path = join(temporaryDirectory(), 'archive.key');
+  await createKeyFile(quickDisk, path);
+  const before = readFileSync(path, 'utf8');
+  try {
+    await createKeyFile(quickDisk, path);
+    assert.unreachable();
+  } catch (error) {
+    assert.match(String(error), 'a key is never replaced');
+  }
+  assert.is(readFileSync(path, 'utf8'), before);
+});
+
+test('a key file that is missing, is something else, or that others may read is refused', async () => {
+  const directory = temporaryDirectory();
+  const path = join(directory, 'archive.key');
+  assert.throws(() => readKeyFile(path), /there is no key file .*keys generate/);
+  for (const text of ['', 'catalog-key-short\n', '{"keys":[]}']) {
+    writeFileSync(path, text, { mode: 0o600 });
+    assert.throws(() => readKeyFile(path), /is not a key file/);
+  }
+  const open = join(directory, 'open.key');
+  await createKeyFile(quickDisk, open);
+  chmodSync(open, 0o640);
+  assert.throws(() => readKeyFile(open), /chmod 600/);
+});
+
+test.run();
