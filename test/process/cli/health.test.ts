@@ -50,7 +50,11 @@ test('a server that is ready: 0, and one line', async () => {
 test('a server that is not ready: 1, and its reason', async () => {
   const metrics = { type: 'text/plain', text: async () => '' };
   const { url, close } = await startServer({
-    application: operatorApplication({ readiness: () => 'the disk refused a write', metrics }),
+    application: operatorApplication({
+      readiness: () => 'the disk refused a write',
+      readinessDetails: () => ({}),
+      metrics,
+    }),
     host: '127.0.0.1',
     port: 0,
     onError() {},
