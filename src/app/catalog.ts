@@ -9,7 +9,7 @@ import type { ConsoleAssets, OpenConsole } from '../console/assets.ts';
 import { openConsole } from '../console/open.ts';
 import { freeSpace as measureFreeSpace } from '../disk/free-space.ts';
 import { messageOf } from '../errors.ts';
-import { type Application, createApplication } from '../http/router.ts';
+import { type Application, createApplication, type Forward } from '../http/router.ts';
 import { PageBuilds } from '../pages/refresh/page-builds.ts';
 import type { PageQueue } from '../pages/refresh/queue.ts';
 import { openPages, type Pages } from './open-pages.ts';
@@ -61,6 +61,8 @@ export interface Seams extends ChangeSeams {
   readonly freeSpace?: () => Promise<number>;
   /** The files of the console. */
   readonly openConsole?: OpenConsole;
+  /** How requests are carried out elsewhere; null while all are carried out here. */
+  readonly forwarding?: () => Forward | null;
 }
 
 /** An open catalog; it owns its data directory. */
@@ -155,6 +157,7 @@ async function compose(
     summary: openSummaries(options, { store, pages }, disk, monitor, seams),
     previews: new Previews(store, pages.previews),
     pageBuilds: new PageBuilds(pages.queue, (id) => store.get('skus', id) !== undefined),
+    ...(seams.forwarding !== undefined && { forwarding: seams.forwarding }),
     basePath: options.basePath,
     corsOrigins: options.corsOrigins,
     version,

@@ -32,6 +32,8 @@ export interface Log {
    *   is beyond the last one; `store_damaged`, `store_unreadable`.
    */
   since(sequence: number): AsyncIterable<ChangeSet>;
+  /** As {@link Log.since}, with the bytes of each. @throws as {@link Log.since}. */
+  encodedSince(sequence: number): AsyncIterable<EncodedChangeSet>;
   /** Whether so much has been appended that the state should be written as a new base. */
   readonly checkpointDue: boolean;
   /**

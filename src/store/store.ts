@@ -16,7 +16,7 @@ import type { FrozenView } from './memory/frozen-view.ts';
 import { databaseOver } from './lowdb.ts';
 import type { Page, Selection } from './memory/selection.ts';
 import type { StoreObserver, StoreSize } from './observer.ts';
-import type { ReadableStore, RowsOf, State } from './state.ts';
+import type { ReadableStore, RowsOf, Snapshot, State } from './state.ts';
 
 interface Options {
   readonly directory: string;
@@ -136,6 +136,21 @@ export class Store implements ReadableStore {
   /** See {@link FileLog.since}. */
   since(sequence: number): AsyncIterable<ChangeSet> {
     return this.#log.since(sequence);
+  }
+
+  /** See {@link FileLog.encodedSince}. */
+  encodedSince(sequence: number): AsyncIterable<EncodedChangeSet> {
+    return this.#log.encodedSince(sequence);
+  }
+
+  /** See {@link FileLog.baseSequence}. */
+  get baseSequence(): number {
+    return this.#log.baseSequence;
+  }
+
+  /** All rows as of the call, for a base. Its cost does not grow with the store. */
+  snapshot(): Snapshot {
+    return this.#low.data.snapshot();
   }
 
   /** See {@link FileLog.oldest}. */

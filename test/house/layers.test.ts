@@ -12,6 +12,7 @@ const SRC = join(ROOT, 'src');
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   cli: [
     'app',
+    'hosts',
     'resources',
     'pages',
     'http',
@@ -23,6 +24,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'errors',
   ],
   app: [
+    'hosts',
     'http',
     'resources',
     'pages',
@@ -35,6 +37,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'errors',
     'slices',
   ],
+  hosts: ['http', 'store', 'auth', 'disk', 'telemetry', 'errors', 'slices'],
   http: ['resources', 'auth', 'model', 'telemetry', 'console', 'errors', 'slices'],
   resources: ['store', 'model', 'errors', 'slices'],
   pages: ['store', 'disk', 'model', 'errors', 'slices'],

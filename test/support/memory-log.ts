@@ -5,7 +5,7 @@ import type { Log } from '../../src/store/log.ts';
 import { State } from '../../src/store/state.ts';
 
 export class MemoryLog implements Log {
-  readonly changeSets: ChangeSet[] = [];
+  readonly encoded: EncodedChangeSet[] = [];
   readonly checkpointDue = false;
   /** Called with every change set before it is taken; what it throws is what `append` throws. */
   onAppend: (encoded: EncodedChangeSet) => Promise<void> = async () => {};
@@ -16,12 +16,20 @@ export class MemoryLog implements Log {
 
   async append(encoded: EncodedChangeSet): Promise<void> {
     await this.onAppend(encoded);
-    this.changeSets.push(encoded.changeSet);
+    this.encoded.push(encoded);
+  }
+
+  get changeSets(): ChangeSet[] {
+    return this.encoded.map(({ changeSet }) => changeSet);
   }
 
   async *since(sequence: number): AsyncGenerator<ChangeSet> {
-    if (sequence > this.changeSets.length) throw new CatalogError('history_gone', 'not yet');
-    yield* this.changeSets.slice(sequence);
+    for await (const { changeSet } of this.encodedSince(sequence)) yield changeSet;
+  }
+
+  async *encodedSince(sequence: number): AsyncGenerator<EncodedChangeSet> {
+    if (sequence > this.encoded.length) throw new CatalogError('history_gone', 'not yet');
+    yield* this.encoded.slice(sequence);
   }
 
   async checkpoint(): Promise<void> {}

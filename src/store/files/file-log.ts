@@ -11,13 +11,11 @@ import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
 import { removeTemporaries, writeDurably } from '../../disk/durable-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
-import { inSlices } from '../../slices.ts';
 import type { ChangeSet, EncodedChangeSet } from '../change-set.ts';
 import type { Log } from '../log.ts';
 import type { StoreObserver, StoreSize } from '../observer.ts';
 import type { Snapshot, State } from '../state.ts';
-import { decodeNext } from './change-set.ts';
-import { decodeNextInParts } from './change-set-parts.ts';
+import { decodeNextBeside } from './change-set-parts.ts';
 import { createStore, makeDirectories, writeHead } from './create.ts';
 import { BASE, CHANGES, changeSetName, damaged, HEAD, occupied, readFile } from './files.ts';
 import { Descriptors } from './descriptors.ts';
@@ -32,9 +30,6 @@ export const DEFAULT_CHECKPOINT_BYTES = 4 * 1024 * 1024;
 
 /** Bytes of change sets that are kept after a checkpoint. */
 export const DEFAULT_HISTORY_BYTES = 256 * 1024 * 1024;
-
-/** A longer change set is decoded in slices: a millisecond decodes about 100 KiB. */
-const MAX_BYTES_AT_ONCE = 256 * 1024;
 
 /** Milliseconds that {@link FileLog.since} reads before others have their turn. */
 const READ_SLICE_MS = 2;
@@ -62,6 +57,7 @@ export class FileLog implements Log {
   #files: ChangeFile[] = [];
   #last = 0;
   #baseBytes = 0;
+  #baseSequence = 0;
   /** Bytes that {@link #files} occupy. */
   #changeBytes = 0;
   #checkpointing = false;
@@ -97,6 +93,7 @@ export class FileLog implements Log {
     await this.#bringHeadForward(state);
     this.#descriptors = new Descriptors(this.#disk, this.#directory);
     this.#baseBytes = baseBytes;
+    this.#baseSequence = state.sequence - files.length;
     this.#files = [...files];
     this.#changeBytes = occupiedBy(files);
     this.#last = state.sequence;
@@ -124,8 +121,17 @@ export class FileLog implements Log {
   }
 
   since(sequence: number): AsyncIterable<ChangeSet> {
+    return decoded(this.encodedSince(sequence));
+  }
+
+  encodedSince(sequence: number): AsyncIterable<EncodedChangeSet> {
     this.#requireKept(sequence);
     return this.#read(sequence, this.#last);
+  }
+
+  /** The sequence of the base: of the last checkpoint, or of the creation. */
+  get baseSequence(): number {
+    return this.#baseSequence;
   }
 
   /** The lowest sequence after which {@link FileLog.since} gives the changes. */
@@ -141,6 +147,7 @@ export class FileLog implements Log {
   async checkpoint(state: State): Promise<void> {
     if (this.#descriptors === null) {
       this.#baseBytes = await createStore(this.#disk, this.#directory, state.snapshot());
+      this.#baseSequence = state.sequence;
       this.#descriptors = new Descriptors(this.#disk, this.#directory);
       return;
     }
@@ -186,10 +193,11 @@ export class FileLog implements Log {
     this.#files = this.#files.slice(covered.length);
     this.#changeBytes = occupiedBy(this.#files);
     this.#retryAbove = 0;
+    this.#baseSequence = snapshot.sequence;
     this.#history.add(covered);
   }
 
-  async *#read(after: number, last: number): AsyncGenerator<ChangeSet> {
+  async *#read(after: number, last: number): AsyncGenerator<EncodedChangeSet> {
     let previous: string | null = null;
     let begun = performance.now();
     for (let sequence = after + 1; sequence <= last; sequence += 1) {
@@ -199,12 +207,9 @@ export class FileLog implements Log {
         this.#requireKept(sequence - 1);
         throw damaged(path, 'it is missing, and later change sets are there');
       }
-      const changeSet: ChangeSet =
-        bytes.length > MAX_BYTES_AT_ONCE
-          ? await inSlices(decodeNextInParts(path, bytes, sequence, previous))
-          : decodeNext(path, bytes, sequence, previous);
+      const changeSet: ChangeSet = await decodeNextBeside(path, bytes, sequence, previous);
       previous = changeSet.digest;
-      yield changeSet;
+      yield { changeSet, bytes };
       if (performance.now() - begun < READ_SLICE_MS) continue;
       await new Promise((resolve) => setImmediate(resolve));
       begun = performance.now();
@@ -261,6 +266,10 @@ export class FileLog implements Log {
     if (this.#descriptors === null) throw new Error('the log is not open');
     return this.#descriptors;
   }
+}
+
+async function* decoded(encoded: AsyncIterable<EncodedChangeSet>): AsyncGenerator<ChangeSet> {
+  for await (const { changeSet } of encoded) yield changeSet;
 }
 
 /** @returns the cause with what it means; a CatalogError says that itself. */
