@@ -65,6 +65,7 @@ export const CODES = {
     exit: 1,
     meaning: 'a write was passed on to the primary, and no answer came',
   },
+  cut_off: { status: 503, exit: 1, meaning: 'the host is cut off from its primary' },
   not_primary: { status: 503, exit: 1, meaning: 'the host takes no writes; another one does' },
   store_closed: { status: 503, exit: 1, meaning: 'the server is shutting down' },
   history_differs: {

@@ -1,6 +1,9 @@
 /** A catalog without sockets and signals: what `serve` puts on a port, and tests call directly. */
 import { FailedAttempts } from '../auth/attempts.ts';
-import { LiveCredentials } from '../auth/credentials.ts';
+import { type CredentialSource, LiveCredentials } from '../auth/credentials.ts';
+import { secretFingerprint, WatchedCredentialFiles } from '../auth/sharing/credential-files.ts';
+import { HostRole } from '../hosts/primary/host-role.ts';
+import { Hosts } from '../hosts/primary/host-service.ts';
 import { Login } from '../auth/login.ts';
 import { Renewals } from '../auth/renewals.ts';
 import type { PasswordCheck } from '../auth/passwords.ts';
@@ -63,6 +66,10 @@ export interface Seams extends ChangeSeams {
   readonly openConsole?: OpenConsole;
   /** How requests are carried out elsewhere; null while all are carried out here. */
   readonly forwarding?: () => Forward | null;
+  /** Of a host that follows another one: which credentials of its files count. */
+  readonly confirmed?: (credentials: CredentialSource) => CredentialSource;
+  /** Milliseconds after which a stream of change sets without any gets an empty line. */
+  readonly emptyLineMs?: number;
 }
 
 /** An open catalog; it owns its data directory. */
@@ -70,7 +77,9 @@ export interface Catalog {
   readonly application: Application;
   readonly store: Store;
   readonly pages: PageQueue;
-  readonly changes: Pick<Changes, 'endWaits' | 'figures'>;
+  readonly changes: Pick<Changes, 'endWaits' | 'figures' | 'feed'>;
+  readonly hosts: Hosts;
+  readonly role: HostRole;
   /** Writes the pages that wait, for at most `grace` milliseconds, and closes the store. */
   readonly close: (grace: number) => Promise<void>;
 }
@@ -89,7 +98,7 @@ export async function openCatalog(
 ): Promise<Catalog> {
   // A mistake in the settings is better reported before anything is opened.
   void new TemplateSources(disk, options.pages.templates);
-  const store = await openStore(options, disk, monitor);
+  const store = await openStore(options, disk, monitor, seams.confirmed !== undefined);
   try {
     return await compose(store, options, { disk, env, version }, monitor, seams);
   } catch (error) {
@@ -102,11 +111,13 @@ function openStore(
   { data: directory, history, checkpointSize }: CatalogOptions,
   disk: Context['disk'],
   monitor: Monitor,
+  follows: boolean,
 ): Promise<Store> {
   return Store.open({
     directory,
     command: 'serve',
-    create: true,
+    create: !follows,
+    follows,
     disk,
     history,
     smallestCheckpoint: checkpointSize,
@@ -141,7 +152,9 @@ async function compose(
   const renewals = new Renewals(credentials, clock?.now);
   const audited = new AuditedStore(store, { now: clock?.now, auditBytes, requireRoom });
   const { imports, close: endImports } = await openImports(options, audited, disk, monitor);
-  const changes = await openChanges(data, audited, { disk, version }, monitor, seams);
+  const delivers = seams.confirmed === undefined;
+  const changes = await openChanges(data, audited, { disk, version }, monitor, seams, delivers);
+  const { role, hosts } = openHosts(data, { store, changes }, { disk, env }, monitor, seams);
   const application = createApplication({
     records: new Records(audited),
     undo: new Undo(audited),
@@ -150,11 +163,12 @@ async function compose(
     exports: new Exports(store, new Money(options.pages.currency), clock?.now),
     imports,
     ...(options.maxImport !== undefined && { maxImport: options.maxImport }),
-    tokens: new TokenVerifier(credentials, clock?.now),
+    tokens: new TokenVerifier(seams.confirmed?.(credentials) ?? credentials, clock?.now),
     tokenService: createTokenService(login, renewals, data, disk),
     users: openUsers(options, { credentials, login, audited }, disk, monitor),
     page: (name) => pages.served.read(name),
     summary: openSummaries(options, { store, pages }, disk, monitor, seams),
+    hosts,
     previews: new Previews(store, pages.previews),
     pageBuilds: new PageBuilds(pages.queue, (id) => store.get('skus', id) !== undefined),
     ...(seams.forwarding !== undefined && { forwarding: seams.forwarding }),
@@ -163,7 +177,7 @@ async function compose(
     version,
     protectBooks: options.protectBooks === true,
     jsonLimits: { depth: options.maxJsonDepth, elements: options.maxJsonElements },
-    readiness: monitor.readiness.reason,
+    readiness: () => monitor.readiness.reason() ?? role.reason(),
     openConsole: opening(open),
     onFault: (requestId, error) =>
       monitor.log.failure(`request ${requestId} failed: ${messageOf(error)}`, error),
@@ -173,6 +187,8 @@ async function compose(
     store,
     pages: pages.queue,
     changes,
+    hosts,
+    role,
     async close(grace) {
       await endImports();
       await changes.close();
@@ -181,6 +197,31 @@ async function compose(
       await store.close();
     },
   };
+}
+
+/** What other hosts ask of this one, and its role among them. */
+function openHosts(
+  directory: string,
+  { store, changes }: { readonly store: Store; readonly changes: Changes },
+  { disk, env }: Pick<Context, 'disk' | 'env'>,
+  monitor: Monitor,
+  { emptyLineMs }: Seams,
+): { readonly role: HostRole; readonly hosts: Hosts } {
+  const onSucceeded = (message: string) => {
+    monitor.log.warn(message);
+    void changes.endDeliveries().catch(monitor.failed('deliveries to webhooks could not be ended'));
+  };
+  const role = new HostRole({ disk, directory, store, onSucceeded });
+  const secret = env['CATALOG_JWT_SECRET'];
+  const hosts = new Hosts({
+    store,
+    role,
+    files: new WatchedCredentialFiles(directory, secret === undefined),
+    secret: secretFingerprint(secret),
+    arrivals: changes.arrivals,
+    emptyLineMs,
+  });
+  return { role, hosts };
 }
 
 /** Opens the console once; again only if that failed. */

@@ -8,6 +8,8 @@ import { COLLECTIONS } from '../model/kinds.ts';
 import type { PageQueue } from '../pages/refresh/queue.ts';
 import type { StoreObserver } from '../store/observer.ts';
 import type { Store } from '../store/store.ts';
+import type { Hosts } from '../hosts/primary/host-service.ts';
+import type { HostSources } from '../telemetry/host-metrics.ts';
 import type { Changes } from './webhooks/open.ts';
 import { Log } from '../telemetry/log.ts';
 import { Metrics } from '../telemetry/metrics.ts';
@@ -25,15 +27,26 @@ interface Options extends OperationOptions {
   readonly verbose?: boolean;
 }
 
-/** What the metrics are read from. */
-interface Watched {
+/** What of a catalog the metrics show. */
+interface WatchedCatalog {
   readonly store: Store;
   readonly pages: Pick<PageQueue, 'length' | 'oldest'>;
   readonly changes: Pick<Changes, 'figures'>;
+  readonly hosts: Pick<Hosts, 'followers'>;
+}
+
+/** What the metrics are read from. */
+interface Watched {
+  /** Null while a host takes its base. */
+  readonly catalog: () => WatchedCatalog | null;
+  /** Null if this host follows none. */
+  readonly following: HostSources['following'];
   readonly server: HttpServer;
   /** Milliseconds since the epoch; null if none was made. */
   readonly lastBackup: () => number | null;
 }
+
+const NO_CHANGES = { open: 0, delivered: 0, failed: 0, failing: 0, lag: 0 };
 
 export class Operation {
   readonly log: Log;
@@ -106,17 +119,25 @@ export class Operation {
   }
 
   /** Serves the metrics if they have a port. @throws CatalogError `listen`. */
-  async open({ store, pages, changes, server, lastBackup }: Watched): Promise<void> {
+  async open({ catalog, following, server, lastBackup }: Watched): Promise<void> {
     const { metricsPort: port, metricsHost, host } = this.#options;
     if (port === undefined) return;
     const { log, readiness, memory } = this;
+    const read =
+      <T>(value: (catalog: WatchedCatalog) => T, absent: T) =>
+      () => {
+        const current = catalog();
+        return current === null ? absent : value(current);
+      };
+    const names = [...COLLECTIONS.values()].map(({ name }) => name);
     const metrics = new Metrics(this.#version, {
-      rows: () => [...COLLECTIONS.values()].map(({ name }) => [name, store.count(name)] as const),
-      size: () => store.size,
-      waiting: () => store.waiting,
-      pages: () => pages.length,
-      oldestPage: () => pages.oldest,
-      changes: changes.figures,
+      rows: read(({ store }) => names.map((name) => [name, store.count(name)] as const), []),
+      size: read(({ store }) => store.size, { base: 0, changes: 0 }),
+      waiting: read(({ store }) => store.waiting, 0),
+      pages: read(({ pages }) => pages.length, 0),
+      oldestPage: read(({ pages }) => pages.oldest, 0),
+      changes: read(({ changes }) => changes.figures(), NO_CHANGES),
+      hosts: { followers: read(({ hosts }) => hosts.followers, 0), following },
       connections: () => server.connections,
       ready: () => readiness.reason() === null,
       memoryLimit: memory.limit,

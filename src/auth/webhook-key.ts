@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { machineDisk } from '../disk/disk.ts';
 import { writeOnce } from '../disk/durable-file.ts';
-import { readWithMode } from '../disk/watched-file.ts';
+import { type FileContent, readWithMode } from '../disk/watched-file.ts';
 import { CatalogError, messageOf } from '../errors.ts';
 import { readPrivate } from './private-file.ts';
 
@@ -44,7 +44,7 @@ export class WebhookKey {
 
   /** @param directory the data directory. */
   constructor(directory: string) {
-    this.#path = join(directory, 'webhook-key.json');
+    this.#path = webhookKeyPath(directory);
   }
 
   /**
@@ -74,12 +74,7 @@ export class WebhookKey {
   }
 
   #read(): Key | null {
-    const file = { path: this.#path, code: 'key_file' } as const;
-    const content = readPrivate(file, () => readWithMode(this.#path));
-    if (content === null) return null;
-    const parsed = v.safeParse(keyFile, content.json);
-    if (parsed.success) return keyOf(parsed.output.key);
-    throw this.#failure('it is not the key of webhooks; restore it from a backup');
+    return readWebhookKey(this.#path, () => readWithMode(this.#path));
   }
 
   async #make(): Promise<Key> {
@@ -98,6 +93,27 @@ export class WebhookKey {
   #failure(what: string, cause?: unknown): CatalogError {
     return new CatalogError('key_file', `${this.#path}: ${what}`, { cause });
   }
+}
+
+/** The path of the key in its data directory. */
+export function webhookKeyPath(directory: string): string {
+  return join(directory, 'webhook-key.json');
+}
+
+/**
+ * @param read reads the file.
+ * @returns null if there is no file.
+ * @throws CatalogError `key_file`.
+ */
+export function readWebhookKey(path: string, read: () => FileContent | null): Key | null {
+  const content = readPrivate({ path, code: 'key_file' }, read);
+  if (content === null) return null;
+  const parsed = v.safeParse(keyFile, content.json);
+  if (parsed.success) return keyOf(parsed.output.key);
+  throw new CatalogError(
+    'key_file',
+    `${path}: it is not the key of webhooks; restore it from a backup`,
+  );
 }
 
 function keyOf(bytes: Uint8Array): Key {

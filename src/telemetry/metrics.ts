@@ -1,5 +1,6 @@
 /** The metrics for Prometheus: counters, gauges and histograms, in seconds and bytes. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { type HostSources, measureHosts } from './host-metrics.ts';
 import type { AccessRecord } from './requests.ts';
 
 /** Seconds: from a response out of memory to a write on a slow disk. */
@@ -47,6 +48,7 @@ export interface Sources {
   /** Milliseconds that the oldest of them has waited. */
   readonly oldestPage: () => number;
   readonly changes: () => ChangeFigures;
+  readonly hosts: HostSources;
   readonly connections: () => number;
   readonly ready: () => boolean;
   /** Bytes. */
@@ -117,6 +119,7 @@ export class Metrics {
       () => oldestPage() / 1000,
     );
     this.#measureChanges(sources.changes);
+    measureHosts(this.#registry, sources.hosts);
     this.#value('catalog_http_connections', 'Connections that are open.', connections);
     this.#value('catalog_ready', '1 while /readyz answers 200.', () => Number(ready()));
     this.#total('catalog_log_lines_lost_total', 'Lines of the log that were lost.', logLinesLost);

@@ -4,6 +4,7 @@ import type { Context } from '../../app/context.ts';
 import { type Common, command } from '../command.ts';
 import { backup, restore } from '../commands/backup.ts';
 import { check } from '../commands/check.ts';
+import { promote } from '../commands/promote.ts';
 import { migrate } from '../commands/migrate.ts';
 import { undo } from '../commands/undo.ts';
 import { parseSubject } from '../flags/access.ts';
@@ -35,6 +36,10 @@ export function declareStoreCommands(program: Command, context: Context): void {
   command(program, 'restore', 'make a store from a backup, in an empty directory')
     .argument('<file>', '"-" for standard input', parseFile)
     .action((file: string, options: Common) => restore({ data: options.data, file }, context));
+
+  command(program, 'promote', 'make a host that follows another one the primary').action(
+    (options: Common) => promote(options, context),
+  );
 
   declareUndo(program, context);
 }

@@ -57,6 +57,7 @@ const PASSING: ReadonlySet<Code> = new Set<Code>([
   'primary_unreachable',
   'write_unknown',
   'not_primary',
+  'cut_off',
 ]);
 
 /** Nothing internal is shown to a client. */

@@ -111,7 +111,7 @@ test('a long response is passed back in pieces, and may be left half read', asyn
 test('nothing was changed if nobody listens', async () => {
   let origin = '';
   await withPrimary(
-    (_, outgoing) => outgoing.end(),
+    (_, outgoing) => void outgoing.end(),
     async (address) => {
       origin = address;
     },

@@ -12,6 +12,7 @@ async function ageLines(lastBackup: () => number | null): Promise<string[]> {
     waiting: zero,
     pages: zero,
     oldestPage: zero,
+    hosts: { followers: () => 0, following: () => null },
     changes: () => ({ open: 0, delivered: 0, failed: 0, failing: 0, lag: 0 }),
     connections: zero,
     ready: () => true,
