@@ -119,6 +119,16 @@ const SINCE: Parameter = {
 
 const LINE = `{"sequence":1,"previous":"${DIGEST}","time":"2026-11-21T08:15:00.000Z","last_ids":{},"put":{},"delete":{},"sha256":"${DIGEST}"}\n`;
 
+const BASE_EXAMPLE = {
+  schema: 5,
+  sequence: 1042,
+  previous: DIGEST,
+  time: '2026-11-21T08:15:00.000Z',
+  last_ids: {},
+  tables: {},
+  sha256: DIGEST,
+};
+
 const hostsPath = (operationId: string) => ({
   tag: HOSTS_TAG,
   place: 'here' as const,
@@ -193,7 +203,12 @@ export const HOST_PATHS: readonly Path[] = [
           200: {
             name: 'HostBase',
             description: 'The base.',
-            content: { ...textContent(JSON_TYPE, {}), schema: { type: 'object' } },
+            content: {
+              ...textContent(JSON_TYPE, {
+                HostBase: () => ({ summary: 'The form of a base', value: BASE_EXAMPLE }),
+              }),
+              schema: { type: 'object' },
+            },
           },
         },
         run: ({ services }) => ({
