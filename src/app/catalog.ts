@@ -205,13 +205,19 @@ function openHosts(
   { store, changes }: { readonly store: Store; readonly changes: Changes },
   { disk, env }: Pick<Context, 'disk' | 'env'>,
   monitor: Monitor,
-  { emptyLineMs }: Seams,
+  { emptyLineMs, confirmed }: Seams,
 ): { readonly role: HostRole; readonly hosts: Hosts } {
   const onSucceeded = (message: string) => {
     monitor.log.warn(message);
     void changes.endDeliveries().catch(monitor.failed('deliveries to webhooks could not be ended'));
   };
-  const role = new HostRole({ disk, directory, store, onSucceeded });
+  const role = new HostRole({
+    disk,
+    directory,
+    store,
+    follows: confirmed !== undefined,
+    onSucceeded,
+  });
   const secret = env['CATALOG_JWT_SECRET'];
   const hosts = new Hosts({
     store,

@@ -6,6 +6,7 @@ export const COMMANDS = [
   'check',
   'backup',
   'restore',
+  'promote',
   'export',
   'import',
   'issue-token',
@@ -32,11 +33,12 @@ export const NESTED: Readonly<Record<string, readonly string[]>> = {
 
 /** Flags by command (spec 8.3 to 8.7). */
 export const FLAGS: Readonly<Record<(typeof COMMANDS)[number], readonly string[]>> = {
-  serve: ['--data', '--host', '--port', '--base-path', '--max-body', '--cors-origin'],
+  serve: ['--data', '--host', '--port', '--base-path', '--max-body', '--cors-origin', '--follow'],
   migrate: ['--data', '--demo', '--dry-run'],
   check: ['--data', '--verbose'],
   backup: ['--data', '--verbose'],
   restore: ['--data', '--verbose'],
+  promote: ['--data', '--verbose'],
   export: ['--data', '--format', '--output', '--currency'],
   import: ['--data', '--format', '--dry-run', '--match', '--create-missing', '--currency'],
   'issue-token': ['--data', '--subject', '--role', '--expires'],

@@ -22,6 +22,8 @@ interface Options {
   /** The data directory. */
   readonly directory: string;
   readonly store: Pick<Store, 'refuseWrites'>;
+  /** Whether this process follows another host, whatever the record says. */
+  readonly follows: boolean;
   /** Is told that another host has taken the place of this one. */
   readonly onSucceeded: (message: string) => void;
 }
@@ -34,10 +36,10 @@ export class HostRole {
 
   /** @throws CatalogError `store_damaged`, `store_unreadable`. */
   constructor(options: Options) {
-    const { disk, directory } = options;
+    const { disk, directory, follows } = options;
     this.#options = options;
     this.#record = readHostRecord(disk, directory);
-    if (!this.isPrimary) this.#refuseWrites();
+    if (follows || !this.isPrimary) this.#refuseWrites();
   }
 
   /** Null while no other host knows of this one. */
@@ -46,12 +48,15 @@ export class HostRole {
   }
 
   get isPrimary(): boolean {
+    if (this.#options.follows) return false;
     return this.#record === null || this.#record.role === 'primary';
   }
 
   /** Why this host takes no writes although it follows none, in words for `/readyz`; null if so. */
   readonly reason = (): string | null =>
-    this.#record?.role === 'succeeded' ? 'another host is the primary now' : null;
+    this.#record?.role === 'succeeded' && !this.#options.follows
+      ? 'another host is the primary now'
+      : null;
 
   /** The record, made at the first call: before it nobody needs it. */
   async shared(): Promise<HostRecord> {
@@ -104,8 +109,8 @@ export class HostRole {
     const record = this.#record;
     return new CatalogError(
       'not_primary',
-      record?.role === 'follower'
-        ? `this host follows ${record.primary}; send writes there`
+      this.#options.follows
+        ? `this host follows ${record?.primary ?? 'another one'}; send writes there`
         : 'another host was made the primary; send writes there',
     );
   }

@@ -76,8 +76,8 @@ export class Hosts implements HostService {
     return {
       history,
       epochs,
-      role: own,
-      primary: own === 'follower' ? primary : null,
+      role: role.isPrimary || own !== 'primary' ? own : 'follower',
+      primary: role.isPrimary ? null : primary,
       schema: SCHEMA_VERSION,
       sequence: store.sequence,
       digest: store.digest,
