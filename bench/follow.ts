@@ -49,8 +49,8 @@ await Promise.all(
 const seconds = (performance.now() - begun) / 1000;
 delays.sort((a, b) => a - b);
 const share = (part: number) => delays[Math.floor((delays.length - 1) * part)]?.toFixed(1);
-console.log(
-  `${writes} writes by ${writers} in ${seconds.toFixed(1)} s: behind p50 ${share(0.5)} ms, p99 ${share(0.99)} ms, most ${share(1)} ms`,
+process.stdout.write(
+  `${writes} writes by ${writers} in ${seconds.toFixed(1)} s: behind p50 ${share(0.5)} ms, p99 ${share(0.99)} ms, most ${share(1)} ms\n`,
 );
 await Promise.all([primary.stop(), replica.stop()]);
 rmSync(directory, { recursive: true });

@@ -239,12 +239,16 @@ export class Replica {
     if (method === 'GET' || method === 'HEAD' || response.status >= 400) return;
     const sequence = Number(response.headers['Catalog-Sequence'] ?? 0);
     const isAccess = /^\/admin\/(?:users|tokens)\//.test(trace.found ?? '');
-    const waits: (Promise<void> | undefined)[] = [
-      this.#catalog?.changes.feed.reach(sequence),
-      isAccess ? Promise.race([this.#follower?.poll(), pause(ACCESS_WAIT_MS)]) : undefined,
+    const waits: Promise<void>[] = [
+      this.#catalog?.changes.feed.reach(sequence) ?? Promise.resolve(),
+      isAccess ? this.#catchUpWithAccess() : Promise.resolve(),
     ];
     // A client that needs to be sure sends Catalog-Min-Sequence with its next request.
     await Promise.allSettled(waits);
+  }
+
+  async #catchUpWithAccess(): Promise<void> {
+    await Promise.race([this.#follower?.poll(), pause(ACCESS_WAIT_MS)]);
   }
 }
 
