@@ -49,7 +49,6 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     server,
     lastBackup: () => lastBackupTime(context.disk, options.data),
   });
-  current.catalog?.pages.compare();
   // Only now: a start that fails has one line, its error.
   if (current.catalog?.store.created === true) {
     context.warn(
@@ -80,10 +79,7 @@ function openReplica(
   const replica = new Replica(options, context, {
     log: operation.log,
     open: (seams) => current.open(seams),
-    use: (catalog) => {
-      current.use(catalog);
-      catalog?.pages.compare();
-    },
+    use: (catalog) => current.use(catalog),
   });
   operation.readiness.also(replica.reason);
   return replica;

@@ -40,6 +40,7 @@ export class CurrentCatalog {
   /** Serves with a catalog from now on; null while there is none. */
   use(catalog: Catalog | null): void {
     this.#catalog = catalog;
+    catalog?.pages.compare();
   }
 
   readonly application: Application = (request) =>

@@ -105,7 +105,10 @@ export class Replica {
       if (this.#follower === null) await this.#judgeFromNothing();
       else await this.#follower.poll();
     } catch (error) {
-      if (isRefusal(error)) throw error;
+      if (isRefusal(error)) {
+        await this.close(0);
+        throw error;
+      }
       this.#ports.log.warn(`not following yet: ${messageOf(error)}`);
     }
   }

@@ -60,15 +60,16 @@ export class HostRole {
 
   /** The record, made at the first call: before it nobody needs it. */
   async shared(): Promise<HostRecord> {
-    if (this.#record === null) await this.#change((record) => record ?? firstRecord());
-    return this.#record ?? firstRecord();
+    return this.#record ?? this.#change((record) => record ?? firstRecord());
   }
 
   /** Takes note of the epoch that another host knows. @throws what the disk throws. */
   async learn(known: KnownEpoch): Promise<void> {
     if (!this.#isSucceededBy(this.#record, known)) return;
     await this.#change((record) =>
-      this.#isSucceededBy(record, known) ? { ...record, role: 'succeeded' } : record,
+      this.#isSucceededBy(record, known)
+        ? { ...record, role: 'succeeded' }
+        : (record ?? firstRecord()),
     );
     this.#refuseWrites();
     this.#options.onSucceeded(
@@ -77,8 +78,8 @@ export class HostRole {
   }
 
   /** Replaces the record. @throws what the disk throws. */
-  replace(record: HostRecord): Promise<void> {
-    return this.#change(() => record);
+  async replace(record: HostRecord): Promise<void> {
+    await this.#change(() => record);
   }
 
   #isSucceededBy(record: HostRecord | null, { history, number }: KnownEpoch): record is HostRecord {
@@ -89,15 +90,19 @@ export class HostRole {
     );
   }
 
-  #change(change: (record: HostRecord | null) => HostRecord | null): Promise<void> {
+  /** @returns the record after the change. */
+  #change(change: (record: HostRecord | null) => HostRecord): Promise<HostRecord> {
     const changed = this.#writing.then(async () => {
       const { disk, directory } = this.#options;
       const next = change(this.#record);
-      if (next === null || next === this.#record) return;
-      await writeHostRecord(disk, directory, next);
+      if (next !== this.#record) await writeHostRecord(disk, directory, next);
       this.#record = next;
+      return next;
     });
-    this.#writing = changed.catch(() => {});
+    this.#writing = changed.then(
+      () => {},
+      () => {},
+    );
     return changed;
   }
 
