@@ -7,6 +7,7 @@ export class ProgressTimer {
   readonly #ended = new AbortController();
   readonly #timer: ReturnType<typeof setTimeout>;
   readonly #over = Promise.withResolvers<never>();
+  #isStopped = false;
 
   /**
    * @param milliseconds without progress after which the exchange ends.
@@ -25,7 +26,8 @@ export class ProgressTimer {
 
   /** There was progress: the time begins anew. */
   touch(): void {
-    if (!this.#ended.signal.aborted) this.#timer.refresh();
+    // A timer that was cleared would begin again.
+    if (!this.#isStopped) this.#timer.refresh();
   }
 
   /** @throws the failure that ended the exchange, and what `work` rejects with. */
@@ -37,13 +39,14 @@ export class ProgressTimer {
 
   /** Ends the exchange: whoever waits gets the error. */
   fail(error: unknown): void {
-    clearTimeout(this.#timer);
+    this.stop();
     this.#over.reject(error);
     this.#ended.abort();
   }
 
   /** The exchange is over. */
   stop(): void {
+    this.#isStopped = true;
     clearTimeout(this.#timer);
   }
 }

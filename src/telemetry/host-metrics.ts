@@ -2,7 +2,7 @@
 import { Gauge, type Registry } from 'prom-client';
 
 /** How far a host that follows another one is. */
-export interface FollowingFigures {
+interface FollowingFigures {
   readonly connected: boolean;
   /** Change sets. */
   readonly behind: number;

@@ -100,6 +100,7 @@ export class Replica {
    * @throws CatalogError if this host may not follow it, and as `openCatalog`.
    */
   async begin(): Promise<void> {
+    this.#requireNotPromoted();
     if (this.#hasStore()) await this.#open();
     try {
       if (this.#follower === null) await this.#judgeFromNothing();
@@ -111,6 +112,17 @@ export class Replica {
       }
       this.#ports.log.warn(`not following yet: ${messageOf(error)}`);
     }
+  }
+
+  /** @throws CatalogError `usage` if this host has taken the place of the one that it is to follow. */
+  #requireNotPromoted(): void {
+    const { data } = this.#options;
+    const record = readHostRecord(this.#context.disk, data);
+    if (record?.role !== 'primary' || record.primary !== this.#primary.address) return;
+    throw new CatalogError(
+      'usage',
+      `${data} was promoted to take the place of ${record.primary}; start it without --follow`,
+    );
   }
 
   /** Follows until {@link close}. @throws what opening the catalog throws. */

@@ -69,10 +69,14 @@ async function tell(
   while (!signal.aborted) {
     try {
       const state = await predecessor.state({ history: record.history, number });
-      const isTold = state.role !== 'primary' || state.history !== record.history;
-      if (isTold || currentEpoch(state).number >= number) {
+      const isOther = state.history !== record.history;
+      if (isOther || state.role !== 'primary') {
         await role.replace({ ...record, primary: null });
-        log.warn(`${predecessor.address} knows that this host is the primary of epoch ${number}`);
+        log.warn(
+          isOther
+            ? `${predecessor.address} has another history now`
+            : `${predecessor.address} knows that another host is the primary of epoch ${number}`,
+        );
         return;
       }
     } catch (error) {

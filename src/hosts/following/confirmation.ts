@@ -12,7 +12,7 @@ export interface Instant {
 
 export type Clocks = () => Instant;
 
-export const machineClocks: Clocks = () => ({ monotonic: performance.now(), wall: Date.now() });
+const machineClocks: Clocks = () => ({ monotonic: performance.now(), wall: Date.now() });
 
 /**
  * The age of what the primary has said. It counts from the sending of a request that was answered,

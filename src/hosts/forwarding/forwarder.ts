@@ -88,12 +88,15 @@ export class Forwarder {
     }
     this.#open += 1;
     const timer = new ProgressTimer(this.#options.idleMs ?? IDLE_MS, 'the primary is silent');
+    const upload = new Upload(request, this.#options.maxBody, timer);
     const done = () => {
-      timer.stop();
+      // A connection over which a body was sent half-way is of no more use.
+      if (upload.isSent) timer.stop();
+      else timer.fail(new Error('the exchange is over'));
       this.#open -= 1;
     };
     try {
-      const response = await this.#exchange(request, url, timer);
+      const response = await this.#exchange(request, url, timer, upload);
       return await passedBack(request, response, timer, done);
     } catch (error) {
       timer.fail(error);
@@ -102,8 +105,12 @@ export class Forwarder {
     }
   }
 
-  async #exchange(request: HttpRequest, url: URL, timer: ProgressTimer): Promise<Response> {
-    const upload = new Upload(request, this.#options.maxBody, timer);
+  async #exchange(
+    request: HttpRequest,
+    url: URL,
+    timer: ProgressTimer,
+    upload: Upload,
+  ): Promise<Response> {
     try {
       return await timer.within(
         fetch(url, {
@@ -127,10 +134,13 @@ export class Forwarder {
 class Upload {
   /** Null if the request has none. */
   readonly body: AsyncGenerator<Uint8Array, void, void> | null;
+  /** Whether all of it was handed to the HTTP client. */
+  isSent: boolean;
   /** Why the client's body could not be read to its end. */
   failure: unknown = null;
 
   constructor({ body }: HttpRequest, limit: number, timer: ProgressTimer) {
+    this.isSent = body === NO_BODY;
     this.body = body === NO_BODY ? null : this.#pieces(body.stream(limit), timer);
   }
 
@@ -149,6 +159,7 @@ class Upload {
         // The HTTP client may keep the piece while the next one is read into the same memory.
         yield piece.slice();
       }
+      this.isSent = true;
     } catch (error) {
       this.failure = error;
       timer.fail(error);

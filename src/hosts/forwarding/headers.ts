@@ -34,7 +34,7 @@ const HOST_IN_VIA = /^1\.1 (catalog-[0-9a-f]{16})$/;
 type Headers = HttpRequest['headers'];
 
 /** @returns the hosts of this program that have passed the request on, the first one first. */
-export function hostsBefore(headers: Headers): readonly string[] {
+function hostsBefore(headers: Headers): readonly string[] {
   return listOf(headers['via']).flatMap((each) => HOST_IN_VIA.exec(each)?.[1] ?? []);
 }
 

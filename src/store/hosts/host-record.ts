@@ -19,7 +19,7 @@ import { CatalogError } from '../../errors.ts';
 import { shapes } from '../files/change-set.ts';
 import { parseShape, readFile, verifyChecksum, withChecksum } from '../files/files.ts';
 
-export const HOST = 'host.json';
+const HOST = 'host.json';
 
 /** Epochs that are kept; a host that has missed more takes a base in an empty directory. */
 const MAX_EPOCHS = 64;

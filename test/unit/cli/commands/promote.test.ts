@@ -33,6 +33,12 @@ test('spec 15.15: the directory is that of the primary of a new epoch', async ()
   const record = readHostRecord(quickDisk, data);
   assert.is(record?.role, 'primary');
   assert.is(record !== null && currentEpoch(record).after, 1);
+  const token = join(data, 'token');
+  writeFileSync(token, 'a.b.c', { mode: 0o600 });
+  const args = ['--data', data, '--port', '0', '--follow', 'https://primary'];
+  const refused = await callProgram(['serve', ...args, '--token-file', token]);
+  assert.is(refused.status, 2);
+  assert.match(refused.stderr, /was promoted to take the place of https:\/\/primary/);
   const again = await callProgram(['promote', '--data', data]);
   assert.is(again.status, 2);
   assert.match(again.stderr, /follows no other host/);
