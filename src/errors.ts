@@ -55,6 +55,18 @@ export const CODES = {
     meaning: 'another process writes the store; the server stops',
   },
   busy: { status: 503, exit: 1, meaning: 'the server has too much to do' },
+  primary_unreachable: {
+    status: 503,
+    exit: 1,
+    meaning: 'the primary did not take the request; nothing changed',
+  },
+  write_unknown: {
+    status: 503,
+    exit: 1,
+    meaning: 'a write was passed on to the primary, and no answer came',
+  },
+  cut_off: { status: 503, exit: 1, meaning: 'the host is cut off from its primary' },
+  not_primary: { status: 503, exit: 1, meaning: 'the host takes no writes; another one does' },
   store_closed: { status: 503, exit: 1, meaning: 'the server is shutting down' },
   history_differs: {
     status: 500,

@@ -1,6 +1,9 @@
 /** A catalog without sockets and signals: what `serve` puts on a port, and tests call directly. */
 import { FailedAttempts } from '../auth/attempts.ts';
-import { LiveCredentials } from '../auth/credentials.ts';
+import { type CredentialSource, LiveCredentials } from '../auth/credentials.ts';
+import { secretFingerprint, WatchedCredentialFiles } from '../auth/sharing/credential-files.ts';
+import { HostRole } from '../hosts/primary/host-role.ts';
+import { Hosts } from '../hosts/primary/host-service.ts';
 import { Login } from '../auth/login.ts';
 import { Renewals } from '../auth/renewals.ts';
 import type { PasswordCheck } from '../auth/passwords.ts';
@@ -9,7 +12,7 @@ import type { ConsoleAssets, OpenConsole } from '../console/assets.ts';
 import { openConsole } from '../console/open.ts';
 import { diskSpace } from '../disk/free-space.ts';
 import { messageOf } from '../errors.ts';
-import { type Application, createApplication } from '../http/router.ts';
+import { type Application, createApplication, type Forward } from '../http/router.ts';
 import { PageBuilds } from '../pages/refresh/page-builds.ts';
 import type { PageQueue } from '../pages/refresh/queue.ts';
 import { openPages, type Pages } from './open-pages.ts';
@@ -27,6 +30,7 @@ import type { Monitor } from './catalog-monitor.ts';
 import type { Context } from './context.ts';
 import { openImports } from './imports/open.ts';
 import type { ServeOptions } from './server-options.ts';
+import type { ReadinessDetails } from '../http/services.ts';
 import { Summaries } from './services/summary.ts';
 import { Previews } from './services/previews.ts';
 import { Users } from './services/users.ts';
@@ -65,6 +69,14 @@ export interface Seams extends ChangeSeams, ArchiveSeams {
   readonly freeSpace?: () => Promise<number>;
   /** The files of the console. */
   readonly openConsole?: OpenConsole;
+  /** How requests are carried out elsewhere; null while all are carried out here. */
+  readonly forwarding?: () => Forward | null;
+  /** Of a host that follows another one: which credentials of its files count. */
+  readonly confirmed?: (credentials: CredentialSource) => CredentialSource;
+  /** How far this host is behind the one that it follows. */
+  readonly following?: () => ReadinessDetails['following'];
+  /** Milliseconds after which a stream of change sets without any gets an empty line. */
+  readonly emptyLineMs?: number;
 }
 
 /** An open catalog; it owns its data directory. */
@@ -72,8 +84,11 @@ export interface Catalog {
   readonly application: Application;
   readonly store: Store;
   readonly pages: PageQueue;
-  readonly changes: Pick<Changes, 'endWaits' | 'figures'>;
-  readonly archive: Pick<Archive, 'figures' | 'details'>;
+  readonly changes: Pick<Changes, 'endWaits' | 'figures' | 'feed'>;
+  readonly archive: Pick<Archive, 'figures'>;
+  readonly readinessDetails: () => ReadinessDetails;
+  readonly hosts: Hosts;
+  readonly role: HostRole;
   /** Writes the pages that wait, for at most `grace` milliseconds, and closes the store. */
   readonly close: (grace: number) => Promise<void>;
 }
@@ -92,7 +107,7 @@ export async function openCatalog(
 ): Promise<Catalog> {
   // A mistake in the settings is better reported before anything is opened.
   void new TemplateSources(disk, options.pages.templates);
-  const store = await openStore(options, disk, monitor);
+  const store = await openStore(options, disk, monitor, seams.confirmed !== undefined);
   try {
     return await compose(store, options, { disk, env, version }, monitor, seams);
   } catch (error) {
@@ -105,11 +120,13 @@ function openStore(
   { data: directory, history, checkpointSize }: CatalogOptions,
   disk: Context['disk'],
   monitor: Monitor,
+  follows: boolean,
 ): Promise<Store> {
   return Store.open({
     directory,
     command: 'serve',
-    create: true,
+    create: !follows,
+    follows,
     disk,
     history,
     smallestCheckpoint: checkpointSize,
@@ -144,8 +161,14 @@ async function compose(
   const renewals = new Renewals(credentials, clock?.now);
   const audited = new AuditedStore(store, { now: clock?.now, auditBytes, requireRoom });
   const { imports, close: endImports } = await openImports(options, audited, disk, monitor);
-  const changes = await openChanges(data, audited, { disk, version }, monitor, seams);
+  const delivers = seams.confirmed === undefined;
+  const changes = await openChanges(data, audited, { disk, version }, monitor, seams, delivers);
+  const { role, hosts } = openHosts(data, { store, changes }, { disk, env }, monitor, seams);
   const archive = openArchive(options, store, { disk, env }, monitor, seams);
+  const readinessDetails = (): ReadinessDetails => {
+    const following = seams.following?.();
+    return { ...archive.details(), ...(following !== undefined && { following }) };
+  };
   const application = createApplication({
     records: new Records(audited),
     undo: new Undo(audited),
@@ -154,20 +177,22 @@ async function compose(
     exports: new Exports(store, new Money(options.pages.currency), clock?.now),
     imports,
     ...(options.maxImport !== undefined && { maxImport: options.maxImport }),
-    tokens: new TokenVerifier(credentials, clock?.now),
+    tokens: new TokenVerifier(seams.confirmed?.(credentials) ?? credentials, clock?.now),
     tokenService: createTokenService(login, renewals, data, disk),
     users: openUsers(options, { credentials, login, audited }, disk, monitor),
     page: (name) => pages.served.read(name),
     summary: openSummaries(options, { store, pages }, disk, monitor, seams),
+    hosts,
     previews: new Previews(store, pages.previews),
     pageBuilds: new PageBuilds(pages.queue, (id) => store.get('skus', id) !== undefined),
+    ...(seams.forwarding !== undefined && { forwarding: seams.forwarding }),
     basePath: options.basePath,
     corsOrigins: options.corsOrigins,
     version,
     protectBooks: options.protectBooks === true,
     jsonLimits: { depth: options.maxJsonDepth, elements: options.maxJsonElements },
-    readiness: monitor.readiness.reason,
-    readinessDetails: archive.details,
+    readiness: () => monitor.readiness.reason() ?? role.reason(),
+    readinessDetails,
     openConsole: opening(open),
     onFault: (requestId, error) =>
       monitor.log.failure(`request ${requestId} failed: ${messageOf(error)}`, error),
@@ -178,6 +203,9 @@ async function compose(
     pages: pages.queue,
     changes,
     archive,
+    readinessDetails,
+    hosts,
+    role,
     async close(grace) {
       await endImports();
       await changes.close();
@@ -187,6 +215,37 @@ async function compose(
       await store.close();
     },
   };
+}
+
+/** What other hosts ask of this one, and its role among them. */
+function openHosts(
+  directory: string,
+  { store, changes }: { readonly store: Store; readonly changes: Changes },
+  { disk, env }: Pick<Context, 'disk' | 'env'>,
+  monitor: Monitor,
+  { emptyLineMs, confirmed }: Seams,
+): { readonly role: HostRole; readonly hosts: Hosts } {
+  const onSucceeded = (message: string) => {
+    monitor.log.warn(message);
+    void changes.endDeliveries().catch(monitor.failed('deliveries to webhooks could not be ended'));
+  };
+  const role = new HostRole({
+    disk,
+    directory,
+    store,
+    follows: confirmed !== undefined,
+    onSucceeded,
+  });
+  const secret = env['CATALOG_JWT_SECRET'];
+  const hosts = new Hosts({
+    store,
+    role,
+    files: new WatchedCredentialFiles(directory, secret === undefined),
+    secret: secretFingerprint(secret),
+    arrivals: changes.arrivals,
+    emptyLineMs,
+  });
+  return { role, hosts };
 }
 
 /** Opens the console once; again only if that failed. */

@@ -9,6 +9,8 @@ import { COLLECTIONS } from '../model/kinds.ts';
 import type { PageQueue } from '../pages/refresh/queue.ts';
 import type { StoreObserver } from '../store/observer.ts';
 import type { Store } from '../store/store.ts';
+import type { Hosts } from '../hosts/primary/host-service.ts';
+import type { HostSources } from '../telemetry/host-metrics.ts';
 import type { Changes } from './webhooks/open.ts';
 import { Log } from '../telemetry/log.ts';
 import { Metrics } from '../telemetry/metrics.ts';
@@ -17,6 +19,7 @@ import { measureEventLoopDelay } from '../telemetry/event-loop-delay.ts';
 import { DiskWatch } from './disk-watch.ts';
 import { defaultMemoryLimit, MemoryWatch } from './memory.ts';
 import type { OperationOptions } from './server-options.ts';
+import type { ReadinessDetails } from '../http/services.ts';
 import { Readiness } from './readiness.ts';
 
 interface Options extends OperationOptions {
@@ -29,16 +32,28 @@ interface Options extends OperationOptions {
   readonly verbose?: boolean;
 }
 
-/** What the metrics are read from. */
-interface Watched {
+/** What of a catalog the metrics show. */
+interface WatchedCatalog {
   readonly store: Store;
   readonly pages: Pick<PageQueue, 'length' | 'oldest' | 'retry'>;
   readonly changes: Pick<Changes, 'figures'>;
-  readonly archive: Pick<Archive, 'figures' | 'details'>;
+  readonly archive: Pick<Archive, 'figures'>;
+  readonly readinessDetails: () => ReadinessDetails;
+  readonly hosts: Pick<Hosts, 'followers'>;
+}
+
+/** What the metrics are read from. */
+interface Watched {
+  /** Null while a host takes its base. */
+  readonly catalog: () => WatchedCatalog | null;
+  /** Null if this host follows none. */
+  readonly following: HostSources['following'];
   readonly server: HttpServer;
   /** Milliseconds since the epoch; null if none was made. */
   readonly lastBackup: () => number | null;
 }
+
+const NO_CHANGES = { open: 0, delivered: 0, failed: 0, failing: 0, lag: 0 };
 
 export class Operation {
   readonly log: Log;
@@ -113,19 +128,28 @@ export class Operation {
   }
 
   /** Serves the metrics if they have a port. @throws CatalogError `listen`. */
-  async open({ store, pages, changes, archive, server, lastBackup }: Watched): Promise<void> {
+  async open({ catalog, following, server, lastBackup }: Watched): Promise<void> {
     const { metricsPort: port, metricsHost, host } = this.#options;
     if (port === undefined) return;
     const { log, readiness, memory } = this;
+    const read =
+      <T>(value: (catalog: WatchedCatalog) => T, absent: T) =>
+      () => {
+        const current = catalog();
+        return current === null ? absent : value(current);
+      };
+    const names = [...COLLECTIONS.values()].map(({ name }) => name);
     const metrics = new Metrics(this.#version, {
-      rows: () => [...COLLECTIONS.values()].map(({ name }) => [name, store.count(name)] as const),
-      size: () => store.size,
-      waiting: () => store.waiting,
-      pages: () => pages.length,
-      oldestPage: () => pages.oldest,
-      failedPages: () => pages.retry.size,
-      changes: changes.figures,
-      archive: archive.figures,
+      rows: read(({ store }) => names.map((name) => [name, store.count(name)] as const), []),
+      size: read(({ store }) => store.size, { base: 0, changes: 0 }),
+      waiting: read(({ store }) => store.waiting, 0),
+      pages: read(({ pages }) => pages.length, 0),
+      oldestPage: read(({ pages }) => pages.oldest, 0),
+      failedPages: read(({ pages }) => pages.retry.size, 0),
+      changes: read(({ changes }) => changes.figures(), NO_CHANGES),
+      // A host that has no catalog yet follows another one, and archives nothing.
+      archive: catalog()?.archive.figures ?? null,
+      hosts: { followers: read(({ hosts }) => hosts.followers, 0), following },
       connections: () => server.connections,
       ready: () => readiness.reason() === null,
       memoryLimit: memory.limit,
@@ -141,7 +165,7 @@ export class Operation {
     this.#server = await startServer({
       application: operatorApplication({
         readiness: readiness.reason,
-        readinessDetails: archive.details,
+        readinessDetails: read(({ readinessDetails: details }) => details(), {}),
         metrics,
       }),
       host: metricsHost ?? host,

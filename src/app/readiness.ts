@@ -16,7 +16,7 @@ export type Cause = (typeof CAUSES)[number][0];
 const REFUSAL_MEMORY_MS = 30_000;
 
 export class Readiness {
-  readonly #others: readonly (() => string | null)[];
+  readonly #reasons: (() => string | null)[];
   readonly #now: () => number;
   /** When each cause ends, by the clock. */
   readonly #until = new Map<Cause, number>();
@@ -29,8 +29,13 @@ export class Readiness {
     others: readonly (() => string | null)[] = [],
     now: () => number = performance.now.bind(performance),
   ) {
-    this.#others = others;
+    this.#reasons = [...others];
     this.#now = now;
+  }
+
+  /** @param reason tells at any time why writes are not taken; null if they are. */
+  also(reason: () => string | null): void {
+    this.#reasons.push(reason);
   }
 
   /** @param milliseconds after which the cause ends by itself; never, if left out. */
@@ -55,9 +60,9 @@ export class Readiness {
       const until = this.#until.get(cause);
       if (until !== undefined && now < until) return words;
     }
-    for (const other of this.#others) {
-      const reason = other();
-      if (reason !== null) return reason;
+    for (const reason of this.#reasons) {
+      const words = reason();
+      if (words !== null) return words;
     }
     return null;
   };

@@ -2,8 +2,10 @@
 import { trustIn } from '../http/wire/client-address.ts';
 import { startServer } from '../http/wire/server.ts';
 import { lastBackupTime } from '../store/files/last-backup.ts';
-import { openCatalog } from './catalog.ts';
 import type { Context } from './context.ts';
+import { CurrentCatalog } from './hosts/current-catalog.ts';
+import { Replica } from './hosts/replica.ts';
+import { tellPredecessor } from './hosts/succession.ts';
 import { greet } from './greeting.ts';
 import { Operation } from './operation.ts';
 import { takePrecautions } from './precautions.ts';
@@ -22,18 +24,17 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
   const operation = new Operation(options, context.version);
   process.on('uncaughtException', operation.onFault);
   process.on('unhandledRejection', operation.onFault);
-  const { application, store, pages, changes, archive, close } = await openCatalog(
-    options,
-    context,
-    operation,
-    {
-      requireRoom: operation.memory.requireRoom,
-      isMemoryScarce: operation.memory.isScarce,
-    },
-  );
+  const current = new CurrentCatalog(options, context, operation);
+  const { follow } = options;
+  const replica =
+    follow === undefined ? null : openReplica({ ...options, follow }, context, operation, current);
+  if (replica === null) current.use(await current.open({}));
+  else await replica.begin();
+  // With `--follow` there may be no catalog yet, and no directory.
+  context.disk.mkdir(options.data);
   takePrecautions(options.data, operation.log);
   const server = await startServer({
-    application,
+    application: current.application,
     host: options.host,
     port: options.port,
     onError: operation.failed('an answer could not be sent'),
@@ -42,21 +43,44 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     limits: operation.limits,
     isMemoryScarce: operation.memory.isScarce,
   });
-  const lastBackup = () => lastBackupTime(context.disk, options.data);
-  await operation.open({ store, pages, changes, archive, server, lastBackup });
-  pages.compare();
+  await operation.open({
+    catalog: () => current.catalog,
+    following: () => replica?.figures ?? null,
+    server,
+    lastBackup: () => lastBackupTime(context.disk, options.data),
+  });
   // Only now: a start that fails has one line, its error.
-  if (store.created) {
+  if (current.catalog?.store.created === true) {
     context.warn(
       `created an empty store in ${options.data}; to serve another directory, name it with --data`,
     );
   }
   context.print(`listening on ${server.url}`);
   greet({ url: server.url, basePath: options.basePath, data: options.data }, context);
-  await stop;
+  const role = replica === null ? current.catalog?.role : undefined;
+  const { data: directory } = options;
+  const telling = role && tellPredecessor({ directory, role, log: operation.log }, context);
+  await (replica === null ? stop : Promise.race([stop, replica.run().then(() => stop)]));
   operation.readiness.raise('closing');
-  changes.endWaits();
+  await telling?.stop();
+  current.catalog?.changes.endWaits();
   await server.close(REQUESTS_GRACE_MS);
-  await close(PAGES_GRACE_MS);
+  if (replica !== null) await replica.close(PAGES_GRACE_MS);
+  else await current.catalog?.close(PAGES_GRACE_MS);
   await operation.close();
+}
+
+function openReplica(
+  options: ConstructorParameters<typeof Replica>[0],
+  context: Context,
+  operation: Operation,
+  current: CurrentCatalog,
+): Replica {
+  const replica = new Replica(options, context, {
+    log: operation.log,
+    open: (seams) => current.open(seams),
+    use: (catalog) => current.use(catalog),
+  });
+  operation.readiness.also(replica.reason);
+  return replica;
 }

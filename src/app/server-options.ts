@@ -34,6 +34,20 @@ export interface OperationOptions {
   readonly sendTimeout: number;
 }
 
+/** A host that is followed, and how. */
+export interface FollowOptions {
+  /** Such as `https://primary.example/api`. */
+  readonly address: string;
+  /** A file with a token of the role admin there. */
+  readonly tokenFile: string;
+  /** Whether writes are passed on to it. */
+  readonly forward: boolean;
+  /** Milliseconds for which tokens are accepted without its word. */
+  readonly maxUnconfirmed: number;
+  /** Whether secrets may cross a connection that is not encrypted. */
+  readonly insecure: boolean;
+}
+
 export interface ServeOptions extends OperationOptions, ArchiveOptions {
   /** The data directory. */
   readonly data: string;
@@ -57,4 +71,6 @@ export interface ServeOptions extends OperationOptions, ArchiveOptions {
   readonly history: number;
   /** Bytes that change sets may take together beside a smaller base. */
   readonly checkpointSize?: number;
+  /** The host that this one follows; left out if it follows none. */
+  readonly follow?: FollowOptions;
 }

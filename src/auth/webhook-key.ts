@@ -44,7 +44,7 @@ export class WebhookKey {
 
   /** @param directory the data directory. */
   constructor(directory: string) {
-    this.#path = join(directory, 'webhook-key.json');
+    this.#path = webhookKeyPath(directory);
   }
 
   /**
@@ -94,6 +94,11 @@ export class WebhookKey {
   #failure(what: string, cause?: unknown): CatalogError {
     return failure(this.#path, what, cause);
   }
+}
+
+/** The path of the key in its data directory. */
+export function webhookKeyPath(directory: string): string {
+  return join(directory, 'webhook-key.json');
 }
 
 /**

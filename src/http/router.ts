@@ -13,7 +13,12 @@ import { type FaultReporter, problem } from './rules/problems.ts';
 import type { Services } from './services.ts';
 import { operationTable } from './table.ts';
 
+/** Has another host carry a request out. @throws CatalogError if it does not. */
+export type Forward = (request: HttpRequest) => Promise<HttpResponse>;
+
 export interface ApplicationOptions extends Omit<Services, 'description'>, Settings {
+  /** Null while this host carries all requests out; always, if left out. */
+  readonly forwarding?: () => Forward | null;
   /** Origins whose pages may read the answers; empty for none. */
   readonly corsOrigins: readonly string[];
   readonly onFault: FaultReporter;
@@ -27,7 +32,7 @@ export function createApplication(
   options: ApplicationOptions,
   table: readonly Path[] = operationTable(options),
 ): Application {
-  const { basePath, corsOrigins, onFault } = options;
+  const { basePath, corsOrigins, onFault, forwarding = () => null } = options;
   const services: Services = { ...options, description: describing(table, options) };
   const routes = new Routes(table);
   const cors = corsOrigins.length === 0 ? null : crossOrigin(corsOrigins);
@@ -54,6 +59,9 @@ export function createApplication(
       const refuse = (error: unknown) =>
         finish(problem(error, request, route?.path.emptyNotFound ?? false, onFault));
       try {
+        const forward = route?.path.isElsewhere(request.method) === true ? forwarding() : null;
+        // The response is complete: the other host has added the headers of every answer.
+        if (forward !== null) return forward(request).catch(refuse);
         const answer =
           route === undefined
             ? withoutRoute(request, (path) => find(splitPrefix(path, basePath)))

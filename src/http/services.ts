@@ -10,6 +10,7 @@ import type { ChangeFeed } from '../resources/changes/change-feed.ts';
 import type { Exports } from '../resources/transfer/exports.ts';
 import type { Imports } from '../resources/transfer/imports.ts';
 import type { Webhooks } from '../resources/webhooks/webhooks.ts';
+import type { BodyStream } from './message.ts';
 import type { ServedDocument } from './operations/document.ts';
 import type { JsonLimits } from './rules/json-limits.ts';
 
@@ -28,6 +29,7 @@ export interface Services {
   readonly summary: SummaryService;
   readonly previews: PreviewService;
   readonly pageBuilds: PageBuildService;
+  readonly hosts: HostService;
   readonly jsonLimits: JsonLimits;
   readonly readiness: Readiness;
   readonly readinessDetails: () => ReadinessDetails;
@@ -47,6 +49,13 @@ export interface ReadinessDetails {
     readonly behind_seconds: number;
     /** Whether the last attempt to reach it failed. */
     readonly failing: boolean;
+  };
+  /** How far a host is behind the one that it follows; left out if it follows none. */
+  readonly following?: {
+    readonly behind_change_sets: number;
+    readonly behind_seconds: number;
+    /** Whether change sets arrive. */
+    readonly connected: boolean;
   };
 }
 
@@ -158,3 +167,50 @@ interface PageBuildScope {
 
 /** As it is shown, whatever it holds besides. */
 export type PageBuildObject = Readonly<{ id: number }> & object;
+
+/** An epoch that another host knows (spec 15.14). */
+export interface KnownEpoch {
+  readonly history: string;
+  readonly number: number;
+}
+
+/** What a host needs to know before it follows another one. */
+export interface HostState {
+  readonly history: string;
+  readonly epochs: readonly {
+    readonly number: number;
+    readonly writer: string;
+    readonly after: number;
+  }[];
+  readonly role: 'primary' | 'follower' | 'succeeded';
+  /** Whom a follower follows. */
+  readonly primary: string | null;
+  readonly schema: number;
+  /** The last change set, and its digest. */
+  readonly sequence: number;
+  readonly digest: string;
+  /** About how many bytes a base has. */
+  readonly base_bytes: number;
+  /** Changes with the accounts, keys and revocations. */
+  readonly credentials: string;
+  /** Tells one CATALOG_JWT_SECRET from another; null if the keys are in a file. */
+  readonly secret: string | null;
+}
+
+/** What this host tells those that follow it. */
+export interface HostService {
+  /** @param known the latest epoch that the asking host knows; null if it knows none. */
+  state(known: KnownEpoch | null): Promise<HostState>;
+  /** Accounts, keys and revocations. @throws CatalogError `key_file`, `access_file`. */
+  credentials(): { readonly digest: string; readonly files: object };
+  /** The whole catalog as of now, as a base document. @throws CatalogError `busy`. */
+  base(): BodyStream;
+  /**
+   * The change sets after a sequence as they are stored, a line each, and all that follow; an empty
+   * line now and then.
+   *
+   * @param isAllowed whether the reader may still read; the stream ends when it may not.
+   * @throws CatalogError `history_gone`, `busy`.
+   */
+  changes(since: number, isAllowed: () => Promise<boolean>): BodyStream;
+}

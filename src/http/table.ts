@@ -10,6 +10,7 @@ import { collectionPath } from './endpoints/kinds/collections.ts';
 import { exportPath } from './endpoints/kinds/exports.ts';
 import { consolePaths } from './endpoints/console.ts';
 import { documentPaths } from './endpoints/documents.ts';
+import { HOST_PATHS } from './endpoints/hosts/paths.ts';
 import { HEALTH_PATHS } from './endpoints/health.ts';
 import { itemAuditsPath } from './endpoints/kinds/item-audits.ts';
 import { IMPORT_PATHS, importPath } from './endpoints/imports.ts';
@@ -42,6 +43,7 @@ export function operationTable(settings: Settings): readonly Path[] {
     ...PAGE_BUILD_PATHS,
     ...PAGE_PATHS,
     SUMMARY_PATH,
+    ...HOST_PATHS,
     ...consolePaths(settings),
   ];
 }

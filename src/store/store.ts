@@ -12,6 +12,7 @@ import type { LongTransaction, Transaction } from './writer/draft.ts';
 import { FileLog } from './files/file-log.ts';
 import { BASE, HEAD, LOCK, unwritable } from './files/files.ts';
 import { recover } from './files/recovery.ts';
+import { requireWritable } from './hosts/host-record.ts';
 import type { FrozenView } from './memory/frozen-view.ts';
 import { databaseOver } from './lowdb.ts';
 import type { Page, Selection } from './memory/selection.ts';
@@ -24,6 +25,8 @@ interface Options {
   readonly command: string;
   /** Whether to create an empty store if there is none; otherwise that is `store_missing`. */
   readonly create: boolean;
+  /** Whether the directory may be that of a host that does not write; see `host.json`. */
+  readonly follows?: boolean;
   readonly disk?: Disk;
   /** Bytes that change sets may take together beside a small base; 4 MiB if left out. */
   readonly smallestCheckpoint?: number | undefined;
@@ -64,6 +67,7 @@ export class Store implements ReadableStore {
   readonly #log: FileLog;
   readonly #committer: Committer;
   readonly #lock: FileLock;
+  #writeRefusal: (() => CatalogError) | null = null;
   /** Whether {@link Store.open} found no store and created one. */
   readonly created: boolean;
 
@@ -83,13 +87,14 @@ export class Store implements ReadableStore {
 
   /**
    * @throws CatalogError `store_locked`, `store_missing`, `store_damaged`, `store_unreadable`,
-   *   `schema_version`, `write_refused`.
+   *   `schema_version`, `write_refused`, `not_primary`.
    */
   static async open(options: Options): Promise<Store> {
-    const { directory, command, create, disk = machineDisk } = options;
+    const { directory, command, create, follows = false, disk = machineDisk } = options;
     const lock = acquireOwnership(join(directory, LOCK), command);
     const log = new FileLog({ ...options, disk, onError: errorHandler(options) });
     try {
+      if (!follows) requireWritable(disk, directory);
       const low = databaseOver(log);
       const empty = low.data;
       await low.read();
@@ -113,13 +118,24 @@ export class Store implements ReadableStore {
     return this.#log.size;
   }
 
-  /** See {@link Committer.submitLong}. */
+  /**
+   * Refuses transactions from now on; change sets of other hosts still enter.
+   *
+   * @param refusal makes the error for each of them; null to take them again.
+   */
+  refuseWrites(refusal: (() => CatalogError) | null): void {
+    this.#writeRefusal = refusal;
+  }
+
+  /** See {@link Committer.submitLong}. @throws also what {@link refuseWrites} was given. */
   transactLong<T>(run: LongTransaction<T>): Promise<T> {
+    if (this.#writeRefusal !== null) return Promise.reject(this.#writeRefusal());
     return this.#committer.submitLong(run);
   }
 
-  /** See {@link Committer.submit}. */
+  /** See {@link Committer.submit}. @throws also what {@link refuseWrites} was given. */
   transact<T>(run: (transaction: Transaction) => T): Promise<T> {
+    if (this.#writeRefusal !== null) return Promise.reject(this.#writeRefusal());
     return this.#committer.submit(run);
   }
 

@@ -1,5 +1,6 @@
 /** The metrics for Prometheus: counters, gauges and histograms, in seconds and bytes. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { type HostSources, measureHosts } from './host-metrics.ts';
 import type { AccessRecord } from './requests.ts';
 
 /** Seconds: from a response out of memory to a write on a slow disk. */
@@ -57,6 +58,7 @@ export interface Sources {
   readonly changes: () => ChangeFigures;
   /** Null if there is no archive. */
   readonly archive: (() => ArchiveFigures) | null;
+  readonly hosts: HostSources;
   readonly connections: () => number;
   readonly ready: () => boolean;
   /** Bytes. */
@@ -141,6 +143,7 @@ export class Metrics {
     this.#measureChanges(sources.changes);
     this.#measureDisk(sources.disk);
     if (sources.archive !== null) this.#measureArchive(sources.archive);
+    measureHosts(this.#registry, sources.hosts);
     this.#value('catalog_http_connections', 'Connections that are open.', connections);
     this.#value('catalog_ready', '1 while /readyz answers 200.', () => Number(ready()));
     this.#total('catalog_log_lines_lost_total', 'Lines of the log that were lost.', logLinesLost);

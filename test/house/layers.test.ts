@@ -14,6 +14,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'app',
     'archive',
     'encryption',
+    'hosts',
     'resources',
     'pages',
     'http',
@@ -27,6 +28,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   app: [
     'archive',
     'encryption',
+    'hosts',
     'http',
     'resources',
     'pages',
@@ -39,6 +41,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'errors',
     'slices',
   ],
+  hosts: ['http', 'store', 'auth', 'disk', 'telemetry', 'errors', 'slices'],
   http: ['resources', 'auth', 'model', 'telemetry', 'console', 'errors', 'slices'],
   resources: ['store', 'model', 'errors', 'slices'],
   pages: ['store', 'disk', 'model', 'errors', 'slices'],

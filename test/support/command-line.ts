@@ -7,6 +7,7 @@ export const COMMANDS = [
   'check',
   'backup',
   'restore',
+  'promote',
   'export',
   'import',
   'issue-token',
@@ -33,12 +34,13 @@ export const NESTED: Readonly<Record<string, readonly string[]>> = {
 
 /** Flags by command (spec 8.3 to 8.7). */
 export const FLAGS: Readonly<Record<(typeof COMMANDS)[number], readonly string[]>> = {
-  serve: ['--data', '--host', '--port', '--base-path', '--max-body', '--cors-origin'],
+  serve: ['--data', '--host', '--port', '--base-path', '--max-body', '--cors-origin', '--follow'],
   health: ['--url', '--timeout', '--host', '--port', '--base-path', '--metrics-port'],
   migrate: ['--data', '--demo', '--dry-run'],
   check: ['--data', '--verbose'],
   backup: ['--data', '--passphrase-file', '--recipient', '--verbose'],
   restore: ['--data', '--passphrase-file', '--identity-file', '--without-keys', '--verbose'],
+  promote: ['--data', '--verbose'],
   export: ['--data', '--format', '--output', '--currency'],
   import: ['--data', '--format', '--dry-run', '--match', '--create-missing', '--currency'],
   'issue-token': ['--data', '--subject', '--role', '--expires'],

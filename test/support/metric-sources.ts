@@ -13,6 +13,7 @@ export function sourcesWith(changes: Partial<Sources> = {}): Sources {
     failedPages: zero,
     changes: () => ({ open: 0, delivered: 0, failed: 0, failing: 0, lag: 0 }),
     archive: () => ({ changeSets: 0, seconds: 0 }),
+    hosts: { followers: zero, following: () => null },
     connections: zero,
     ready: () => true,
     memoryLimit: 0,

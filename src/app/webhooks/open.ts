@@ -27,19 +27,26 @@ export interface ChangeSeams {
 export interface Changes {
   readonly feed: ChangeFeed;
   readonly webhooks: Webhooks;
+  readonly arrivals: ChangeSource['arrivals'];
   readonly figures: () => WebhookFigures & { readonly open: number };
   /** Answers the requests that wait for changes, and ends the streams. */
   readonly endWaits: () => void;
+  /** Ends the deliveries: another host makes them. */
+  readonly endDeliveries: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** @param data the data directory. */
+/**
+ * @param data the data directory.
+ * @param delivers whether this host is the one that delivers to webhooks.
+ */
 export async function openChanges(
   data: string,
   audited: AuditedStore,
   { disk, version }: Pick<Context, 'disk' | 'version'>,
   monitor: Monitor,
   { clock, commentMs, retryDelay, send = httpSender(version) }: ChangeSeams,
+  delivers = true,
 ): Promise<Changes> {
   const source = new ChangeSource(audited.store);
   const feed = new ChangeFeed(source, { commentMs });
@@ -54,16 +61,20 @@ export async function openChanges(
     warn: (message) => monitor.log.warn(message),
     onError: monitor.failed('a webhook goes on, but'),
   });
-  await webhooks.start();
+  const endDeliveries = () => webhooks.close(DELIVERY_GRACE_MS);
+  if (delivers) await webhooks.start();
+  else await endDeliveries();
   const endWaits = () => source.arrivals.close();
   return {
     feed,
     webhooks,
+    arrivals: source.arrivals,
+    endDeliveries,
     figures: () => ({ ...webhooks.figures, open: feed.open }),
     endWaits,
     async close() {
       endWaits();
-      await webhooks.close(DELIVERY_GRACE_MS);
+      await endDeliveries();
     },
   };
 }

@@ -4,6 +4,7 @@ import { keysPath, readKeys, type SigningKey } from '../../auth/keys.ts';
 import { toIso } from '../../auth/time.ts';
 import { columns } from './columns.ts';
 import type { Context } from '../../app/context.ts';
+import { requireWritable } from '../../store/hosts/host-record.ts';
 
 export interface RotateOptions {
   readonly data: string;
@@ -17,6 +18,7 @@ export async function keysRotate(
   { env, disk, print }: Context,
 ): Promise<void> {
   requireKeyFile(env['CATALOG_JWT_SECRET']);
+  requireWritable(disk, data);
   const { made, replaced, dropped } = await rotateKeys(disk, data, overlap, Date.now());
   print(`${made.kid} signs from now on`);
   if (replaced !== null && !dropped.some(({ kid }) => kid === replaced.kid)) {

@@ -3,6 +3,7 @@ import { changeAccess } from '../../auth/access.ts';
 import { endToken, endTokens } from '../../auth/accounts.ts';
 import { CatalogError } from '../../errors.ts';
 import type { Context } from '../../app/context.ts';
+import { requireWritable } from '../../store/hosts/host-record.ts';
 
 export interface RevokeOptions {
   readonly data: string;
@@ -15,6 +16,7 @@ export async function revokeTokens(
   { data, jti, subject }: RevokeOptions,
   { disk, print }: Context,
 ): Promise<void> {
+  requireWritable(disk, data);
   if (jti !== null && subject === null) {
     await changeAccess(disk, data, (draft) => endToken(draft, jti, null));
     print(`revoked the token ${jti}`);

@@ -20,6 +20,7 @@ import { hashPassword } from '../../auth/passwords.ts';
 import type { Role } from '../../auth/roles.ts';
 import { toIso } from '../../auth/time.ts';
 import type { Context } from '../../app/context.ts';
+import { requireWritable } from '../../store/hosts/host-record.ts';
 import { askPassword } from './password.ts';
 import { columns } from './columns.ts';
 
@@ -33,6 +34,7 @@ interface Named {
 export async function usersAdd({ data, name }: Named, role: Role, context: Context): Promise<void> {
   // Checked before the password is asked for.
   requireUnused(currentAccess(data), name);
+  requireWritable(context.disk, data);
   const password = await hashPassword(await askPassword(name, context));
   await changeAccess(context.disk, data, (draft, now) =>
     addAccount(draft, { name, role, disabled: false, created: now, password }),
@@ -103,12 +105,13 @@ export async function usersRemove({ data, name }: Named, context: Context): Prom
 }
 
 /** Changes an existing account. If there is none, no file and no directory is created. */
-function changeAccount<T>(
+async function changeAccount<T>(
   { data, name }: Named,
   { disk }: Context,
   change: (draft: AccessDraft, now: number) => T,
 ): Promise<T> {
   requireAccount(currentAccess(data), name);
+  requireWritable(disk, data);
   return changeAccess(disk, data, change);
 }
 

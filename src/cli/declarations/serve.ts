@@ -9,6 +9,7 @@ import { type Common, command } from '../command.ts';
 import { addArchiveFlags } from '../flags/archive.ts';
 import { flag } from '../flags/flag.ts';
 import { addLimitFlags, addTimeoutFlags } from '../flags/limits.ts';
+import { addHostFlags, followOptionsOf, type HostFlags } from '../flags/hosts.ts';
 import { addLoggingFlags } from '../flags/logging.ts';
 import { addAddressFlags, addClientFlags } from '../flags/network.ts';
 import { addPageFlags, type PageFlags, pageFlagsOf } from '../flags/pages.ts';
@@ -17,7 +18,10 @@ import { parseAuditSize, parseCheckpointSize, parseHistory } from '../flags/valu
 /** The flags as commander names them, so far as they are not options of the server already. */
 type ServeFlags = Common &
   PageFlags &
-  Omit<ServeOptions, 'corsOrigins' | 'pages'> & { readonly corsOrigin?: readonly string[] };
+  HostFlags &
+  Omit<ServeOptions, 'corsOrigins' | 'pages' | 'follow'> & {
+    readonly corsOrigin?: readonly string[];
+  };
 
 const EXAMPLES = `
 Sizes are bytes, or have the unit KiB or MiB; durations have the unit s, m or h.
@@ -30,7 +34,10 @@ Examples:
     catalog-server serve --host 0.0.0.0 --base-path /api --metrics-port 9090
   Show prices in euros and pages in German, behind a proxy on this machine:
     catalog-server serve --currency EUR --locale de --trust-proxy loopback \\
-      --public-url https://shop.example/pages`;
+      --public-url https://shop.example/pages
+  Follow another host, and take its place if it is lost:
+    catalog-server serve --follow https://primary.example --token-file token
+    catalog-server promote`;
 
 export function declareServe(program: Command, context: Context): void {
   const serve = command(program, 'serve', 'run the server')
@@ -51,6 +58,7 @@ export function declareServe(program: Command, context: Context): void {
   );
   addChangeFlags(serve);
   addArchiveFlags(serve);
+  addHostFlags(serve);
   addLoggingFlags(serve);
   addLimitFlags(serve);
   addTimeoutFlags(serve);
@@ -78,8 +86,11 @@ function addChangeFlags(serve: Command): void {
 }
 
 function serveOptionsOf(flags: ServeFlags): ServeOptions {
+  const { follow: _, ...rest } = flags;
+  const follow = followOptionsOf(flags);
   return {
-    ...flags,
+    ...rest,
+    ...(follow !== undefined && { follow }),
     corsOrigins: flags.corsOrigin ?? [],
     pages: { ...DEFAULT_SETTINGS, ...pageFlagsOf(flags) },
   };

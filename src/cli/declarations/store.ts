@@ -7,6 +7,7 @@ import { checkArchiveCommand, restoreArchive } from '../commands/archive.ts';
 import { backup, type BackupOptions } from '../commands/backup/backup.ts';
 import { restore, type RestoreOptions } from '../commands/backup/restore.ts';
 import { check } from '../commands/check.ts';
+import { promote } from '../commands/promote.ts';
 import { migrate } from '../commands/migrate.ts';
 import { undo } from '../commands/undo.ts';
 import { parseSubject } from '../flags/access.ts';
@@ -43,6 +44,10 @@ export function declareStoreCommands(program: Command, context: Context): void {
 
   declareBackup(program, context);
   declareRestore(program, context);
+  command(program, 'promote', 'make a host that follows another one the primary').action(
+    (options: Common) => promote(options, context),
+  );
+
   declareUndo(program, context);
 }
 

@@ -171,7 +171,10 @@ function stream(context: RequestContext<undefined>): HttpResponse {
 }
 
 /** A stream ends with its token: when it expires, is revoked, or cannot be verified any more. */
-async function isStillAllowed(request: HttpRequest, tokens: Services['tokens']): Promise<boolean> {
+export async function isStillAllowed(
+  request: HttpRequest,
+  tokens: Services['tokens'],
+): Promise<boolean> {
   try {
     await tokens.verify(header(request, 'authorization'));
     return true;

@@ -68,6 +68,16 @@ const DETAILS: JsonObject = {
     },
     required: ['behind_change_sets', 'behind_seconds', 'failing'],
   },
+  following: {
+    type: 'object',
+    description: 'How far the host is behind the one that it follows, if any; with `verbose`.',
+    properties: {
+      behind_change_sets: { type: 'integer', minimum: 0 },
+      behind_seconds: { type: 'number', minimum: 0 },
+      connected: { type: 'boolean', description: 'Whether change sets arrive.' },
+    },
+    required: ['behind_change_sets', 'behind_seconds', 'connected'],
+  },
 };
 
 const READY: Shape = {

@@ -189,6 +189,7 @@ export function importPath(place: Place, maxImport = MAX_IMPORT_BYTES): Path {
 export const IMPORT_PATHS: readonly Path[] = [
   definePath({
     template: '/admin/imports/',
+    place: 'there',
     tag: IMPORTS_TAG,
     name: 'ImportList',
     about: 'imports',
@@ -215,6 +216,7 @@ export const IMPORT_PATHS: readonly Path[] = [
   }),
   definePath({
     template: '/admin/imports/{pk}/',
+    place: 'there',
     parameters: [PK],
     tag: IMPORTS_TAG,
     name: 'Import',

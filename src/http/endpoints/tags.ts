@@ -32,3 +32,9 @@ export const CHANGES_TAG: Tag = {
   name: 'changes',
   description: 'What has changed in the catalog since a change set, and what changes from now on.',
 };
+
+export const HOSTS_TAG: Tag = {
+  name: 'hosts',
+  description:
+    'What hosts that follow this one ask for. For holders of a token with the role `admin`.',
+};

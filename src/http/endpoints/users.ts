@@ -53,6 +53,7 @@ export const USER_PATHS: readonly Path[] = [
   definePath({
     ...common,
     template: '/admin/users/',
+    place: 'there',
     name: 'UserList',
     about: 'users',
     resolve: () => undefined,
@@ -99,6 +100,7 @@ export const USER_PATHS: readonly Path[] = [
   definePath({
     ...common,
     template: '/admin/users/{name}/',
+    place: 'there',
     parameters: [NAME],
     matchedWhole: true,
     name: 'User',

@@ -39,6 +39,12 @@ interface PathFacts {
    * which itty-router does not match.
    */
   readonly matchedWhole?: boolean;
+  /**
+   * Where its requests are carried out if another host takes the writes: reads here and the rest
+   * there, if left out; all `there` if they show what is in no change set; all `here` if they are
+   * about this host.
+   */
+  readonly place?: 'here' | 'there';
   /** A page for people: without its last slash, GET is redirected to it. */
   readonly page?: boolean;
 }
@@ -61,6 +67,8 @@ export interface Path extends PathFacts {
   readonly allow: string;
   /** Whether a method asks for a token; of a method that the path does not have, whether GET does. */
   guards(method: string): boolean;
+  /** Whether a method is carried out by the host that takes the writes, if that is another one. */
+  isElsewhere(method: string): boolean;
   /** The values of the parameters; null if the path is not of the template. */
   match(path: string): Params | null;
   /** Runs the checks in their order and the operation. @throws CatalogError a failed check. */
@@ -90,6 +98,10 @@ export function definePath<Found>(declared: PathDeclaration<Found>): Path {
     tagged: declared.validators !== undefined,
     allow,
     guards: (method) => ((operations.get(method) ?? fallback)?.role ?? null) !== null,
+    isElsewhere(method) {
+      if (declared.place === 'here' || !operations.has(method)) return false;
+      return declared.place === 'there' || (method !== 'GET' && method !== 'HEAD');
+    },
     match(path) {
       const found = pattern.exec(path);
       return found && new Params(names, found.slice(1));

@@ -1,5 +1,5 @@
 /** Failures as responses (spec 3.1): one table of statuses, one shape of body. */
-import { CatalogError } from '../../errors.ts';
+import { CatalogError, type Code } from '../../errors.ts';
 import type { HttpResponse, HttpRequest } from '../message.ts';
 import { JSON_TYPE } from './negotiation.ts';
 
@@ -38,18 +38,29 @@ function sentenceOf({ code, message }: CatalogError): string {
 function fault(error: unknown, request: HttpRequest, report: FaultReporter): HttpResponse {
   const requestId = request.trace.id;
   const known = error instanceof CatalogError ? error : null;
-  const busy = known?.code === 'busy';
-  // That there is too much to do is not a fault; the metrics count it.
-  if (!busy) report(requestId, error);
+  const passing = known !== null && PASSING.has(known.code);
+  if (!passing) report(requestId, error);
+  const headers = passing && { 'Retry-After': '1', ...known.headers };
   return {
     status: known?.status ?? 500,
-    headers: { ...(busy && { 'Retry-After': '1', ...known.headers }), 'Content-Type': JSON_TYPE },
-    body: JSON.stringify({ error: publicMessage(known), request_id: requestId }),
+    headers: { ...headers, 'Content-Type': JSON_TYPE },
+    body: JSON.stringify({
+      error: passing ? known.message : publicMessage(known),
+      request_id: requestId,
+    }),
   };
 }
 
+/** States that pass, which the client may know of: no faults. The metrics count them. */
+const PASSING: ReadonlySet<Code> = new Set<Code>([
+  'busy',
+  'primary_unreachable',
+  'write_unknown',
+  'not_primary',
+  'cut_off',
+]);
+
 /** Nothing internal is shown to a client. */
 function publicMessage(error: CatalogError | null): string {
-  if (error?.code === 'busy') return error.message;
   return error?.status === 503 ? 'the server is shutting down' : 'internal server error';
 }

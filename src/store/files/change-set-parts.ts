@@ -7,8 +7,9 @@
  * level: `{"put":{"skus":[…]}}`.
  */
 import { createHash } from 'node:crypto';
+import { inSlices } from '../../slices.ts';
 import type { ChangeSet, ChangeSetContent } from '../change-set.ts';
-import { changeSetShape, isRow, requireNext } from './change-set.ts';
+import { changeSetShape, decodeNext, isRow, requireNext } from './change-set.ts';
 import { CHECKSUM_LENGTH, checksumIn, damaged, parseShape } from './files.ts';
 
 /** Bytes that are hashed, scanned or parsed in one step. */
@@ -19,6 +20,25 @@ const [BRACE, BRACE_END, BRACKET, BRACKET_END] = [0x7b, 0x7d, 0x5b, 0x5d];
 
 /** The level at which the elements of the lists stand. */
 const ELEMENTS = 3;
+
+/** A longer change set is decoded in slices: a millisecond decodes about 100 KiB. */
+const MAX_BYTES_AT_ONCE = 256 * 1024;
+
+/**
+ * As {@link decodeNext}; the event loop turns while it decodes a large change set.
+ *
+ * @throws CatalogError `store_damaged`.
+ */
+export async function decodeNextBeside(
+  path: string,
+  bytes: Buffer,
+  sequence: number,
+  previous: string | null,
+): Promise<ChangeSet> {
+  return bytes.length > MAX_BYTES_AT_ONCE
+    ? inSlices(decodeNextInParts(path, bytes, sequence, previous))
+    : decodeNext(path, bytes, sequence, previous);
+}
 
 /**
  * As {@link decodeNext}, in steps.

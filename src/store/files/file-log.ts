@@ -11,13 +11,11 @@ import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
 import { removeTemporaries, writeDurably } from '../../disk/durable-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
-import { inSlices } from '../../slices.ts';
 import type { ChangeSet, EncodedChangeSet } from '../change-set.ts';
 import type { Log } from '../log.ts';
 import type { StoreObserver, StoreSize } from '../observer.ts';
 import type { Snapshot, State } from '../state.ts';
-import { decodeNext } from './change-set.ts';
-import { decodeNextInParts } from './change-set-parts.ts';
+import { decodeNextBeside } from './change-set-parts.ts';
 import { createStore, makeDirectories, writeHead } from './create.ts';
 import { BASE, CHANGES, changeSetName, damaged, HEAD, occupied, readFile } from './files.ts';
 import { Descriptors } from './descriptors.ts';
@@ -33,9 +31,6 @@ export const DEFAULT_CHECKPOINT_BYTES = 4 * 1024 * 1024;
 
 /** Bytes of change sets that are kept after a checkpoint. */
 export const DEFAULT_HISTORY_BYTES = 256 * 1024 * 1024;
-
-/** A longer change set is decoded in slices: a millisecond decodes about 100 KiB. */
-const MAX_BYTES_AT_ONCE = 256 * 1024;
 
 /** Milliseconds that {@link FileLog.since} reads before others have their turn. */
 const READ_SLICE_MS = 2;
@@ -213,10 +208,7 @@ export class FileLog implements Log {
         this.#requireKept(sequence - 1);
         throw damaged(path, 'it is missing, and later change sets are there');
       }
-      const changeSet: ChangeSet =
-        bytes.length > MAX_BYTES_AT_ONCE
-          ? await inSlices(decodeNextInParts(path, bytes, sequence, previous))
-          : decodeNext(path, bytes, sequence, previous);
+      const changeSet: ChangeSet = await decodeNextBeside(path, bytes, sequence, previous);
       previous = changeSet.digest;
       yield { changeSet, bytes };
       if (performance.now() - begun < READ_SLICE_MS) continue;

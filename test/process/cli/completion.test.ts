@@ -74,7 +74,7 @@ const COMPLETED: readonly [words: readonly string[], offered: readonly string[]]
   [['im'], ['import']],
   [['export', 'sk'], ['skus']],
   [['import', 'b'], ['brands']],
-  [['import', 'skus', '--m'], ['--match']],
+  [['import', 'skus', '--mat'], ['--match']],
   [['export', '--o'], ['--output']],
   [['completion', 'z'], ['zsh']],
   [

@@ -1,0 +1,67 @@
+/** The catalog of a server: it may not be there yet, and it may be replaced. */
+import { healthAnswer, readinessAnswer } from '../../http/endpoints/health.ts';
+import type { HttpRequest, HttpResponse } from '../../http/message.ts';
+import type { Application } from '../../http/router.ts';
+import { JSON_TYPE } from '../../http/rules/negotiation.ts';
+import { type Catalog, openCatalog, type Seams } from '../catalog.ts';
+import type { Context } from '../context.ts';
+import type { Operation } from '../operation.ts';
+import type { ServeOptions } from '../server-options.ts';
+
+/** Seconds after which a client may try again. */
+const RETRY_AFTER_S = '5';
+
+export class CurrentCatalog {
+  readonly #options: ServeOptions;
+  readonly #context: Context;
+  readonly #operation: Operation;
+  #catalog: Catalog | null = null;
+
+  constructor(options: ServeOptions, context: Context, operation: Operation) {
+    this.#options = options;
+    this.#context = context;
+    this.#operation = operation;
+  }
+
+  get catalog(): Catalog | null {
+    return this.#catalog;
+  }
+
+  /** Opens the catalog of the data directory. @throws as `openCatalog`. */
+  open(seams: Seams): Promise<Catalog> {
+    const { memory } = this.#operation;
+    return openCatalog(this.#options, this.#context, this.#operation, {
+      ...seams,
+      requireRoom: memory.requireRoom,
+      isMemoryScarce: memory.isScarce,
+    });
+  }
+
+  /** Serves with a catalog from now on; null while there is none. */
+  use(catalog: Catalog | null): void {
+    this.#catalog = catalog;
+    catalog?.pages.compare();
+  }
+
+  readonly application: Application = (request) =>
+    this.#catalog === null ? this.#withoutCatalog(request) : this.#catalog.application(request);
+
+  #withoutCatalog({ method, path, search, trace }: HttpRequest): HttpResponse {
+    const { basePath } = this.#options;
+    const { reason } = this.#operation.readiness;
+    const reads = method === 'GET' || method === 'HEAD';
+    if (reads && path === `${basePath}/healthz`) return healthAnswer();
+    if (reads && path === `${basePath}/readyz`) return readinessAnswer(reason, search, () => ({}));
+    const error = reason() ?? 'the server starts';
+    return {
+      status: 503,
+      headers: {
+        'Content-Type': JSON_TYPE,
+        'Cache-Control': 'no-store',
+        'X-Content-Type-Options': 'nosniff',
+        'Retry-After': RETRY_AFTER_S,
+      },
+      body: JSON.stringify({ error, request_id: trace.id }),
+    };
+  }
+}

@@ -1,0 +1,290 @@
+/**
+ * A server that follows another host (spec 15.10 to 15.13): when it takes a base, when it opens its
+ * catalog, and where its writes go.
+ *
+ * Order of a start: judge the primary, unless it does not answer; open the catalog, or take a base
+ * if there is none; follow. If the primary does not keep the next change set any more: take a base
+ * beside the open catalog, close it, put the base in its place, open it again.
+ */
+import { join } from 'node:path';
+import { replaceCredentialFiles, secretFingerprint } from '../../auth/sharing/credential-files.ts';
+import { acquireOwnership } from '../../disk/lock.ts';
+import { readSecretFile } from '../../disk/secret-file.ts';
+import type { ReadinessDetails } from '../../http/services.ts';
+import { CatalogError, messageOf } from '../../errors.ts';
+import { parseHostAddress, requireSecure } from '../../hosts/address.ts';
+import { Backoff } from '../../hosts/following/backoff.ts';
+import { ConfirmedCredentials, Confirmation } from '../../hosts/following/confirmation.ts';
+import { Follower, type FollowerFigures, isRefusal } from '../../hosts/following/follower.ts';
+import { requireFollowable } from '../../hosts/following/lineage.ts';
+import { HttpPrimary, type Primary } from '../../hosts/following/primary-client.ts';
+import { takeBase } from '../../hosts/following/take-base.ts';
+import { Forwarder } from '../../hosts/forwarding/forwarder.ts';
+import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports.ts';
+import type { HttpRequest, HttpResponse } from '../../http/message.ts';
+import type { HostState } from '../../http/services.ts';
+import { BASE, LOCK } from '../../store/files/files.ts';
+import { readHostRecord, writeHostRecord } from '../../store/hosts/host-record.ts';
+import { type ReceivedBase, removeReceptions } from '../../store/hosts/install-base.ts';
+import type { Catalog, Seams } from '../catalog.ts';
+import type { Monitor } from '../catalog-monitor.ts';
+import type { Context } from '../context.ts';
+import type { FollowOptions, ServeOptions } from '../server-options.ts';
+
+/** Milliseconds that requests and pages under way have before a catalog is replaced. */
+const REPLACE_GRACE_MS = 2000;
+
+type ReplicaOptions = Pick<ServeOptions, 'data' | 'basePath' | 'maxBody' | 'maxImport'> & {
+  readonly follow: FollowOptions;
+};
+
+interface Ports {
+  readonly log: Monitor['log'] & { info(message: string): void };
+  /** Opens the catalog of the data directory. */
+  readonly open: (seams: Seams) => Promise<Catalog>;
+  /** Serves with a catalog from now on; with none while it is replaced. */
+  readonly use: (catalog: Catalog | null) => void;
+}
+
+export class Replica {
+  readonly #options: ReplicaOptions;
+  readonly #context: Pick<Context, 'disk'>;
+  readonly #ports: Ports;
+  readonly #primary: Primary;
+  readonly #origin: string;
+  readonly #secret: string | null;
+  readonly #confirmation: Confirmation;
+  readonly #forwarder: Forwarder;
+  readonly #stopped = new AbortController();
+  #catalog: Catalog | null = null;
+  #follower: Follower | null = null;
+
+  /** @throws CatalogError `usage`. */
+  constructor(options: ReplicaOptions, context: Context, ports: Ports) {
+    const { follow, basePath, maxBody, maxImport = MAX_IMPORT_BYTES } = options;
+    const address = parseHostAddress(follow.address);
+    if (address === null || address.basePath !== basePath) {
+      throw new CatalogError(
+        'usage',
+        `--follow ${follow.address} must be the address of a host, and end with the --base-path of both hosts`,
+      );
+    }
+    if (!follow.insecure) requireSecure(address);
+    this.#options = options;
+    this.#context = context;
+    this.#ports = ports;
+    this.#origin = address.origin;
+    this.#primary = new HttpPrimary({
+      address,
+      token: () => readSecretFile(follow.tokenFile),
+      version: context.version,
+    });
+    this.#secret = secretFingerprint(context.env['CATALOG_JWT_SECRET']);
+    this.#confirmation = new Confirmation(follow.maxUnconfirmed);
+    this.#forwarder = new Forwarder({ maxBody: Math.max(maxBody, maxImport) });
+    // A mistake is better reported at the start.
+    readSecretFile(follow.tokenFile);
+  }
+
+  /** Null until the catalog is open. */
+  get figures(): FollowerFigures | null {
+    return this.#follower?.figures ?? null;
+  }
+
+  /** Why the host is not ready, in words for `/readyz`; null if it is. */
+  readonly reason = (): string | null =>
+    this.#follower === null ? 'the host takes a base from its primary' : this.#follower.reason();
+
+  /**
+   * Opens the catalog, if there is one, and judges the primary, if it answers.
+   *
+   * @throws CatalogError if this host may not follow it, and as `openCatalog`.
+   */
+  async begin(): Promise<void> {
+    this.#requireNotPromoted();
+    if (this.#hasStore()) await this.#open();
+    try {
+      if (this.#follower === null) await this.#judgeFromNothing();
+      else await this.#follower.poll();
+    } catch (error) {
+      if (isRefusal(error)) {
+        await this.close(0);
+        throw error;
+      }
+      this.#ports.log.warn(`not following yet: ${messageOf(error)}`);
+    }
+  }
+
+  /** @throws CatalogError `usage` if this host has taken the place of the one that it is to follow. */
+  #requireNotPromoted(): void {
+    const { data } = this.#options;
+    const record = readHostRecord(this.#context.disk, data);
+    if (record?.role !== 'primary' || record.primary !== this.#primary.address) return;
+    throw new CatalogError(
+      'usage',
+      `${data} was promoted to take the place of ${record.primary}; start it without --follow`,
+    );
+  }
+
+  /** Follows until {@link close}. @throws what opening the catalog throws. */
+  async run(): Promise<void> {
+    if (this.#catalog === null) await this.#bootstrap();
+    while (!this.#stopped.signal.aborted) {
+      const follower = this.#follower;
+      if (follower === null) return;
+      follower.start();
+      await Promise.race([follower.needsBase, aborted(this.#stopped.signal)]);
+      if (this.#stopped.signal.aborted) return;
+      const base = await this.#retrying((state) => this.#take(state));
+      if (base !== null) await this.#replace(base);
+    }
+  }
+
+  /** Ends following. @param grace milliseconds for pages that wait. */
+  async close(grace: number): Promise<void> {
+    this.#stopped.abort();
+    await this.#follower?.stop();
+    await this.#catalog?.close(grace);
+  }
+
+  async #open(): Promise<void> {
+    const catalog = await this.#ports.open({
+      confirmed: (credentials) => new ConfirmedCredentials(credentials, this.#confirmation),
+      following: () => detailsOf(this.figures),
+      forwarding: () => (request) => this.#forward(request),
+    });
+    const { data } = this.#options;
+    this.#catalog = catalog;
+    this.#follower = new Follower({
+      primary: this.#primary,
+      store: catalog.store,
+      role: catalog.role,
+      secret: this.#secret,
+      confirmation: this.#confirmation,
+      replaceCredentials: (files) => replaceCredentialFiles(this.#context.disk, data, files),
+      log: this.#ports.log,
+    });
+    this.#ports.use(catalog);
+  }
+
+  /** Takes the first base. */
+  async #bootstrap(): Promise<void> {
+    const { disk } = this.#context;
+    const { data } = this.#options;
+    const lock = acquireOwnership(join(data, LOCK), 'serve');
+    try {
+      await removeReceptions(disk, data);
+      const base = await this.#retrying((state) => this.#take(state));
+      if (base === null) return;
+      await base.install();
+    } finally {
+      lock.close();
+    }
+    await this.#open();
+  }
+
+  async #take(state: HostState): Promise<ReceivedBase> {
+    const { disk } = this.#context;
+    const { data: directory } = this.#options;
+    const { history, epochs, base_bytes: expected } = state;
+    const record = this.#catalog?.role.record ?? null;
+    const at = this.#catalog?.store ?? null;
+    requireFollowable({ record, at, secret: this.#secret }, state, this.#primary.address);
+    if (this.#catalog === null) {
+      const { files } = await this.#primary.credentials();
+      await replaceCredentialFiles(disk, directory, files);
+      // Before the base, so that no start takes the directory for one that may be written.
+      const { address: primary } = this.#primary;
+      await writeHostRecord(disk, directory, { history, epochs, role: 'follower', primary });
+    }
+    const { log } = this.#ports;
+    const signal = this.#stopped.signal;
+    return takeBase({ primary: this.#primary, disk, directory, expected, log, signal });
+  }
+
+  /** Closes the catalog, puts the base in its place, and opens it again. */
+  async #replace(base: ReceivedBase): Promise<void> {
+    this.#ports.use(null);
+    await this.#follower?.stop();
+    await this.#catalog?.close(REPLACE_GRACE_MS);
+    await base.install();
+    await this.#open();
+  }
+
+  /** @returns null if the server was stopped before `work` succeeded. */
+  async #retrying<T>(work: (state: HostState) => Promise<T>): Promise<T | null> {
+    const { signal } = this.#stopped;
+    const backoff = new Backoff();
+    let reported = '';
+    while (!signal.aborted) {
+      try {
+        return await work(await this.#primary.state(null));
+      } catch (error) {
+        if (signal.aborted) return null;
+        if (messageOf(error) !== reported) {
+          reported = messageOf(error);
+          this.#ports.log.warn(`no base yet: ${reported}`);
+        }
+      }
+      await Promise.race([aborted(signal), pause(backoff.delay())]);
+    }
+    return null;
+  }
+
+  async #judgeFromNothing(): Promise<void> {
+    const record = readHostRecord(this.#context.disk, this.#options.data);
+    const state = await this.#primary.state(null);
+    requireFollowable({ record, at: null, secret: this.#secret }, state, this.#primary.address);
+  }
+
+  #hasStore(): boolean {
+    return this.#context.disk.size(join(this.#options.data, BASE)) !== null;
+  }
+
+  async #forward(request: HttpRequest): Promise<HttpResponse> {
+    const { address, forward } = this.#options.follow;
+    if (!forward) {
+      throw new CatalogError('not_primary', `this host follows ${address}; send this there`);
+    }
+    const response = await this.#forwarder.forward(request, this.#origin);
+    await this.#catchUp(request, response);
+    return response;
+  }
+
+  /** Waits, within bounds, until the client would read here what it has written there. */
+  async #catchUp({ method, trace }: HttpRequest, response: HttpResponse): Promise<void> {
+    if (method === 'GET' || method === 'HEAD' || response.status >= 400) return;
+    const sequence = Number(response.headers['Catalog-Sequence'] ?? 0);
+    const isAccess = /^\/admin\/(?:users|tokens)\//.test(trace.found ?? '');
+    const waits: Promise<void>[] = [
+      this.#catalog?.changes.feed.reach(sequence) ?? Promise.resolve(),
+      isAccess ? this.#catchUpWithAccess() : Promise.resolve(),
+    ];
+    // A client that needs to be sure sends Catalog-Min-Sequence with its next request.
+    await Promise.allSettled(waits);
+  }
+
+  async #catchUpWithAccess(): Promise<void> {
+    await Promise.race([this.#follower?.poll(), pause(ACCESS_WAIT_MS)]);
+  }
+}
+
+/** Milliseconds to wait until accounts and revocations are those of the primary. */
+const ACCESS_WAIT_MS = 1000;
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function detailsOf(figures: FollowerFigures | null): ReadinessDetails['following'] {
+  if (figures === null) return undefined;
+  const { behind, behindMs, connected } = figures;
+  return { behind_change_sets: behind, behind_seconds: behindMs / 1000, connected };
+}

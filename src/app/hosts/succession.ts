@@ -1,0 +1,112 @@
+/**
+ * A new primary tells the one before it of its epoch (spec 15.15), so that the old one takes no more
+ * writes when it comes back.
+ */
+import { loadKeys } from '../../auth/keys.ts';
+import { issueToken } from '../../auth/tokens.ts';
+import { wholeSeconds } from '../../auth/time.ts';
+import { messageOf } from '../../errors.ts';
+import { type HostAddress, parseHostAddress } from '../../hosts/address.ts';
+import { Backoff } from '../../hosts/following/backoff.ts';
+import { HttpPrimary } from '../../hosts/following/primary-client.ts';
+import { currentEpoch, type HostRecord } from '../../store/hosts/host-record.ts';
+import type { Monitor } from '../catalog-monitor.ts';
+import type { Context } from '../context.ts';
+
+/** Seconds for which the token of one request is valid. */
+const TOKEN_LIFETIME_S = 60;
+
+interface Options {
+  /** The data directory, with the keys that both hosts have. */
+  readonly directory: string;
+  readonly role: {
+    readonly record: HostRecord | null;
+    replace(record: HostRecord): Promise<void>;
+  };
+  readonly log: Monitor['log'];
+}
+
+/** Tells the predecessor, if there is one that was not told. @returns what ends the attempts. */
+export function tellPredecessor(
+  { directory, role, log }: Options,
+  { env, version }: Pick<Context, 'env' | 'version'>,
+): { readonly stop: () => Promise<void> } {
+  const stopped = new AbortController();
+  const { record } = role;
+  const address = record?.role === 'primary' ? parseHostAddress(record.primary ?? '') : null;
+  const token = () => hostToken(directory, env['CATALOG_JWT_SECRET']);
+  const telling =
+    record === null || address === null
+      ? Promise.resolve()
+      : tell(record, { address, token, version, log, signal: stopped.signal }, role);
+  return {
+    stop: () => {
+      stopped.abort();
+      return telling;
+    },
+  };
+}
+
+async function tell(
+  record: HostRecord,
+  {
+    signal,
+    log,
+    ...connection
+  }: {
+    readonly address: HostAddress;
+    readonly token: () => Promise<string>;
+    readonly version: string;
+    readonly log: Monitor['log'];
+    readonly signal: AbortSignal;
+  },
+  role: Options['role'],
+): Promise<void> {
+  const predecessor = new HttpPrimary(connection);
+  const { number } = currentEpoch(record);
+  const backoff = new Backoff();
+  let reported = '';
+  while (!signal.aborted) {
+    try {
+      const state = await predecessor.state({ history: record.history, number });
+      const isOther = state.history !== record.history;
+      if (isOther || state.role !== 'primary') {
+        await role.replace({ ...record, primary: null });
+        log.warn(
+          isOther
+            ? `${predecessor.address} has another history now`
+            : `${predecessor.address} knows that another host is the primary of epoch ${number}`,
+        );
+        return;
+      }
+    } catch (error) {
+      const trouble = messageOf(error);
+      if (trouble !== reported) {
+        log.warn(`the primary before this one could not be told of epoch ${number}: ${trouble}`);
+      }
+      reported = trouble;
+    }
+    await pause(backoff.delay(), signal);
+  }
+}
+
+async function hostToken(directory: string, secret: string | undefined): Promise<string> {
+  const keys = await loadKeys(directory, secret);
+  const issued = wholeSeconds(Date.now());
+  const validity = { issued, expires: issued + TOKEN_LIFETIME_S };
+  return (await issueToken(keys, { subject: 'host', role: 'admin' }, validity)).token;
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}

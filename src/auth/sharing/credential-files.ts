@@ -1,0 +1,125 @@
+/**
+ * The files of keys, accounts and revocations as one host gives them to another: `keys.json`,
+ * `access.json` and `webhook-key.json`.
+ *
+ * Invariant: a host that takes them over never has an invalid file for a valid one. They are read
+ * as a start would read them before the first is replaced.
+ */
+import { createHash, createHmac } from 'node:crypto';
+import * as v from 'valibot';
+import type { Disk } from '../../disk/disk.ts';
+import { type FileContent, WatchedFile } from '../../disk/watched-file.ts';
+import { accessPath, readAccess } from '../access.ts';
+import { keysPath, readKeys } from '../keys.ts';
+import { exclusively, type PrivateFile, readPrivate, writePrivate } from '../private-file.ts';
+import { readWebhookKey, webhookKeyPath } from '../webhook-key.ts';
+
+/** The content of the files; null for one that is not there. */
+export interface CredentialFiles {
+  /** Null also if the keys come from CATALOG_JWT_SECRET, which does not cross. */
+  readonly keys: object | null;
+  readonly access: object | null;
+  readonly webhook_key: object | null;
+}
+
+const content = v.nullable(v.custom<object>((input) => typeof input === 'object'));
+
+export const credentialFilesShape = v.object({
+  keys: content,
+  access: content,
+  webhook_key: content,
+});
+
+/** The files of a host, read again when one of them was replaced. */
+export class WatchedCredentialFiles {
+  readonly #files: readonly { readonly name: keyof CredentialFiles; readonly file: WatchedFile }[];
+  #latest: { readonly files: CredentialFiles; readonly digest: string } | null = null;
+
+  /** @param hasKeyFile whether the keys come from the file. */
+  constructor(directory: string, hasKeyFile: boolean) {
+    const paths = [
+      ...(hasKeyFile ? [{ name: 'keys', path: keysPath(directory) } as const] : []),
+      { name: 'access', path: accessPath(directory) } as const,
+      { name: 'webhook_key', path: webhookKeyPath(directory) } as const,
+    ];
+    this.#files = paths.map(({ name, path }) => ({ name, file: new WatchedFile(path) }));
+  }
+
+  /**
+   * @returns the files, and a digest that changes with them.
+   * @throws CatalogError `key_file`, `access_file`.
+   */
+  current(): { readonly files: CredentialFiles; readonly digest: string } {
+    if (this.#latest !== null && !this.#files.some(({ file }) => file.changed())) {
+      return this.#latest;
+    }
+    this.#latest = null;
+    const files: Record<keyof CredentialFiles, object | null> = {
+      keys: null,
+      access: null,
+      webhook_key: null,
+    };
+    for (const { name, file } of this.#files) {
+      const code = name === 'access' ? 'access_file' : 'key_file';
+      const read = readPrivate({ path: file.path, code }, () => file.read());
+      files[name] = (read?.json as object | undefined) ?? null;
+    }
+    this.#latest = { files, digest: digestOf(files) };
+    return this.#latest;
+  }
+}
+
+/** The digest of {@link WatchedCredentialFiles.current}. */
+export function digestOf({ keys, access, webhook_key: webhookKey }: CredentialFiles): string {
+  return createHash('sha256')
+    .update(JSON.stringify([keys, access, webhookKey]))
+    .digest('hex');
+}
+
+/**
+ * What tells one CATALOG_JWT_SECRET from another, without telling what it is.
+ *
+ * @returns null if the keys come from a file.
+ */
+export function secretFingerprint(fromEnvironment: string | undefined): string | null {
+  if (fromEnvironment === undefined) return null;
+  return createHmac('sha256', fromEnvironment).update('catalog-server host').digest('hex');
+}
+
+/** What a host has that never had an account, or whose file was removed. */
+const NO_ACCESS_FILE = { users: [], revoked_subjects: [], revoked_tokens: [] };
+
+/**
+ * Puts the files of another host in the place of those of this one, durably.
+ *
+ * @throws CatalogError `key_file`, `access_file`; then no file was replaced, or not all of them.
+ */
+export async function replaceCredentialFiles(
+  disk: Disk,
+  directory: string,
+  { keys, access, webhook_key: webhookKey }: CredentialFiles,
+): Promise<void> {
+  await exclusively(directory, async () => {
+    const replaced: { readonly file: PrivateFile; readonly content: object }[] = [];
+    if (keys !== null) {
+      readKeys('the keys of the primary', contentOf(keys));
+      replaced.push({ file: { path: keysPath(directory), code: 'key_file' }, content: keys });
+    }
+    const accounts = access ?? NO_ACCESS_FILE;
+    readAccess('the accounts of the primary', contentOf(accounts));
+    replaced.push({
+      file: { path: accessPath(directory), code: 'access_file' },
+      content: accounts,
+    });
+    if (webhookKey !== null) {
+      readWebhookKey('the webhook key of the primary', contentOf(webhookKey));
+      const file: PrivateFile = { path: webhookKeyPath(directory), code: 'key_file' };
+      replaced.push({ file, content: webhookKey });
+    }
+    for (const each of replaced) await writePrivate(disk, each.file, each.content);
+  });
+}
+
+function contentOf(value: object): () => FileContent {
+  return () => ({ bytes: Buffer.from(JSON.stringify(value)), mode: 0o600 });
+}

@@ -1,0 +1,49 @@
+/** `promote`: the directory of a host that follows becomes that of the primary (spec 15.15). */
+import { join } from 'node:path';
+import type { Context } from '../../app/context.ts';
+import { acquireOwnership } from '../../disk/lock.ts';
+import { CatalogError } from '../../errors.ts';
+import { LOCK } from '../../store/files/files.ts';
+import { recover } from '../../store/files/recovery.ts';
+import {
+  currentEpoch,
+  promoted,
+  readHostRecord,
+  writeHostRecord,
+} from '../../store/hosts/host-record.ts';
+import { missing, requireStore } from '../../store/store.ts';
+
+/**
+ * @throws CatalogError `store_locked`, `store_missing`, `store_damaged`, `schema_version`; `usage`
+ *   if the directory is not that of a host that follows.
+ */
+export async function promote(
+  { data }: { readonly data: string },
+  { disk, print, warn }: Pick<Context, 'disk' | 'print' | 'warn'>,
+): Promise<void> {
+  requireStore(data, disk);
+  const lock = acquireOwnership(join(data, LOCK), 'promote');
+  try {
+    const record = readHostRecord(disk, data);
+    if (record === null || record.role === 'primary') {
+      throw new CatalogError(
+        'usage',
+        `${data} follows no other host; only the directory of one that follows can be promoted`,
+      );
+    }
+    const state = recover(disk, data)?.state;
+    if (state === undefined) throw missing(data);
+    const next = promoted(record, state.sequence);
+    await writeHostRecord(disk, data, next);
+    const { number } = currentEpoch(next);
+    const time = state.time === null ? '' : ` of ${state.time}`;
+    print(
+      `promoted ${data}: epoch ${number} begins after change set ${state.sequence}${time}; start it with: catalog-server serve --data ${data}`,
+    );
+    warn(
+      `WARNING: what ${record.primary ?? 'the primary before'} has answered after change set ${state.sequence} is lost, unless it can still be read there; stop that host before you start this one`,
+    );
+  } finally {
+    lock.close();
+  }
+}

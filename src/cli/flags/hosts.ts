@@ -1,0 +1,89 @@
+/** The flags of `serve` for a host that follows another one. */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { FollowOptions } from '../../app/server-options.ts';
+import { CatalogError } from '../../errors.ts';
+import { parseHostAddress, textOf } from '../../hosts/address.ts';
+import { flag } from './flag.ts';
+import { parseTimeout } from './limits.ts';
+import { parseSwitch } from './network.ts';
+
+/** Milliseconds. */
+const DEFAULT_UNCONFIRMED_MS = 10_000;
+const MIN_UNCONFIRMED_MS = 3000;
+const MAX_UNCONFIRMED_MS = 3600 * 1000;
+
+/** The flags as commander names them. */
+export interface HostFlags {
+  readonly follow?: string;
+  readonly tokenFile?: string;
+  readonly forward: boolean;
+  readonly maxUnconfirmed: number;
+  readonly followInsecure?: boolean;
+}
+
+export function addHostFlags(serve: Command): void {
+  serve
+    .optionsGroup('Hosts:')
+    .addOption(
+      // The primary archives: an archive has one writer.
+      flag('--follow <url>', 'follow the host at this address', parseFollowed).conflicts('archive'),
+    )
+    .addOption(
+      flag('--token-file <file>', 'file with a token of the role admin there', parseTokenFile),
+    )
+    .addOption(
+      flag(
+        '--no-forward [yes|no]',
+        'refuse writes instead of passing them on',
+        (text) => !parseSwitch(text),
+      ),
+    )
+    .addOption(
+      flag(
+        '--max-unconfirmed <duration>',
+        'longest time for which tokens pass while the followed host does not answer',
+        parseUnconfirmed,
+        { value: DEFAULT_UNCONFIRMED_MS, shown: `${DEFAULT_UNCONFIRMED_MS / 1000}s` },
+      ),
+    )
+    .addOption(
+      flag(
+        '--follow-insecure [yes|no]',
+        'let accounts and keys cross a network unencrypted',
+        parseSwitch,
+      ),
+    );
+}
+
+/**
+ * @returns undefined if no host is followed.
+ * @throws CatalogError `usage`.
+ */
+export function followOptionsOf(flags: HostFlags): FollowOptions | undefined {
+  const { follow: address, tokenFile, forward, maxUnconfirmed, followInsecure } = flags;
+  if (address === undefined) return undefined;
+  if (tokenFile === undefined) {
+    throw new CatalogError('usage', '--follow needs --token-file, with a token of the role admin');
+  }
+  return { address, tokenFile, forward, maxUnconfirmed, insecure: followInsecure ?? false };
+}
+
+function parseFollowed(text: string): string {
+  const address = parseHostAddress(text);
+  if (address !== null) return textOf(address);
+  throw new InvalidArgumentError('Give an address such as https://primary.example.');
+}
+
+function parseTokenFile(text: string): string {
+  if (text !== '') return text;
+  throw new InvalidArgumentError('Name a file.');
+}
+
+/** @returns milliseconds. */
+function parseUnconfirmed(text: string): number {
+  const milliseconds = parseTimeout(text);
+  if (milliseconds >= MIN_UNCONFIRMED_MS && milliseconds <= MAX_UNCONFIRMED_MS) {
+    return milliseconds;
+  }
+  throw new InvalidArgumentError('Give a duration from 3s to 1h.');
+}

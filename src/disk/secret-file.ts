@@ -1,0 +1,26 @@
+/** A file with one secret on one line, such as a token, that only its owner may read. */
+import { CatalogError, messageOf } from '../errors.ts';
+import { type FileContent, readWithMode } from './watched-file.ts';
+
+/** Bytes. */
+const MAX_BYTES = 16 * 1024;
+
+/**
+ * @returns the secret, without white space at its ends.
+ * @throws CatalogError `usage` if the file cannot be read, holds none, or others may read it.
+ */
+export function readSecretFile(path: string): string {
+  let content: FileContent | null;
+  try {
+    content = readWithMode(path);
+  } catch (cause) {
+    throw new CatalogError('usage', `${path} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+  if (content === null) throw new CatalogError('usage', `there is no file ${path}`);
+  if ((content.mode & 0o077) !== 0) {
+    throw new CatalogError('usage', `${path} may be read by others; run: chmod 600 ${path}`);
+  }
+  const text = content.bytes.subarray(0, MAX_BYTES).toString().trim();
+  if (/^[\x21-\x7e]+$/.test(text)) return text;
+  throw new CatalogError('usage', `${path} must hold one token, and nothing else`);
+}

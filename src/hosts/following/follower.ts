@@ -1,0 +1,276 @@
+/**
+ * A host that follows a primary: it asks for the primary's state once a second, takes over accounts
+ * and keys, and applies the stream of change sets.
+ *
+ * Invariants:
+ * 1. Nothing is applied before the primary was judged (lineage.ts), and every change set has to
+ *    follow the one before it, by its number and by its digest.
+ * 2. At most two change sets are in memory: one that is being written, and the next one.
+ * 3. Whatever fails is tried again with growing delays, and readers are served meanwhile.
+ */
+import type { CredentialFiles } from '../../auth/sharing/credential-files.ts';
+import { CatalogError, messageOf } from '../../errors.ts';
+import type { HostState } from '../../http/services.ts';
+import { decodeNextBeside } from '../../store/files/change-set-parts.ts';
+import { currentEpoch, type HostRecord } from '../../store/hosts/host-record.ts';
+import type { Store } from '../../store/store.ts';
+import type { Confirmation } from './confirmation.ts';
+import { Backoff } from './backoff.ts';
+import { requireFollowable } from './lineage.ts';
+import { linesOf } from './lines.ts';
+import { HistoryGone, type Primary } from './primary-client.ts';
+
+/** Milliseconds between two requests for the state. */
+const POLL_MS = 1000;
+
+/** Bytes of one change set. */
+const MAX_CHANGE_SET_BYTES = 1024 * 1024 * 1024;
+
+export interface FollowerOptions {
+  readonly primary: Primary;
+  readonly store: Pick<Store, 'sequence' | 'digest' | 'receive'>;
+  /** The record of the directory, and what replaces it. */
+  readonly role: {
+    readonly record: HostRecord | null;
+    replace(record: HostRecord): Promise<void>;
+  };
+  /** See `secretFingerprint`. */
+  readonly secret: string | null;
+  readonly confirmation: Confirmation;
+  /** Takes the files of the primary over. */
+  readonly replaceCredentials: (files: CredentialFiles) => Promise<void>;
+  readonly log: { info(message: string): void; warn(message: string): void };
+  readonly pollMs?: number | undefined;
+  readonly backoff?: Backoff | undefined;
+}
+
+/** How far a follower is. */
+export interface FollowerFigures {
+  readonly connected: boolean;
+  /** Change sets that the primary had and this host has not, when it was last asked. */
+  readonly behind: number;
+  /** Milliseconds since this host was last known to have all that the primary had. */
+  readonly behindMs: number;
+}
+
+export class Follower {
+  readonly #options: FollowerOptions;
+  readonly #ended = new AbortController();
+  readonly #backoff: Backoff;
+  #running: Promise<void> | null = null;
+  #polling: Promise<void> = Promise.resolve();
+  #connected = false;
+  #hasBeenInStep = false;
+  /** The last change set of the primary, and when it was asked. */
+  #target = { sequence: 0, sent: 0 };
+  #inStepAt = performance.now();
+  /** The digest of the files that were taken over last. */
+  #credentials: string | null = null;
+  /** Why the last attempt failed. */
+  #trouble: string | null = null;
+  readonly #needsBase = Promise.withResolvers<void>();
+  #hasGap = false;
+
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+    this.#backoff = options.backoff ?? new Backoff();
+  }
+
+  /** Resolves when the primary does not keep the next change set any more. */
+  get needsBase(): Promise<void> {
+    return this.#needsBase.promise;
+  }
+
+  get figures(): FollowerFigures {
+    this.#judgeStep();
+    return {
+      connected: this.#connected,
+      behind: Math.max(this.#target.sequence - this.#options.store.sequence, 0),
+      behindMs: performance.now() - this.#inStepAt,
+    };
+  }
+
+  /** Why the host is not ready, in words for `/readyz`; null if it is. */
+  readonly reason = (): string | null => {
+    this.#judgeStep();
+    if (!this.#options.confirmation.isCurrent) return 'the host is cut off from its primary';
+    if (this.#hasGap) return 'the host takes a new base from its primary';
+    return this.#hasBeenInStep ? null : 'the host is not in step with its primary yet';
+  };
+
+  /**
+   * Asks the primary once, and judges it.
+   *
+   * @throws CatalogError if this host may not follow it; Error if it does not answer.
+   */
+  poll(): Promise<void> {
+    const polled = this.#polling.catch(() => {}).then(() => this.#poll());
+    this.#polling = polled;
+    return polled;
+  }
+
+  /** Follows until {@link stop}. */
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#ended.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#ended.signal.aborted) {
+      try {
+        await this.poll();
+        await this.#followOnce();
+        this.#connected = false;
+      } catch (error) {
+        this.#connected = false;
+        if (this.#ended.signal.aborted) return;
+        if (error instanceof HistoryGone) this.#leaveGap(error);
+        else this.#report(error);
+      }
+      await this.#pause(this.#backoff.delay());
+    }
+  }
+
+  async #poll(): Promise<void> {
+    const { primary, store, role, secret, confirmation, replaceCredentials } = this.#options;
+    const { record } = role;
+    const at = { sequence: store.sequence, digest: store.digest };
+    const sent = confirmation.now();
+    const epoch = record && { history: record.history, number: currentEpoch(record).number };
+    const state = await primary.state(epoch);
+    requireFollowable({ record, at, secret }, state, primary.address);
+    await this.#takeOver(state);
+    if (state.credentials !== this.#credentials) {
+      const { digest, files } = await primary.credentials();
+      await replaceCredentials(files);
+      this.#credentials = digest;
+    }
+    this.#judgeStep();
+    confirmation.confirm(sent);
+    this.#target = { sequence: state.sequence, sent: sent.monotonic };
+    this.#judgeStep();
+  }
+
+  /** Keeps what the primary says of epochs. */
+  async #takeOver({ history, epochs }: HostState): Promise<void> {
+    const { role, primary } = this.#options;
+    const { address } = primary;
+    const { record } = role;
+    const isKnown =
+      record !== null &&
+      record.role === 'follower' &&
+      record.primary === address &&
+      currentEpoch(record).number === epochs.at(-1)?.number;
+    if (!isKnown) await role.replace({ history, epochs, role: 'follower', primary: address });
+  }
+
+  /** Applies change sets and asks for the state, until one of the two ends. */
+  async #followOnce(): Promise<void> {
+    const over = new AbortController();
+    const end = () => over.abort();
+    this.#ended.signal.addEventListener('abort', end, { once: true });
+    try {
+      const works = [this.#pollUntil(over.signal)];
+      // With a gap there is nothing to apply until there is a new base.
+      if (!this.#hasGap) works.unshift(this.#apply(over.signal));
+      for (const work of works) work.then(end, end);
+      const [first, ...others] = await Promise.allSettled(works);
+      // Both end with the first of them; its failure is the one that counts.
+      for (const outcome of [first, ...others]) {
+        if (outcome?.status === 'rejected' && !isEnd(outcome.reason)) throw outcome.reason;
+      }
+    } finally {
+      this.#ended.signal.removeEventListener('abort', end);
+    }
+  }
+
+  async #apply(over: AbortSignal): Promise<void> {
+    const { primary, store } = this.#options;
+    let { sequence, digest } = store;
+    let applied: Promise<void> = Promise.resolve();
+    try {
+      const lines = linesOf(primary.changes(sequence, over), MAX_CHANGE_SET_BYTES);
+      for await (const bytes of lines) {
+        this.#connect();
+        if (bytes.length <= 1) continue;
+        const from = `change set ${sequence + 1} of ${primary.address}`;
+        const changeSet = await decodeNextBeside(from, bytes, sequence + 1, digest);
+        ({ sequence, digest } = changeSet);
+        await applied;
+        applied = store.receive({ changeSet, bytes });
+        // It is awaited with the next one, and at the end.
+        applied.catch(() => {});
+      }
+    } finally {
+      await applied;
+    }
+  }
+
+  async #pollUntil(over: AbortSignal): Promise<void> {
+    while (!over.aborted) {
+      await this.#pause(this.#options.pollMs ?? POLL_MS, over);
+      if (!over.aborted) await this.poll();
+    }
+  }
+
+  #connect(): void {
+    if (this.#connected) return;
+    this.#connected = true;
+    this.#trouble = null;
+    this.#backoff.reset();
+    this.#options.log.info(`following ${this.#options.primary.address}`);
+  }
+
+  #leaveGap(error: HistoryGone): void {
+    this.#hasGap = true;
+    this.#backoff.reset();
+    this.#options.log.warn(
+      `${error.message}; taking a new base, the old state is served meanwhile`,
+    );
+    this.#needsBase.resolve();
+  }
+
+  /** Reports a failure, unless it is the one before. */
+  #report(error: unknown): void {
+    const trouble = messageOf(error);
+    if (trouble === this.#trouble) return;
+    this.#trouble = trouble;
+    this.#options.log.warn(`not following: ${trouble}`);
+  }
+
+  #judgeStep(): void {
+    if (this.#target.sent === 0 || this.#options.store.sequence < this.#target.sequence) return;
+    this.#hasBeenInStep = true;
+    this.#inStepAt = Math.max(this.#inStepAt, this.#target.sent);
+  }
+
+  #pause(milliseconds: number, signal: AbortSignal = this.#ended.signal): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => done(), milliseconds);
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      signal.addEventListener('abort', done, { once: true });
+    });
+  }
+}
+
+/** Whether a failure is only that of a connection which this host has ended. */
+function isEnd(error: unknown): boolean {
+  return error instanceof Error && error.message.endsWith('the connection was ended');
+}
+
+/** Whether a failure means that this host may not follow the other one, however often it asks. */
+export function isRefusal(error: unknown): error is CatalogError {
+  return (
+    error instanceof CatalogError &&
+    ['not_primary', 'history_differs', 'schema_version', 'key_file'].includes(error.code)
+  );
+}

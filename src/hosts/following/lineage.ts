@@ -1,0 +1,97 @@
+/** Whether a host may follow another one (spec 15.14). */
+import { CatalogError } from '../../errors.ts';
+import type { HostState } from '../../http/services.ts';
+import { SCHEMA_VERSION } from '../../store/files/schema.ts';
+import { currentEpoch, type HostRecord } from '../../store/hosts/host-record.ts';
+
+/** A host that wants to follow. */
+export interface Follower {
+  /** Null if the directory has none. */
+  readonly record: HostRecord | null;
+  /** The last change set, before the primary was asked; null if there is no store. */
+  readonly at: { readonly sequence: number; readonly digest: string } | null;
+  /** See `secretFingerprint`. */
+  readonly secret: string | null;
+}
+
+/**
+ * @param address of the primary, for messages.
+ * @throws CatalogError `not_primary` if the other host does not write in the latest epoch;
+ *   `history_differs` if this one has what the other has not; `schema_version`, `key_file`.
+ */
+export function requireFollowable(own: Follower, theirs: HostState, address: string): void {
+  requirePrimary(own, theirs, address);
+  if (theirs.schema !== SCHEMA_VERSION) {
+    throw new CatalogError(
+      'schema_version',
+      `${address} has schema version ${theirs.schema}, this program has ${SCHEMA_VERSION}; run the same version of catalog-server on both hosts`,
+    );
+  }
+  if (theirs.secret !== own.secret) {
+    throw new CatalogError(
+      'key_file',
+      `the signing keys of ${address} are not those of this host: set CATALOG_JWT_SECRET to the same value on both hosts, or on neither`,
+    );
+  }
+  requireSameHistory(own, theirs, address);
+}
+
+function requirePrimary({ record }: Follower, theirs: HostState, address: string): void {
+  if (theirs.role === 'follower') {
+    throw notPrimary(`${address} follows ${theirs.primary} itself; follow that one`);
+  }
+  if (theirs.role === 'succeeded') {
+    throw notPrimary(`${address} is not the primary any more; follow the one that is`);
+  }
+  if (record === null || record.history !== theirs.history) return;
+  const [mine, other] = [currentEpoch(record), currentEpoch(theirs)];
+  if (mine.number > other.number) {
+    throw notPrimary(
+      `${address} is the primary of epoch ${other.number}, and epoch ${mine.number} has begun; follow the primary of that one`,
+    );
+  }
+  const same = theirs.epochs.find(({ number }) => number === mine.number);
+  if (same !== undefined && same.writer !== mine.writer) {
+    throw new CatalogError(
+      'history_differs',
+      `epoch ${mine.number} of ${address} has another writer than the one that this host knows: two hosts were promoted; keep one, and let the others take a base in an empty directory`,
+    );
+  }
+}
+
+function requireSameHistory({ record, at }: Follower, theirs: HostState, address: string): void {
+  if (at === null) return;
+  if (record === null) {
+    throw differs(
+      `this directory holds a store that was not taken from ${address}`,
+      'name an empty directory with --data',
+    );
+  }
+  if (record.history !== theirs.history) {
+    throw differs(
+      `${address} has another history than this directory`,
+      'name the right primary, or an empty directory with --data',
+    );
+  }
+  const mine = currentEpoch(record).number;
+  const later = theirs.epochs.filter(({ number }) => number > mine);
+  const common = Math.min(theirs.sequence, ...later.map(({ after }) => after));
+  const what = 'move this directory away, and start in an empty one';
+  if (at.sequence > common) {
+    throw differs(
+      `this directory has the change sets ${common + 1} to ${at.sequence}, which ${address} does not have`,
+      what,
+    );
+  }
+  if (at.sequence === theirs.sequence && at.digest !== theirs.digest) {
+    throw differs(`change set ${at.sequence} of ${address} is another one`, what);
+  }
+}
+
+function notPrimary(message: string): CatalogError {
+  return new CatalogError('not_primary', message);
+}
+
+function differs(what: string, advice: string): CatalogError {
+  return new CatalogError('history_differs', `${what}: ${advice}`);
+}

@@ -1,0 +1,33 @@
+/** Lines of a stream of bytes. */
+
+const LINE_FEED = 0x0a;
+
+/**
+ * The lines of a stream, each with its line feed; what follows the last one is dropped, because it
+ * was cut off. Memory holds one line.
+ *
+ * @param limit bytes of a line.
+ * @throws Error if a line is longer; and what `pieces` throws.
+ */
+export async function* linesOf(
+  pieces: AsyncIterable<Uint8Array>,
+  limit: number,
+): AsyncGenerator<Buffer, void, void> {
+  let held: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of pieces) {
+    let start = 0;
+    for (;;) {
+      const end = piece.indexOf(LINE_FEED, start);
+      const part = piece.subarray(start, end < 0 ? piece.length : end + 1);
+      size += part.length;
+      if (size > limit) throw new Error(`a line is longer than ${limit} bytes`);
+      if (part.length > 0) held.push(part);
+      if (end < 0) break;
+      yield Buffer.concat(held);
+      held = [];
+      size = 0;
+      start = end + 1;
+    }
+  }
+}

@@ -1,0 +1,188 @@
+/** What a host asks its primary for: state, accounts and keys, a base, change sets (spec 15.10). */
+import * as v from 'valibot';
+import { type CredentialFiles, credentialFilesShape } from '../../auth/sharing/credential-files.ts';
+import { CatalogError, messageOf } from '../../errors.ts';
+import type { HostState, KnownEpoch } from '../../http/services.ts';
+import { shapes } from '../../store/files/change-set.ts';
+import { lineageShape } from '../../store/hosts/host-record.ts';
+import { type HostAddress, textOf } from '../address.ts';
+import { ProgressTimer } from '../progress-timer.ts';
+
+/** Milliseconds for an answer that is received whole. */
+const ANSWER_MS = 10_000;
+
+/** Milliseconds without a byte after which a stream is given up: it has an empty line every 2 s. */
+const SILENCE_MS = 10_000;
+
+/** Bytes of an answer: 100,000 accounts and revocations take some 20 MB. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+const stateShape = v.object({
+  ...lineageShape.entries,
+  role: v.picklist(['primary', 'follower', 'succeeded']),
+  primary: v.nullable(v.string()),
+  schema: shapes.count,
+  sequence: shapes.count,
+  digest: shapes.digest,
+  base_bytes: shapes.count,
+  credentials: shapes.digest,
+  secret: v.nullable(shapes.digest),
+});
+
+const credentialsShape = v.object({ digest: shapes.digest, files: credentialFilesShape });
+
+/** The primary does not keep the change sets that are asked for any more. */
+export class HistoryGone extends Error {}
+
+/** A host that others follow, as they reach it. */
+export interface Primary {
+  /** For messages. */
+  readonly address: string;
+  /** @param known the latest epoch that this host knows. */
+  state(known: KnownEpoch | null): Promise<HostState>;
+  credentials(): Promise<{ readonly digest: string; readonly files: CredentialFiles }>;
+  /** The bytes of a base. @param signal ends the transfer. */
+  base(signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /**
+   * The lines of a stream of change sets, in pieces, and empty lines.
+   *
+   * @param signal ends the stream.
+   * @throws HistoryGone.
+   */
+  changes(since: number, signal: AbortSignal): AsyncIterable<Uint8Array>;
+}
+
+interface Options {
+  readonly address: HostAddress;
+  /** A token of the role admin there; read for each request. May throw. */
+  readonly token: () => string | Promise<string>;
+  readonly version: string;
+  readonly answerMs?: number | undefined;
+  readonly silenceMs?: number | undefined;
+}
+
+export class HttpPrimary implements Primary {
+  readonly #options: Options;
+  readonly address: string;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.address = textOf(options.address);
+  }
+
+  async state(known: KnownEpoch | null): Promise<HostState> {
+    const headers: Record<string, string> = {};
+    if (known !== null) headers['catalog-epoch'] = `${known.history} ${known.number}`;
+    return this.#parse(stateShape, await this.#json('state/', headers));
+  }
+
+  async credentials(): Promise<{ readonly digest: string; readonly files: CredentialFiles }> {
+    return this.#parse(credentialsShape, await this.#json('credentials/', {}));
+  }
+
+  base(signal: AbortSignal): AsyncIterable<Uint8Array> {
+    return this.#stream('base/', signal);
+  }
+
+  changes(since: number, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    return this.#stream(`changes/?since=${since}`, signal);
+  }
+
+  async #json(path: string, headers: Readonly<Record<string, string>>): Promise<unknown> {
+    const { answerMs = ANSWER_MS } = this.#options;
+    const timer = new ProgressTimer(answerMs, `${this.address} does not answer`);
+    try {
+      const response = await this.#request(path, headers, timer);
+      const pieces: Uint8Array[] = [];
+      let size = 0;
+      for await (const piece of this.#pieces(response, timer)) {
+        size += piece.length;
+        if (size > MAX_ANSWER_BYTES) throw new Error(`the answer of ${this.address} is too long`);
+        pieces.push(piece);
+      }
+      return JSON.parse(Buffer.concat(pieces).toString());
+    } catch (error) {
+      timer.fail(error);
+      throw error;
+    } finally {
+      timer.stop();
+    }
+  }
+
+  async *#stream(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+    const { silenceMs = SILENCE_MS } = this.#options;
+    const timer = new ProgressTimer(silenceMs, `${this.address} has gone silent`);
+    const onAbort = () => timer.fail(new Error('the connection was ended'));
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    try {
+      yield* this.#pieces(await this.#request(path, {}, timer), timer);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      timer.fail(new Error('the stream is over'));
+    }
+  }
+
+  /** @throws HistoryGone; CatalogError `unauthorized`; Error for every other failure. */
+  async #request(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    timer: ProgressTimer,
+  ): Promise<Response> {
+    const token = await this.#options.token();
+    let response: Response;
+    try {
+      response = await timer.within(
+        fetch(`${this.address}/admin/hosts/${path}`, {
+          headers: {
+            ...headers,
+            authorization: `Bearer ${token}`,
+            'accept-encoding': 'identity',
+            'user-agent': `catalog-server/${this.#options.version}`,
+          },
+          redirect: 'manual',
+          signal: timer.signal,
+        }),
+      );
+    } catch (cause) {
+      throw new Error(`${this.address} cannot be reached: ${messageOf(cause)}`, { cause });
+    }
+    if (response.status === 200) return response;
+    throw await this.#failure(response, timer);
+  }
+
+  async #failure(response: Response, timer: ProgressTimer): Promise<Error> {
+    const { status } = response;
+    // The rest of the answer is of no use, and neither is its connection.
+    timer.fail(new Error('the answer was refused'));
+    if (status === 410) return new HistoryGone(`${this.address} does not keep the next change set`);
+    if (status === 401 || status === 403) {
+      return new CatalogError(
+        'unauthorized',
+        `${this.address} does not accept the token of --token-file: it needs one of the role admin (${status})`,
+      );
+    }
+    return new Error(`${this.address} answered ${status}`);
+  }
+
+  async *#pieces({ body }: Response, timer: ProgressTimer): AsyncGenerator<Uint8Array, void, void> {
+    if (body === null) return;
+    const reader = body.getReader();
+    try {
+      for (;;) {
+        const { done, value } = await timer.within(reader.read());
+        if (done) return;
+        yield value;
+        timer.touch();
+      }
+    } finally {
+      void reader.cancel().catch(() => {});
+    }
+  }
+
+  #parse<const S extends v.GenericSchema>(shape: S, value: unknown): v.InferOutput<S> {
+    const parsed = v.safeParse(shape, value);
+    if (parsed.success) return parsed.output;
+    throw new Error(`the answer of ${this.address} is not that of a catalog-server`);
+  }
+}

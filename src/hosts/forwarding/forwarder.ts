@@ -1,0 +1,272 @@
+/**
+ * Requests that another host carries out: passed on as they come, in pieces, and answered with its
+ * response.
+ *
+ * Invariants:
+ * 1. A request is sent at most once. If the connection breaks after it was sent, nobody here knows
+ *    whether it was carried out, and the client is told so.
+ * 2. Of a body, a few pieces are in memory. The client is read as fast as the other host takes it.
+ * 3. A request that comes back to a host that has passed it on is refused.
+ */
+import { randomBytes } from 'node:crypto';
+import { CatalogError, messageOf } from '../../errors.ts';
+import {
+  type BodyStream,
+  type HttpRequest,
+  type HttpResponse,
+  NO_BODY,
+} from '../../http/message.ts';
+import { ProgressTimer } from '../progress-timer.ts';
+import { isLoop, requestHeaders, responseHeaders } from './headers.ts';
+
+/** Requests that are passed on at the same time. */
+const MAX_OPEN = 500;
+
+/** Milliseconds in which neither a byte of the request was taken nor one of the response came. */
+const IDLE_MS = 60_000;
+
+/** Bytes of a response that is received whole, so that its connection is free at once. */
+const MAX_WHOLE_BYTES = 64 * 1024;
+
+/** Bytes that are handed on at once. */
+const PIECE_BYTES = 64 * 1024;
+
+/** Failures before anything was sent, as Bun's HTTP client names them. */
+const NOTHING_SENT = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+interface Options {
+  /** Bytes of the largest body that is passed on; the other host judges by its own limits. */
+  readonly maxBody: number;
+  /** Milliseconds without progress; {@link IDLE_MS} if left out. */
+  readonly idleMs?: number;
+}
+
+export class Forwarder {
+  /** The name of this host in `Via`: another one at each start, so that it is never another's. */
+  readonly pseudonym = `catalog-${randomBytes(8).toString('hex')}`;
+  readonly #options: Options;
+  #open = 0;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Requests that are being passed on. */
+  get open(): number {
+    return this.#open;
+  }
+
+  /**
+   * Passes a request on.
+   *
+   * @param origin of the other host, such as `https://primary.example:8000`.
+   * @returns its response, whatever its status.
+   * @throws CatalogError `primary_unreachable` if nothing was sent, or nothing but a read;
+   *   `write_unknown` if a write was sent and no response came; `busy`; `malformed_request`; and
+   *   the failures of the client's body.
+   */
+  async forward(request: HttpRequest, origin: string): Promise<HttpResponse> {
+    if (isLoop(request.headers, this.pseudonym)) {
+      throw unreachable('the hosts pass requests to each other in circles; look at their --follow');
+    }
+    const url = urlOf(request, origin);
+    if (this.#open >= MAX_OPEN) {
+      throw new CatalogError('busy', 'too many requests wait for the primary; try again');
+    }
+    this.#open += 1;
+    const timer = new ProgressTimer(this.#options.idleMs ?? IDLE_MS, 'the primary is silent');
+    const upload = new Upload(request, this.#options.maxBody, timer);
+    const done = () => {
+      // A connection over which a body was sent half-way is of no more use.
+      if (upload.isSent) timer.stop();
+      else timer.fail(new Error('the exchange is over'));
+      this.#open -= 1;
+    };
+    try {
+      const response = await this.#exchange(request, url, timer, upload);
+      return await passedBack(request, response, timer, done);
+    } catch (error) {
+      timer.fail(error);
+      done();
+      throw error;
+    }
+  }
+
+  async #exchange(
+    request: HttpRequest,
+    url: URL,
+    timer: ProgressTimer,
+    upload: Upload,
+  ): Promise<Response> {
+    try {
+      return await timer.within(
+        fetch(url, {
+          method: request.method,
+          headers: requestHeaders(request, this.pseudonym),
+          ...(upload.body !== null && { body: upload.body }),
+          redirect: 'manual',
+          signal: timer.signal,
+          decompress: false,
+        }),
+      );
+    } catch (error) {
+      throw upload.failure ?? failureOf(request, error);
+    } finally {
+      upload.end();
+    }
+  }
+}
+
+/** The body of a request on its way to the other host. */
+class Upload {
+  /** Null if the request has none. */
+  readonly body: AsyncGenerator<Uint8Array, void, void> | null;
+  /** Whether all of it was handed to the HTTP client. */
+  isSent: boolean;
+  /** Why the client's body could not be read to its end. */
+  failure: unknown = null;
+
+  constructor({ body }: HttpRequest, limit: number, timer: ProgressTimer) {
+    this.isSent = body === NO_BODY;
+    this.body = body === NO_BODY ? null : this.#pieces(body.stream(limit), timer);
+  }
+
+  /** There is a response: no more of the body is read for it. */
+  end(): void {
+    void this.body?.return().catch(() => {});
+  }
+
+  async *#pieces(
+    stream: AsyncIterable<Uint8Array>,
+    timer: ProgressTimer,
+  ): AsyncGenerator<Uint8Array, void, void> {
+    try {
+      for await (const piece of stream) {
+        timer.touch();
+        // The HTTP client may keep the piece while the next one is read into the same memory.
+        yield piece.slice();
+      }
+      this.isSent = true;
+    } catch (error) {
+      this.failure = error;
+      timer.fail(error);
+      throw error;
+    }
+  }
+}
+
+/** @throws CatalogError `malformed_request` if the address would lead elsewhere on the other host. */
+function urlOf({ path, search }: HttpRequest, origin: string): URL {
+  const text = `${origin}${path}${search === '' ? '' : `?${search}`}`;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url !== null && url.pathname === path && url.hash === '') return url;
+  throw new CatalogError('malformed_request', 'the address cannot be passed on to the primary');
+}
+
+/** @param done is called when nothing more is needed of the connection. */
+async function passedBack(
+  { method }: HttpRequest,
+  response: Response,
+  timer: ProgressTimer,
+  done: () => void,
+): Promise<HttpResponse> {
+  const { status } = response;
+  const headers = responseHeaders(response.headers.entries());
+  const length = response.headers.get('content-length');
+  if (response.body === null || method === 'HEAD') {
+    done();
+    if (method === 'HEAD' && length !== null) headers['Content-Length'] = length;
+    return { status, headers, body: null };
+  }
+  if (length !== null && Number(length) <= MAX_WHOLE_BYTES) {
+    const body = await timer.within(response.bytes()).catch((error: unknown) => {
+      throw broken(method, error);
+    });
+    done();
+    return { status, headers, body };
+  }
+  if (length !== null) headers['Content-Length'] = length;
+  return { status, headers, body: streamOf(response.body, timer, done) };
+}
+
+/** A body in pieces, to be read once. It need not be read. */
+function streamOf(
+  body: ReadableStream<Uint8Array>,
+  timer: ProgressTimer,
+  done: () => void,
+): BodyStream {
+  const reader = body.getReader();
+  const pieces = (async function* () {
+    for (;;) {
+      const { done: ended, value } = await timer.within(reader.read());
+      if (ended) return;
+      for (let at = 0; at < value.length; at += PIECE_BYTES) {
+        yield value.subarray(at, at + PIECE_BYTES);
+        timer.touch();
+      }
+    }
+  })();
+  const end = () => {
+    // A connection whose response is not read to its end is of no more use.
+    void reader.cancel().catch(() => {});
+    done();
+  };
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        try {
+          const next = await pieces.next();
+          if (next.done === true) end();
+          return next;
+        } catch (error) {
+          end();
+          throw error;
+        }
+      },
+      async return() {
+        end();
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+}
+
+function failureOf({ method }: HttpRequest, error: unknown): CatalogError {
+  const code = (error as { readonly code?: unknown }).code;
+  if (typeof code === 'string' && NOTHING_SENT.has(code)) {
+    return unreachable('the primary cannot be reached; nothing was changed, try again', error);
+  }
+  return broken(method, error);
+}
+
+/** The connection broke after the request was sent. */
+function broken(method: string, cause: unknown): CatalogError {
+  if (method === 'GET' || method === 'HEAD') {
+    return unreachable('the primary did not answer; try again', cause);
+  }
+  return new CatalogError(
+    'write_unknown',
+    'the primary did not answer, and may have carried the request out; look before you repeat it, or repeat it with the same Idempotency-Key',
+    { cause: new Error(messageOf(cause), { cause }), headers: { 'Retry-After': '1' } },
+  );
+}
+
+function unreachable(message: string, cause?: unknown): CatalogError {
+  return new CatalogError('primary_unreachable', message, {
+    cause,
+    headers: { 'Retry-After': '1' },
+  });
+}

@@ -1,0 +1,122 @@
+/**
+ * The role of this process among the hosts of its history: whether it may write, and what it has
+ * learned of others that may.
+ *
+ * Invariant: a host that has learned of a later epoch refuses writes from then on, also after a
+ * restart, because the record is durable before anything is answered.
+ */
+import type { Disk } from '../../disk/disk.ts';
+import { CatalogError } from '../../errors.ts';
+import type { KnownEpoch } from '../../http/services.ts';
+import {
+  currentEpoch,
+  firstRecord,
+  type HostRecord,
+  readHostRecord,
+  writeHostRecord,
+} from '../../store/hosts/host-record.ts';
+import type { Store } from '../../store/store.ts';
+
+interface Options {
+  readonly disk: Disk;
+  /** The data directory. */
+  readonly directory: string;
+  readonly store: Pick<Store, 'refuseWrites'>;
+  /** Whether this process follows another host, whatever the record says. */
+  readonly follows: boolean;
+  /** Is told that another host has taken the place of this one. */
+  readonly onSucceeded: (message: string) => void;
+}
+
+export class HostRole {
+  readonly #options: Options;
+  #record: HostRecord | null;
+  /** Changes of the record, one after the other. */
+  #writing: Promise<void> = Promise.resolve();
+
+  /** @throws CatalogError `store_damaged`, `store_unreadable`. */
+  constructor(options: Options) {
+    const { disk, directory, follows } = options;
+    this.#options = options;
+    this.#record = readHostRecord(disk, directory);
+    if (follows || !this.isPrimary) this.#refuseWrites();
+  }
+
+  /** Null while no other host knows of this one. */
+  get record(): HostRecord | null {
+    return this.#record;
+  }
+
+  get isPrimary(): boolean {
+    if (this.#options.follows) return false;
+    return this.#record === null || this.#record.role === 'primary';
+  }
+
+  /** Why this host takes no writes although it follows none, in words for `/readyz`; null if so. */
+  readonly reason = (): string | null =>
+    this.#record?.role === 'succeeded' && !this.#options.follows
+      ? 'another host is the primary now'
+      : null;
+
+  /** The record, made at the first call: before it nobody needs it. */
+  async shared(): Promise<HostRecord> {
+    return this.#record ?? this.#change((record) => record ?? firstRecord());
+  }
+
+  /** Takes note of the epoch that another host knows. @throws what the disk throws. */
+  async learn(known: KnownEpoch): Promise<void> {
+    if (!this.#isSucceededBy(this.#record, known)) return;
+    await this.#change((record) =>
+      this.#isSucceededBy(record, known)
+        ? { ...record, role: 'succeeded' }
+        : (record ?? firstRecord()),
+    );
+    this.#refuseWrites();
+    this.#options.onSucceeded(
+      `another host was made the primary in epoch ${known.number}: no more writes are taken; start with serve --follow and its address`,
+    );
+  }
+
+  /** Replaces the record. @throws what the disk throws. */
+  async replace(record: HostRecord): Promise<void> {
+    await this.#change(() => record);
+  }
+
+  #isSucceededBy(record: HostRecord | null, { history, number }: KnownEpoch): record is HostRecord {
+    return (
+      record?.role === 'primary' &&
+      history === record.history &&
+      number > currentEpoch(record).number
+    );
+  }
+
+  /** @returns the record after the change. */
+  #change(change: (record: HostRecord | null) => HostRecord): Promise<HostRecord> {
+    const changed = this.#writing.then(async () => {
+      const { disk, directory } = this.#options;
+      const next = change(this.#record);
+      if (next !== this.#record) await writeHostRecord(disk, directory, next);
+      this.#record = next;
+      return next;
+    });
+    this.#writing = changed.then(
+      () => {},
+      () => {},
+    );
+    return changed;
+  }
+
+  #refuseWrites(): void {
+    this.#options.store.refuseWrites(() => this.#refusal());
+  }
+
+  #refusal(): CatalogError {
+    const record = this.#record;
+    return new CatalogError(
+      'not_primary',
+      this.#options.follows
+        ? `this host follows ${record?.primary ?? 'another one'}; send writes there`
+        : 'another host was made the primary; send writes there',
+    );
+  }
+}

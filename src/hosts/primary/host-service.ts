@@ -1,0 +1,186 @@
+/**
+ * What a host tells those that follow it (spec 15.10): its state, its accounts and keys, a base, and
+ * its change sets as they are stored.
+ *
+ * Every answer is made while it is sent, so that a slow follower costs a few pieces of memory. The
+ * number of bases and streams under way is bounded.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type {
+  CredentialFiles,
+  WatchedCredentialFiles,
+} from '../../auth/sharing/credential-files.ts';
+import { CatalogError } from '../../errors.ts';
+import type { BodyStream } from '../../http/message.ts';
+import type { HostService, HostState, KnownEpoch } from '../../http/services.ts';
+import { baseSlices } from '../../store/files/base.ts';
+import { SCHEMA_VERSION } from '../../store/files/schema.ts';
+import type { Store } from '../../store/store.ts';
+import type { HostRole } from './host-role.ts';
+
+/** Bases that are sent at the same time: each keeps the rows of its instant in memory. */
+const MAX_BASES = 2;
+
+/** Streams of change sets that are open. */
+const MAX_STREAMS = 32;
+
+/** Milliseconds without a change set after which a stream gets an empty line. */
+const EMPTY_LINE_MS = 2000;
+
+/** Milliseconds of work on a base between two turns of the event loop. */
+const SLICE_MS = 2;
+
+/** Bytes of one piece of a change set. */
+const PIECE_BYTES = 64 * 1024;
+
+const EMPTY_LINE = '\n';
+
+/** What waits for commits; see `Arrivals` of the changes. */
+interface Arrivals {
+  readonly closed: boolean;
+  past(after: number, milliseconds: number, signal?: AbortSignal): Promise<boolean>;
+}
+
+interface Options {
+  readonly store: Pick<
+    Store,
+    'sequence' | 'digest' | 'size' | 'snapshot' | 'encodedSince' | 'oldest'
+  >;
+  readonly role: HostRole;
+  readonly files: WatchedCredentialFiles;
+  /** See `secretFingerprint`. */
+  readonly secret: string | null;
+  readonly arrivals: Arrivals;
+  /** {@link EMPTY_LINE_MS} if left out. */
+  readonly emptyLineMs?: number | undefined;
+}
+
+export class Hosts implements HostService {
+  readonly #options: Options;
+  #bases = 0;
+  #streams = 0;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Streams of change sets that are open. */
+  get followers(): number {
+    return this.#streams;
+  }
+
+  async state(known: KnownEpoch | null): Promise<HostState> {
+    const { store, role, files, secret } = this.#options;
+    if (known !== null) await role.learn(known);
+    const { history, epochs, primary, role: own } = await role.shared();
+    return {
+      history,
+      epochs,
+      role: role.isPrimary || own !== 'primary' ? own : 'follower',
+      primary: role.isPrimary ? null : primary,
+      schema: SCHEMA_VERSION,
+      sequence: store.sequence,
+      digest: store.digest,
+      base_bytes: store.size.base,
+      credentials: files.current().digest,
+      secret,
+    };
+  }
+
+  credentials(): { readonly digest: string; readonly files: CredentialFiles } {
+    return this.#options.files.current();
+  }
+
+  base(): BodyStream {
+    if (this.#bases >= MAX_BASES) {
+      throw new CatalogError('busy', `${MAX_BASES} bases are being sent; try again`);
+    }
+    return counted(this.#slices(), (change) => {
+      this.#bases += change;
+    });
+  }
+
+  changes(since: number, isAllowed: () => Promise<boolean>): BodyStream {
+    const { store } = this.#options;
+    if (this.#streams >= MAX_STREAMS) {
+      throw new CatalogError('busy', `${MAX_STREAMS} hosts follow already; try again`);
+    }
+    // The call judges; reading begins with the first change set that is asked for.
+    if (since !== store.sequence) void store.encodedSince(since);
+    const gone = new AbortController();
+    const pieces = counted(this.#changes(since, isAllowed, gone.signal), (change) => {
+      this.#streams += change;
+    });
+    return {
+      [Symbol.asyncIterator]: () => ({
+        next: () => pieces.next(),
+        async return() {
+          // A generator that waits for a change set would be closed with the next one.
+          gone.abort();
+          await pieces.return();
+          return { done: true, value: undefined };
+        },
+      }),
+    };
+  }
+
+  async *#slices(): AsyncGenerator<Uint8Array, void, void> {
+    let begun = performance.now();
+    for (const slice of baseSlices(this.#options.store.snapshot())) {
+      yield* piecesOf(slice);
+      if (performance.now() - begun < SLICE_MS) continue;
+      await nextTurn();
+      begun = performance.now();
+    }
+  }
+
+  async *#changes(
+    since: number,
+    isAllowed: () => Promise<boolean>,
+    gone: AbortSignal,
+  ): AsyncGenerator<string | Uint8Array, void, void> {
+    const { store, role, arrivals, emptyLineMs = EMPTY_LINE_MS } = this.#options;
+    let at = since;
+    // At once, so that the follower has the headers of the answer.
+    yield EMPTY_LINE;
+    let due = performance.now() + emptyLineMs;
+    while (!arrivals.closed && !gone.aborted && role.isPrimary) {
+      try {
+        if (at < store.sequence) {
+          for await (const { changeSet, bytes } of store.encodedSince(at)) {
+            at = changeSet.sequence;
+            yield* piecesOf(bytes);
+            if (gone.aborted || arrivals.closed) return;
+          }
+        }
+      } catch (error) {
+        // The follower was too slow. It comes back, and gets a 410.
+        if (error instanceof CatalogError && error.code === 'history_gone') return;
+        throw error;
+      }
+      if (await arrivals.past(at, due - performance.now(), gone)) continue;
+      if (gone.aborted || !(await isAllowed())) return;
+      yield EMPTY_LINE;
+      due = performance.now() + emptyLineMs;
+    }
+  }
+}
+
+function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    yield bytes.subarray(at, at + PIECE_BYTES);
+  }
+}
+
+/** Counts an answer from its first piece on: the one to HEAD has none. */
+async function* counted<T>(
+  pieces: AsyncIterable<T>,
+  count: (change: number) => void,
+): AsyncGenerator<T, void, void> {
+  count(1);
+  try {
+    yield* pieces;
+  } finally {
+    count(-1);
+  }
+}

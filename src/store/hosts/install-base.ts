@@ -1,0 +1,148 @@
+/**
+ * A base of another host becomes the base of a directory: a new store, or one that goes on from a
+ * later change set.
+ *
+ * Order of steps: if there is no store, write a head that names change set 0, which a start takes
+ * for a creation that was cut off; write the base under a temporary name; verify its checksum;
+ * rename it. The rename decides. After it the old head names an older change set, as after a loss
+ * of power, and the old change sets are before a gap, so that the next start removes them.
+ */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import type { Disk } from '../../disk/disk.ts';
+import { DurableFile, removeTemporaries, withOpen } from '../../disk/durable-file.ts';
+import { laterSchema } from '../files/base.ts';
+import { shapes } from '../files/change-set.ts';
+import { makeDirectories, writeHead } from '../files/create.ts';
+import { BASE, CHECKSUM_LENGTH, checksumIn, damaged, HEAD, parseShape } from '../files/files.ts';
+import { SCHEMA_VERSION } from '../files/schema.ts';
+
+/** Bytes of the first line of a base: its members before the tables. */
+const MAX_HEAD_BYTES = 64 * 1024;
+
+/** Bytes between two syncs. */
+const FLUSH_BYTES = 4 * 1024 * 1024;
+
+const headShape = v.object({
+  schema: v.pipe(v.number(), v.safeInteger()),
+  sequence: shapes.count,
+  previous: shapes.digest,
+});
+
+/** A base that was received whole. */
+export interface ReceivedBase {
+  readonly sequence: number;
+  /** Gives it its place, durably. The directory must not be open as a store. */
+  install(): Promise<void>;
+  /** Removes it. */
+  abandon(): Promise<void>;
+}
+
+/**
+ * Receives a base into a temporary file of the directory, in constant memory.
+ *
+ * @param pieces of any length, in order.
+ * @param onProgress is called with the bytes so far.
+ * @throws CatalogError `store_damaged`, `schema_version`; what the disk and `pieces` throw.
+ */
+export async function receiveBase(
+  disk: Disk,
+  directory: string,
+  pieces: AsyncIterable<Uint8Array>,
+  onProgress: (bytes: number) => void,
+): Promise<ReceivedBase> {
+  await makeDirectories(disk, directory);
+  const file = await DurableFile.create(disk, directory);
+  try {
+    const verifier = new BaseVerifier();
+    let unflushed = 0;
+    for await (const piece of pieces) {
+      verifier.take(piece);
+      file.write(piece);
+      onProgress(verifier.size);
+      unflushed += piece.length;
+      if (unflushed < FLUSH_BYTES) continue;
+      unflushed = 0;
+      await file.flush();
+    }
+    const { sequence, previous: digest } = verifier.end();
+    await file.finish();
+    return {
+      sequence,
+      abandon: () => file.abandon(),
+      install: () =>
+        withOpen(disk, directory, async (fd) => {
+          if (disk.size(join(directory, HEAD)) === null) {
+            await writeHead(disk, directory, { sequence: 0, digest });
+          }
+          await file.publish(join(directory, BASE), fd);
+        }),
+    };
+  } catch (error) {
+    await file.abandon();
+    throw error;
+  }
+}
+
+/** Removes what a killed reception left. The directory must not be open as a store. */
+export function removeReceptions(disk: Disk, directory: string): Promise<void> {
+  return removeTemporaries(disk, directory);
+}
+
+/** The checksum and the first line of a base, while its bytes pass. */
+class BaseVerifier {
+  readonly #hash = createHash('sha256');
+  #line: Buffer | null = Buffer.alloc(0);
+  #head: v.InferOutput<typeof headShape> | null = null;
+  /** The last bytes: the checksum, if no more come. */
+  #held: Buffer = Buffer.alloc(0);
+  size = 0;
+
+  take(piece: Uint8Array): void {
+    this.size += piece.length;
+    if (this.#line !== null) this.#readHead(piece);
+    const bytes = Buffer.concat([this.#held, piece]);
+    const end = Math.max(bytes.length - CHECKSUM_LENGTH, 0);
+    this.#hash.update(bytes.subarray(0, end));
+    this.#held = bytes.subarray(end);
+  }
+
+  /** @throws CatalogError `store_damaged`. */
+  end(): { readonly sequence: number; readonly previous: string } {
+    const stated = checksumIn(this.#held);
+    if (stated === undefined || this.#head === null) throw broken('it is cut off');
+    if (this.#hash.digest('hex') !== stated) {
+      throw broken('its checksum does not match its content');
+    }
+    return this.#head;
+  }
+
+  #readHead(piece: Uint8Array): void {
+    const line = Buffer.concat([this.#line ?? Buffer.alloc(0), piece]);
+    const end = line.indexOf('\n');
+    this.#line = end < 0 ? line : null;
+    if (line.length > MAX_HEAD_BYTES && (end < 0 || end > MAX_HEAD_BYTES)) {
+      throw broken('its first line is too long');
+    }
+    if (end < 0) return;
+    const head = parseShape(SENT, headShape, parseHead(line.toString('utf8', 0, end)));
+    if (head.schema > SCHEMA_VERSION) throw laterSchema(SENT, head.schema);
+    this.#head = head;
+  }
+}
+
+const SENT = 'the base that the primary has sent';
+
+function broken(what: string) {
+  return damaged(SENT, what);
+}
+
+/** The first line ends with `"tables":{`. */
+function parseHead(line: string): unknown {
+  try {
+    return JSON.parse(`${line}}}`);
+  } catch {
+    throw broken('its first line is not that of a base');
+  }
+}

@@ -1,0 +1,52 @@
+/** The metrics about other hosts: those that follow this one, and the one that it follows. */
+import { Gauge, type Registry } from 'prom-client';
+
+/** How far a host that follows another one is. */
+interface FollowingFigures {
+  readonly connected: boolean;
+  /** Change sets. */
+  readonly behind: number;
+  readonly behindMs: number;
+}
+
+export interface HostSources {
+  /** Hosts that follow this one. */
+  readonly followers: () => number;
+  /** Null if this host follows none. */
+  readonly following: () => FollowingFigures | null;
+}
+
+/** Adds the metrics, which are read when Prometheus requests them. */
+export function measureHosts(registry: Registry, { followers, following }: HostSources): void {
+  const gauge = (name: string, help: string, read: () => number | null) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        const value = read();
+        if (value === null) this.remove();
+        else this.set(value);
+      },
+    });
+  const figure = (read: (figures: FollowingFigures) => number) => () => {
+    const figures = following();
+    return figures && read(figures);
+  };
+  gauge('catalog_followers', 'Hosts that follow this one.', followers);
+  gauge(
+    'catalog_following_connected',
+    '1 while change sets of the primary arrive.',
+    figure(({ connected }) => Number(connected)),
+  );
+  gauge(
+    'catalog_following_behind_change_sets',
+    'Change sets that the primary had, and this host had not, when it was last asked.',
+    figure(({ behind }) => behind),
+  );
+  gauge(
+    'catalog_following_behind_seconds',
+    'Since this host was last known to have all that its primary had.',
+    figure(({ behindMs }) => behindMs / 1000),
+  );
+}

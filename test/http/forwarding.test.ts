@@ -1,0 +1,71 @@
+/** Which requests another host carries out (spec 15.11). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError } from '../../src/errors.ts';
+import type { HttpRequest } from '../../src/http/message.ts';
+import { send } from '../support/client.ts';
+import { closeServices, openService } from '../support/service.ts';
+
+test.after.each(closeServices);
+
+/** Two services with one secret: the first passes on to the second. */
+async function pair() {
+  const passed: string[] = [];
+  const primary = await openService({ demo: true });
+  const replica = await openService({
+    demo: true,
+    forwarding: () => async (request: HttpRequest) => {
+      passed.push(`${request.method} ${request.path}`);
+      return primary.application(request);
+    },
+  });
+  return { primary, replica, passed };
+}
+
+test('reads are answered here, and writes by the other host', async () => {
+  const { replica, primary, passed } = await pair();
+  const read = ['/books/1/', '/admin/skus/', '/admin/changes/?since=0', '/pages/skus/1.html'];
+  for (const path of read) assert.is((await send(replica, 'GET', path)).status, 200, path);
+  assert.is((await send(replica, 'OPTIONS', '/books/')).status, 200);
+  assert.equal(passed, []);
+  const sent = await send(replica, 'PATCH', '/admin/brands/1/', { body: { name: 'Renamed' } });
+  assert.is(sent.status, 200);
+  assert.equal(passed, ['PATCH /admin/brands/1/']);
+  assert.is((await send(primary, 'GET', '/admin/brands/1/')).json.name, 'Renamed');
+});
+
+test('what no change set shows is read from the other host as well', async () => {
+  const { replica, passed } = await pair();
+  for (const path of ['/admin/users/', '/admin/imports/']) {
+    assert.is((await send(replica, 'GET', path)).status, 200, path);
+  }
+  assert.equal(passed, ['GET /admin/users/', 'GET /admin/imports/']);
+});
+
+test('what is about this host, or has no place, is answered here', async () => {
+  const { replica, passed } = await pair();
+  assert.is(
+    (await send(replica, 'POST', '/admin/page-builds/', { body: { stale: true } })).status,
+    202,
+  );
+  assert.is((await send(replica, 'POST', '/admin/skus/preview/', { body: { id: 1 } })).status, 200);
+  assert.is((await send(replica, 'POST', '/nowhere/', { body: {} })).status, 404);
+  assert.is((await send(replica, 'POST', '/books/1/', { body: {} })).status, 405);
+  assert.equal(passed, []);
+});
+
+test('a request that cannot be passed on is a failure that says what has become of it', async () => {
+  for (const code of ['primary_unreachable', 'write_unknown', 'not_primary'] as const) {
+    const replica = await openService({
+      forwarding: () => () => Promise.reject(new CatalogError(code, 'the words for the client')),
+    });
+    const failed = await send(replica, 'DELETE', '/books/1/');
+    assert.is(failed.status, 503, code);
+    assert.is(failed.headers.get('Retry-After'), '1');
+    assert.is(failed.json.error, 'the words for the client');
+    assert.ok(failed.headers.has('Catalog-Sequence'));
+    assert.equal(replica.log, [], 'it is no fault of this host');
+  }
+});
+
+test.run();

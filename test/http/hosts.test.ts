@@ -1,0 +1,135 @@
+/** What hosts that follow ask for (spec 15.10 to 15.14). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { keysPath, readKeys } from '../../src/auth/keys.ts';
+import { issueToken } from '../../src/auth/tokens.ts';
+import { readHostRecord } from '../../src/store/hosts/host-record.ts';
+import { send, tokenFor } from '../support/client.ts';
+import { quickDisk } from '../support/disk.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
+
+test.after.each(closeServices);
+
+const PATHS = ['state/', 'credentials/', 'base/', 'changes/?since=0'].map(
+  (path) => `/admin/hosts/${path}`,
+);
+
+/** The lines that a stream begins with. */
+async function firstLines(service: Service, since: number, count: number): Promise<string[]> {
+  const headers = { Authorization: `Bearer ${await tokenFor('admin')}` };
+  const url = `${service.url}/admin/hosts/changes/?since=${since}`;
+  const { body } = await service.fetch(url, { headers });
+  let text = '';
+  const lines = () => text.split('\n').filter((line) => line !== '');
+  for await (const piece of body ?? []) {
+    text += Buffer.from(piece as Uint8Array).toString();
+    if (lines().length >= count && text.endsWith('\n')) break;
+  }
+  return lines();
+}
+
+test('they are for admins alone', async () => {
+  const service = await openService({ demo: true });
+  for (const path of PATHS) {
+    assert.is((await send(service, 'GET', path, { token: null })).status, 401, path);
+    const editor = await tokenFor('editor');
+    assert.is((await send(service, 'GET', path, { token: editor })).status, 403, path);
+  }
+});
+
+test('spec 15.14: the first question makes the history known, and it stays the same', async () => {
+  const service = await openService({ demo: true });
+  assert.is(readHostRecord(quickDisk, service.data), null);
+  const { json } = await send(service, 'GET', '/admin/hosts/state/');
+  assert.is(json.role, 'primary');
+  assert.is(json.sequence, 1);
+  assert.is(json.epochs.length, 1);
+  const again = await send(service, 'GET', '/admin/hosts/state/');
+  assert.equal(again.json, json);
+  assert.is(readHostRecord(quickDisk, service.data)?.history, json.history);
+});
+
+test('spec 15.10: a base is what a backup is', async () => {
+  const service = await openService({ demo: true });
+  const { text } = await send(service, 'GET', '/admin/hosts/base/');
+  const { tables, sequence, sha256 } = JSON.parse(text);
+  assert.is(sequence, 1);
+  assert.is(tables.skus.length, 36);
+  assert.match(sha256, /^[0-9a-f]{64}$/);
+  assert.is((await send(service, 'HEAD', '/admin/hosts/base/')).status, 200);
+});
+
+test('spec 15.10: change sets come as they are stored, and then as they are made', async () => {
+  const service = await openService({ demo: true, emptyLineMs: 5 });
+  const later = firstLines(service, 0, 2);
+  assert.is(
+    (await send(service, 'PATCH', '/admin/brands/1/', { body: { name: 'New' } })).status,
+    200,
+  );
+  const lines = await later;
+  for (const [index, line] of lines.entries()) {
+    const path = `${service.data}/changes/00000000000${index + 1}.json`;
+    assert.is(`${line}\n`, quickDisk.read(path)?.toString());
+  }
+  assert.equal(await firstLines(service, 1, 1), lines.slice(1));
+});
+
+test('change sets that are not kept, or that there are not, are 410', async () => {
+  const service = await openService({ demo: true });
+  assert.is((await send(service, 'GET', '/admin/hosts/changes/?since=7')).status, 410);
+  assert.is((await send(service, 'GET', '/admin/hosts/changes/?since=x')).status, 400);
+  assert.is((await send(service, 'GET', '/admin/hosts/changes/?after=1')).status, 400);
+});
+
+test('spec 15.12: the credentials tell keys and accounts, and their digest changes with them', async () => {
+  const service = await openService({ demo: true, ownKeys: true });
+  const keys = readKeys(keysPath(service.data));
+  assert.ok(keys !== null);
+  const issued = Math.floor(Date.now() / 1000);
+  const caller = { subject: 'replica', role: 'admin' } as const;
+  const { token } = await issueToken(keys, caller, { issued, expires: issued + 600 });
+  const read = () => send(service, 'GET', '/admin/hosts/credentials/', { token });
+  const before = (await read()).json;
+  assert.is(before.files.keys.keys.length, 1);
+  const user = { name: 'ann', role: 'editor', password: 'a long enough password' };
+  assert.is((await send(service, 'POST', '/admin/users/', { body: user, token })).status, 201);
+  const { json } = await read();
+  assert.is(json.files.access.users[0].name, 'ann');
+  assert.is.not(json.digest, before.digest);
+  const state = await send(service, 'GET', '/admin/hosts/state/', { token });
+  assert.is(state.json.credentials, json.digest);
+  assert.is(state.json.secret, null);
+});
+
+test('spec 15.10: a secret of the environment does not cross, but what tells it from others', async () => {
+  const service = await openService({ demo: true });
+  assert.is((await send(service, 'GET', '/admin/hosts/credentials/')).json.files.keys, null);
+  const { json } = await send(service, 'GET', '/admin/hosts/state/');
+  assert.match(json.secret, /^[0-9a-f]{64}$/);
+});
+
+test('spec 15.14: who learns of a later epoch takes no more writes, also after a restart', async () => {
+  const service = await openService({ demo: true });
+  const { history } = (await send(service, 'GET', '/admin/hosts/state/')).json;
+  const tell = (epoch: string) =>
+    send(service, 'GET', '/admin/hosts/state/', { headers: { 'Catalog-Epoch': epoch } });
+  const write = () => send(service, 'PATCH', '/admin/brands/1/', { body: { name: 'New' } });
+  assert.is((await tell('nonsense')).status, 400);
+  assert.is((await tell(`${'0'.repeat(32)} 2`)).json.role, 'primary', 'another history');
+  assert.is((await tell(`${history} 1`)).json.role, 'primary');
+  assert.is((await write()).status, 200);
+  assert.is((await tell(`${history} 2`)).json.role, 'succeeded');
+  const refused = await write();
+  assert.is(refused.status, 503);
+  assert.match(refused.json.error, /another host was made the primary/);
+  assert.is((await send(service, 'GET', '/admin/brands/1/')).status, 200);
+  const ready = await send(service, 'GET', '/readyz');
+  assert.is(ready.status, 503);
+  assert.match(ready.json.error, /another host is the primary now/);
+  assert.match(service.log.join('\n'), /another host was made the primary in epoch 2/);
+  await service.stop();
+  const again = await openService({ data: service.data }).then(() => 'it is open', String);
+  assert.match(again, /was that of the primary until epoch/);
+});
+
+test.run();

@@ -1,0 +1,258 @@
+/** Two servers, of which one follows the other (spec 15.10 to 15.16). */
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { send, tokenFor } from '../../support/client.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { killServers, runCommand, startServer, type TestServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
+
+test.after.each(killServers);
+
+/** A file with a token of the role admin. */
+async function tokenFile(claims: Readonly<Record<string, unknown>> = {}): Promise<string> {
+  const path = join(temporaryDirectory(), 'token');
+  writeFileSync(path, await tokenFor('admin', claims), { mode: 0o600 });
+  return path;
+}
+
+/** Starts a server that follows another one. */
+async function follow(
+  primary: { readonly url: string },
+  { data = temporaryDirectory(), args = [] }: { data?: string; args?: readonly string[] } = {},
+): Promise<TestServer> {
+  const following = ['--follow', primary.url, '--token-file', await tokenFile()];
+  return startServer({ data, args: [...following, ...args] });
+}
+
+async function isReady(server: { readonly url: string }): Promise<boolean> {
+  return (
+    (await send(server, 'GET', '/readyz', { undescribed: 'the catalog may be closed' })).status ===
+    200
+  );
+}
+
+const ready = (server: { readonly url: string }) =>
+  until('the follower is in step', () => isReady(server));
+
+/** The whole catalog of a directory, as `backup` writes it. */
+async function backupOf(data: string): Promise<string> {
+  const path = join(temporaryDirectory(), 'backup.json');
+  const { status, stderr } = await runCommand(['backup', path, '--data', data]);
+  assert.is(status, 0, stderr);
+  return readFileSync(path, 'utf8');
+}
+
+function pagesOf(data: string): Record<string, string> {
+  const root = join(data, 'pages');
+  const files = readdirSync(root, { recursive: true, withFileTypes: true });
+  const paths = files
+    .filter((file) => file.isFile())
+    .map((file) => join(file.parentPath, file.name));
+  const texts = paths.map((path) => [path.slice(root.length), readFileSync(path, 'utf8')] as const);
+  return Object.fromEntries(texts.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const book = (name: string) => ({ name, pub_date: '2026-11-22', readcount: 0, commentcount: 0 });
+
+/** Creates books until it is stopped, and keeps the names of those that were answered. */
+function writeBooks(server: { readonly url: string }) {
+  const answered: string[] = [];
+  const ended = new AbortController();
+  const done = (async () => {
+    for (let number = 1; !ended.signal.aborted; number += 1) {
+      const name = `Book ${number} of ${server.url}`;
+      try {
+        const response = await fetch(`${server.url}/books/`, {
+          method: 'POST',
+          headers: {
+            'Content-Type': 'application/json',
+            'Idempotency-Key': name.replaceAll(' ', '-'),
+          },
+          body: JSON.stringify(book(name)),
+        });
+        if (response.status === 201) answered.push(name);
+        else await new Promise((resolve) => setTimeout(resolve, 5));
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    }
+  })();
+  const stop = () => {
+    ended.abort();
+    return done;
+  };
+  return { answered, stop };
+}
+
+async function namesIn(server: { readonly url: string }): Promise<string[]> {
+  const { json } = await send(server, 'GET', '/books/');
+  return (json as { name: string }[]).map(({ name }) => name);
+}
+
+test('spec 15.10 to 15.13: an empty directory takes a base, keeps up, and passes writes on', async () => {
+  const primary = await startServer({ demo: true });
+  const replica = await follow(primary);
+  await ready(replica);
+  const created = await send(replica, 'POST', '/books/', {
+    body: book('Written through the replica'),
+  });
+  assert.is(created.status, 201);
+  const location = created.headers.get('location') ?? '';
+  // At once: a client reads its own writes.
+  assert.is((await send(replica, 'GET', location)).json.name, 'Written through the replica');
+  assert.is(
+    (await send(primary, 'GET', location)).headers.get('etag'),
+    created.headers.get('etag'),
+  );
+  const patched = await send(primary, 'PATCH', '/admin/brands/1/', { body: { name: 'Renamed' } });
+  const sequence = patched.headers.get('catalog-sequence') ?? '';
+  const read = await send(replica, 'GET', '/admin/brands/1/', {
+    headers: { 'Catalog-Min-Sequence': sequence },
+  });
+  assert.is(read.json.name, 'Renamed');
+  await Promise.all([primary.stop(), replica.stop()]);
+  assert.is(await backupOf(primary.data), await backupOf(replica.data));
+  const pages = pagesOf(primary.data);
+  assert.ok(Object.keys(pages).length > 30);
+  assert.equal(pagesOf(replica.data), pages);
+  const refused = await startServer({ data: replica.data }).then(() => 'it serves', String);
+  assert.match(refused, /follows http.*promote/, 'it may not be written as it is');
+});
+
+test('spec 15.12: a token that is ended on the primary ends on the follower', async () => {
+  const primary = await startServer({ demo: true });
+  const replica = await follow(primary, { args: ['--max-unconfirmed', '3s'] });
+  await ready(replica);
+  const token = await tokenFor('viewer', { sub: 'eve', jti: 'token-of-eve' });
+  const status = async () => (await send(replica, 'GET', '/admin/skus/', { token })).status;
+  assert.is(await status(), 200);
+  assert.is((await send(primary, 'DELETE', '/admin/tokens/token-of-eve/')).status, 204);
+  await until('the token has ended there', async () => (await status()) === 401);
+  await primary.kill();
+  await until('no token passes', async () => (await status()) === 503);
+  assert.is((await send(replica, 'GET', '/books/1/', { token: null })).status, 200);
+  assert.not.ok(await isReady(replica));
+});
+
+test('spec 15.13: a follower that is too far behind takes a new base by itself', async () => {
+  const primary = await startServer({
+    demo: true,
+    args: ['--history', '0', '--checkpoint-size', '64KiB'],
+  });
+  let replica = await follow(primary);
+  await ready(replica);
+  await replica.stop();
+  const { json: state } = await send(primary, 'GET', '/admin/hosts/state/');
+  await until('the primary has removed the next change set', async () => {
+    await send(primary, 'POST', '/books/', { body: book('x'.repeat(255)) });
+    const since = `/admin/changes/?since=${state.sequence}&limit=1`;
+    return (await send(primary, 'GET', since)).status === 410;
+  });
+  replica = await follow(primary, { data: replica.data });
+  await ready(replica);
+  const last = (await send(primary, 'GET', '/admin/hosts/state/')).headers.get('catalog-sequence');
+  const headers = { 'Catalog-Min-Sequence': last ?? '' };
+  const list = await send(replica, 'GET', '/books/?per_page=1', { headers });
+  assert.is(
+    list.headers.get('x-total-count'),
+    (await send(primary, 'GET', '/books/?per_page=1')).headers.get('x-total-count'),
+  );
+  const [there, here] = await Promise.all([primary.stop(), replica.stop()]);
+  assert.is(there.status, 0);
+  assert.is(here.status, 0);
+  assert.match(here.stderr, /does not keep the next change set; taking a new base/);
+  assert.is(await backupOf(replica.data), await backupOf(primary.data));
+});
+
+test('spec 15.13, 15.15, 15.16: kills in mid-stream, a promotion, and the old primary refused', async () => {
+  const data = temporaryDirectory();
+  let primary = await startServer();
+  let replica = await follow(primary, { data });
+  await ready(replica);
+  const { port } = new URL(primary.url);
+  const writer = writeBooks(primary);
+  const written = (count: number) =>
+    until(`${count} more writes were answered`, () => writer.answered.length >= count);
+  await written(20);
+  await replica.kill();
+  await written(writer.answered.length + 20);
+  replica = await follow(primary, { data });
+  await written(writer.answered.length + 20);
+  await primary.kill();
+  primary = await startServer({ data: primary.data, args: ['--port', port] });
+  await written(writer.answered.length + 20);
+  await writer.stop();
+  await ready(replica);
+  await until('the replica has all of it', async () => {
+    const [here, there] = await Promise.all([namesIn(replica), namesIn(primary)]);
+    return here.length === there.length;
+  });
+  const names = await namesIn(replica);
+  assert.is(new Set(names).size, names.length, 'none twice');
+  for (const name of writer.answered) assert.ok(names.includes(name), `${name} was answered`);
+  await Promise.all([primary.stop(), replica.stop()]);
+  assert.is(await backupOf(primary.data), await backupOf(data));
+
+  const promotion = await runCommand(['promote', '--data', data]);
+  assert.is(promotion.status, 0, promotion.stderr);
+  assert.match(promotion.stdout, /epoch 2 begins after change set \d+/);
+  assert.match(promotion.stderr, /WARNING: .* is lost/);
+  primary = await startServer({ data: primary.data, args: ['--port', port] });
+  const successor = await startServer({ data });
+  assert.is((await send(successor, 'POST', '/books/', { body: book('After') })).status, 201);
+  await until('the old primary was told', async () => {
+    const { status } = await send(primary, 'POST', '/books/', { body: book('Refused') });
+    return status === 503;
+  });
+  assert.not.ok(await isReady(primary));
+  const { stderr } = await primary.stop();
+  assert.match(stderr, /another host was made the primary in epoch 2/);
+  const lost = (await namesIn(successor)).filter((name) => !names.includes(name));
+  assert.equal(lost, ['After']);
+});
+
+test('spec 15.14: another history, and change sets that the primary does not have, are refused', async () => {
+  const primary = await startServer({ demo: true });
+  const other = await startServer({ demo: true });
+  const refusal = async (data: string) => {
+    const file = await tokenFile();
+    const args = [
+      'serve',
+      '--data',
+      data,
+      '--port',
+      '0',
+      '--follow',
+      primary.url,
+      '--token-file',
+      file,
+    ];
+    const { SECRET } = await import('../../support/secret.ts');
+    return runCommand(args, { env: { CATALOG_JWT_SECRET: SECRET } });
+  };
+  await other.stop();
+  const foreign = await refusal(other.data);
+  assert.is(foreign.status, 1);
+  assert.match(foreign.stderr, /holds a store that was not taken from/);
+
+  const replica = await follow(primary);
+  await ready(replica);
+  await replica.stop();
+  const copy = temporaryDirectory();
+  assert.is(spawnSync('cp', ['-a', `${replica.data}/.`, copy]).status, 0);
+  assert.is((await runCommand(['promote', '--data', copy])).status, 0);
+  const ahead = await startServer({ data: copy });
+  assert.is((await send(ahead, 'POST', '/books/', { body: book('Alone') })).status, 201);
+  await ahead.stop();
+  const late = await refusal(copy);
+  assert.is(late.status, 1);
+  assert.match(
+    late.stderr,
+    /is the primary of epoch 1, and epoch 2 has begun|is not the primary any more/,
+  );
+});
+
+test.run();

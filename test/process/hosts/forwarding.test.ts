@@ -1,0 +1,233 @@
+/** Requests that are passed on over real connections (spec 15.11): bounds, breaks, silence. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../src/errors.ts';
+import { Forwarder } from '../../../src/hosts/forwarding/forwarder.ts';
+import { type HttpRequest, NO_BODY, type RequestBody } from '../../../src/http/message.ts';
+import { Trace } from '../../../src/http/wire/trace.ts';
+import { until } from '../../support/until.ts';
+
+const MIB = 1024 * 1024;
+
+/** Runs `use` against a server that answers as `answer` does. */
+async function withPrimary(
+  answer: (incoming: IncomingMessage, outgoing: ServerResponse) => void | Promise<void>,
+  use: (origin: string) => Promise<void>,
+): Promise<void> {
+  const server = createServer((incoming, outgoing) => void answer(incoming, outgoing));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+function request(method: string, body: RequestBody = NO_BODY): HttpRequest {
+  return {
+    method,
+    path: '/books/',
+    search: 'a=1',
+    headers: {},
+    address: '127.0.0.1',
+    trace: new Trace(),
+    body,
+  };
+}
+
+function bodyOf(pieces: () => AsyncGenerator<Uint8Array>): RequestBody {
+  return { stream: pieces, bytes: () => Promise.reject(new Error('it is not read whole')) };
+}
+
+async function failure(work: Promise<unknown>): Promise<CatalogError> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof CatalogError) return error;
+    throw error;
+  }
+  throw new Error('it did not fail');
+}
+
+test('a large body is passed on as fast as it is taken, and never held as a whole', async () => {
+  const size = 64 * MIB;
+  let given = 0;
+  let most = 0;
+  let taken = 0;
+  async function* pieces() {
+    const piece = new Uint8Array(64 * 1024);
+    for (; given < size; given += piece.length) {
+      most = Math.max(most, given - taken);
+      yield piece;
+    }
+  }
+  await withPrimary(
+    async (incoming, outgoing) => {
+      for await (const chunk of incoming) {
+        taken += (chunk as Uint8Array).length;
+        // A receiver that is slower than the sender.
+        if (taken < MIB) await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      outgoing.end(`${incoming.method} ${incoming.url} ${taken}`);
+    },
+    async (origin) => {
+      const forwarder = new Forwarder({ maxBody: size });
+      const response = await forwarder.forward(request('POST', bodyOf(pieces)), origin);
+      assert.is(Buffer.from(response.body as Uint8Array).toString(), `POST /books/?a=1 ${size}`);
+      assert.is(forwarder.open, 0);
+    },
+  );
+  assert.ok(most < 32 * MIB, `${most} bytes were on their way at once`);
+});
+
+test('a long response is passed back in pieces, and may be left half read', async () => {
+  await withPrimary(
+    (_, outgoing) => {
+      const piece = Buffer.alloc(64 * 1024);
+      const more = () => {
+        while (!outgoing.destroyed && outgoing.write(piece));
+      };
+      outgoing.on('drain', more);
+      more();
+    },
+    async (origin) => {
+      const forwarder = new Forwarder({ maxBody: MIB });
+      const { body } = await forwarder.forward(request('GET'), origin);
+      assert.ok(body !== null && typeof body === 'object' && Symbol.asyncIterator in body);
+      let size = 0;
+      for await (const piece of body) {
+        assert.ok(piece.length <= 64 * 1024);
+        size += piece.length;
+        if (size > 4 * MIB) break;
+      }
+      await until('the connection is given up', () => forwarder.open === 0);
+    },
+  );
+});
+
+test('nothing was changed if nobody listens', async () => {
+  let origin = '';
+  await withPrimary(
+    (_, outgoing) => void outgoing.end(),
+    async (address) => {
+      origin = address;
+    },
+  );
+  const forwarder = new Forwarder({ maxBody: MIB });
+  const { code, status, headers } = await failure(forwarder.forward(request('DELETE'), origin));
+  assert.is(code, 'primary_unreachable');
+  assert.is(status, 503);
+  assert.is(headers['Retry-After'], '1');
+  assert.is(forwarder.open, 0);
+});
+
+test('a write is sent once, and its outcome is unknown if the connection breaks', async () => {
+  let seen = 0;
+  await withPrimary(
+    (incoming) => {
+      seen += 1;
+      incoming.socket.destroy();
+    },
+    async (origin) => {
+      const forwarder = new Forwarder({ maxBody: MIB });
+      assert.is(
+        (await failure(forwarder.forward(request('DELETE'), origin))).code,
+        'write_unknown',
+      );
+      assert.is(seen, 1);
+      const read = await failure(forwarder.forward(request('GET'), origin));
+      assert.is(read.code, 'primary_unreachable');
+    },
+  );
+});
+
+test('a response that breaks off half-way is an unknown outcome as well', async () => {
+  await withPrimary(
+    (incoming, outgoing) => {
+      outgoing.writeHead(201, { 'Content-Length': '10' });
+      outgoing.write('12345');
+      setTimeout(() => incoming.socket.destroy(), 20);
+    },
+    async (origin) => {
+      const forwarder = new Forwarder({ maxBody: MIB });
+      assert.is((await failure(forwarder.forward(request('POST'), origin))).code, 'write_unknown');
+      assert.is(forwarder.open, 0);
+    },
+  );
+});
+
+test('a primary that is silent is given up after a while', async () => {
+  await withPrimary(
+    () => {},
+    async (origin) => {
+      const forwarder = new Forwarder({ maxBody: MIB, idleMs: 50 });
+      assert.is((await failure(forwarder.forward(request('POST'), origin))).code, 'write_unknown');
+    },
+  );
+});
+
+test('a client that stops half-way gets its own failure, and the primary no whole body', async () => {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  await withPrimary(
+    (incoming) => {
+      incoming.resume();
+      incoming.on('close', () => resolve(incoming.complete));
+      incoming.on('error', () => {});
+    },
+    async (origin) => {
+      const forwarder = new Forwarder({ maxBody: MIB });
+      async function* pieces() {
+        yield new Uint8Array(10);
+        await new Promise((next) => setTimeout(next, 20));
+        throw new CatalogError('malformed_request', 'the body is cut off');
+      }
+      const cut = await failure(forwarder.forward(request('POST', bodyOf(pieces)), origin));
+      assert.is(cut.code, 'malformed_request');
+      assert.is(await promise, false);
+    },
+  );
+});
+
+test('a refusal before the end of the body ends the body', async () => {
+  let ended = false;
+  await withPrimary(
+    (incoming, outgoing) => {
+      // As the server does: it receives the rest and drops it.
+      incoming.resume();
+      incoming.on('error', () => {});
+      outgoing.writeHead(413, { 'Content-Length': '0' });
+      outgoing.end();
+    },
+    async (origin) => {
+      async function* pieces() {
+        try {
+          for (;;) {
+            yield new Uint8Array(1024);
+            await new Promise((next) => setTimeout(next, 1));
+          }
+        } finally {
+          ended = true;
+        }
+      }
+      const forwarder = new Forwarder({ maxBody: MIB });
+      const response = await forwarder.forward(request('POST', bodyOf(pieces)), origin);
+      assert.is(response.status, 413);
+      await until('the body is not read any more', () => ended);
+      assert.is(forwarder.open, 0);
+    },
+  );
+});
+
+test('an address that would lead elsewhere on the primary is refused', async () => {
+  const forwarder = new Forwarder({ maxBody: MIB });
+  for (const path of ['/admin/tokens/%2e%2e/', '/books/#', '/books/\\..']) {
+    const wrong = { ...request('DELETE'), path };
+    const { code } = await failure(forwarder.forward(wrong, 'http://127.0.0.1:9'));
+    assert.is(code, 'malformed_request', path);
+  }
+});
+
+test.run();

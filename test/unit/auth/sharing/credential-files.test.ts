@@ -1,0 +1,98 @@
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { accessPath, changeAccess, readAccess } from '../../../../src/auth/access.ts';
+import { addAccount, endToken, removeAccount } from '../../../../src/auth/accounts.ts';
+import { encodeKeys, keysPath, makeKey, readKeys } from '../../../../src/auth/keys.ts';
+import {
+  digestOf,
+  replaceCredentialFiles,
+  secretFingerprint,
+  WatchedCredentialFiles,
+} from '../../../../src/auth/sharing/credential-files.ts';
+import { WebhookKey } from '../../../../src/auth/webhook-key.ts';
+import { CatalogError } from '../../../../src/errors.ts';
+import { accountOf } from '../../../support/credentials.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
+import { quickDisk } from '../../../support/disk.ts';
+
+const NONE = { keys: null, access: null, webhook_key: null };
+
+const rejected = (work: Promise<unknown>) =>
+  work.then(
+    () => null,
+    (error: unknown) => (error instanceof CatalogError ? error.code : error),
+  );
+
+test('spec 15.12: another host has the same keys, accounts, revocations and webhook key', async () => {
+  const [here, there] = [temporaryDirectory(), temporaryDirectory()];
+  await replaceCredentialFiles(quickDisk, here, { ...NONE, keys: encodeKeys([makeKey(0)]) });
+  await changeAccess(quickDisk, here, (draft) => {
+    addAccount(draft, accountOf('ann'));
+    endToken(draft, 'ended', null);
+  });
+  const key = await new WebhookKey(here).id();
+  const { files, digest } = new WatchedCredentialFiles(here, true).current();
+  // As it crosses the network.
+  const sent = JSON.parse(JSON.stringify(files));
+  assert.is(digestOf(sent), digest);
+  await replaceCredentialFiles(quickDisk, there, sent);
+  assert.equal(readKeys(keysPath(there)), readKeys(keysPath(here)));
+  assert.equal(readAccess(accessPath(there)), readAccess(accessPath(here)));
+  assert.is(await new WebhookKey(there).id(), key);
+});
+
+test('the digest changes when a file does, and only then', async () => {
+  const directory = temporaryDirectory();
+  const watched = new WatchedCredentialFiles(directory, true);
+  const first = watched.current();
+  assert.is(watched.current(), first);
+  await changeAccess(quickDisk, directory, (draft) => addAccount(draft, accountOf('ann')));
+  const second = watched.current();
+  assert.is.not(second.digest, first.digest);
+  await changeAccess(quickDisk, directory, (draft) => removeAccount(draft, 'ann', 0));
+  assert.is.not(watched.current().digest, second.digest);
+});
+
+test('a host without accounts leaves none on the other one', async () => {
+  const directory = temporaryDirectory();
+  await changeAccess(quickDisk, directory, (draft) => addAccount(draft, accountOf('ann')));
+  await replaceCredentialFiles(quickDisk, directory, NONE);
+  assert.is(readAccess(accessPath(directory))?.users.size, 0);
+});
+
+test('files that are not valid replace none', async () => {
+  const directory = temporaryDirectory();
+  await changeAccess(quickDisk, directory, (draft) => addAccount(draft, accountOf('ann')));
+  const keys = encodeKeys([makeKey(0)]);
+  for (const [files, code] of [
+    [{ ...NONE, keys: { keys: [] } }, 'key_file'],
+    [{ ...NONE, keys, access: { users: 'all' } }, 'access_file'],
+    [{ ...NONE, keys, webhook_key: { key: 'short' } }, 'key_file'],
+  ] as const) {
+    assert.is(await rejected(replaceCredentialFiles(quickDisk, directory, files)), code);
+    assert.is(readAccess(accessPath(directory))?.users.size, 1);
+    assert.is(readKeys(keysPath(directory)), null);
+  }
+});
+
+test('a file that others may read is not told', async () => {
+  const directory = temporaryDirectory();
+  await changeAccess(quickDisk, directory, (draft) => addAccount(draft, accountOf('ann')));
+  chmodSync(join(directory, 'access.json'), 0o644);
+  assert.throws(
+    () => new WatchedCredentialFiles(directory, true).current(),
+    /may be read by others/,
+  );
+});
+
+test('spec 15.10: a secret of the environment is told from others, and not told', () => {
+  const [one, two] = ['a'.repeat(32), 'b'.repeat(32)];
+  assert.is(secretFingerprint(undefined), null);
+  assert.is(secretFingerprint(one), secretFingerprint(one));
+  assert.is.not(secretFingerprint(one), secretFingerprint(two));
+  assert.not.ok(secretFingerprint(one)?.includes(one));
+});
+
+test.run();

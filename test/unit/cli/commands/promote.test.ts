@@ -1,0 +1,97 @@
+/** `promote` (spec 15.15, 15.16), and the flags of a host that follows (spec 15.10). */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { migrate } from '../../../../src/cli/commands/migrate.ts';
+import {
+  currentEpoch,
+  firstRecord,
+  readHostRecord,
+  writeHostRecord,
+} from '../../../../src/store/hosts/host-record.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
+import { quickDisk } from '../../../support/disk.ts';
+import { callProgram } from '../../../support/program.ts';
+import { contextOf } from '../../../support/service.ts';
+
+/** The directory of a host that follows. */
+async function following(demo = true): Promise<string> {
+  const data = temporaryDirectory();
+  await migrate({ data, demo, dryRun: false }, contextOf());
+  const record = { ...firstRecord(), role: 'follower', primary: 'https://primary' } as const;
+  await writeHostRecord(quickDisk, data, record);
+  return data;
+}
+
+test('spec 15.15: the directory is that of the primary of a new epoch', async () => {
+  const data = await following();
+  const { status, stdout, stderr } = await callProgram(['promote', '--data', data]);
+  assert.is(status, 0, stderr);
+  assert.match(stdout, /epoch 2 begins after change set 1 of \d{4}-/);
+  assert.match(stderr, /WARNING: what https:\/\/primary has answered after change set 1 is lost/);
+  const record = readHostRecord(quickDisk, data);
+  assert.is(record?.role, 'primary');
+  assert.is(record !== null && currentEpoch(record).after, 1);
+  const token = join(data, 'token');
+  writeFileSync(token, 'a.b.c', { mode: 0o600 });
+  const args = ['--data', data, '--port', '0', '--follow', 'https://primary'];
+  const refused = await callProgram(['serve', ...args, '--token-file', token]);
+  assert.is(refused.status, 2);
+  assert.match(refused.stderr, /was promoted to take the place of https:\/\/primary/);
+  const again = await callProgram(['promote', '--data', data]);
+  assert.is(again.status, 2);
+  assert.match(again.stderr, /follows no other host/);
+});
+
+test('spec 15.12: commands that write are refused in the directory of a host that follows', async () => {
+  const data = await following(false);
+  for (const command of [
+    ['undo', '1'],
+    ['users', 'add', 'ann'],
+    ['tokens', 'revoke', 'some-token'],
+    ['keys', 'rotate'],
+    ['migrate', '--demo'],
+  ]) {
+    const { status, stderr } = await callProgram([...command, '--data', data]);
+    assert.is(status, 1, `${command.join(' ')}: ${stderr}`);
+    assert.match(
+      stderr,
+      /follows https:\/\/primary: write there, or run: catalog-server promote/,
+      command.join(' '),
+    );
+  }
+});
+
+test('spec 15.10: what cannot be followed safely is refused before anything is done', async () => {
+  const directory = temporaryDirectory();
+  const token = join(directory, 'token');
+  writeFileSync(token, 'a.b.c', { mode: 0o600 });
+  const open = join(directory, 'open');
+  writeFileSync(open, 'a.b.c', { mode: 0o644 });
+  const data = join(directory, 'data');
+  const refusal = async (...args: string[]) => {
+    const { status, stderr } = await callProgram(['serve', '--data', data, '--port', '0', ...args]);
+    assert.is(status, 2, stderr);
+    return stderr;
+  };
+  const from = (file: string) => ['--token-file', file];
+  assert.match(await refusal('--follow', 'https://primary'), /needs --token-file/);
+  assert.match(await refusal('--follow', 'primary', ...from(token)), /Give an address/);
+  assert.match(
+    await refusal('--follow', 'http://primary', ...from(token)),
+    /is not encrypted.*--follow-insecure/,
+  );
+  assert.match(
+    await refusal('--follow', 'https://primary/api', ...from(token)),
+    /end with the --base-path/,
+  );
+  assert.match(await refusal('--follow', 'https://primary', ...from(open)), /chmod 600/);
+  assert.match(await refusal('--follow', 'https://primary', ...from(data)), /there is no file/);
+  assert.match(
+    await refusal('--follow', 'https://primary', ...from(token), '--max-unconfirmed', '1s'),
+    /from 3s to 1h/,
+  );
+});
+
+test.run();

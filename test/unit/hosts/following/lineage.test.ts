@@ -1,0 +1,101 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../../src/errors.ts';
+import { type Follower, requireFollowable } from '../../../../src/hosts/following/lineage.ts';
+import type { HostState } from '../../../../src/http/services.ts';
+import { SCHEMA_VERSION } from '../../../../src/store/files/schema.ts';
+import { firstRecord, type HostRecord, promoted } from '../../../../src/store/hosts/host-record.ts';
+
+const digest = (digit: string) => digit.repeat(64);
+
+const RECORD: HostRecord = { ...firstRecord(), role: 'follower', primary: 'https://primary' };
+
+function state(changes: Partial<HostState> = {}): HostState {
+  const { history, epochs } = RECORD;
+  return {
+    history,
+    epochs,
+    role: 'primary',
+    primary: null,
+    schema: SCHEMA_VERSION,
+    sequence: 10,
+    digest: digest('a'),
+    base_bytes: 1,
+    credentials: digest('c'),
+    secret: null,
+    ...changes,
+  };
+}
+
+const at = (sequence: number, of = digest('b')) => ({ sequence, digest: of });
+
+function refusal(own: Partial<Follower>, theirs: HostState): string | null {
+  try {
+    requireFollowable(
+      { record: RECORD, at: at(5), secret: null, ...own },
+      theirs,
+      'https://primary',
+    );
+    return null;
+  } catch (error) {
+    if (error instanceof CatalogError) return `${error.code}: ${error.message}`;
+    throw error;
+  }
+}
+
+test('spec 15.14: a host may follow if it is behind, or level with the same change set', () => {
+  assert.is(refusal({}, state()), null);
+  assert.is(refusal({ at: at(10, digest('a')) }, state()), null);
+  assert.is(refusal({ record: null, at: null }, state()), null, 'an empty directory');
+});
+
+test('spec 15.14: another history is refused', () => {
+  assert.match(
+    refusal({}, state({ history: 'f'.repeat(32) })) ?? '',
+    /^history_differs: .*another/,
+  );
+  assert.match(refusal({ record: null }, state()) ?? '', /^history_differs: .*was not taken from/);
+  assert.match(refusal({ at: at(10) }, state()) ?? '', /^history_differs: change set 10 /);
+});
+
+test('spec 15.14: change sets that the primary does not have are refused, and named', () => {
+  assert.match(refusal({ at: at(12) }, state()) ?? '', /^history_differs: .*change sets 11 to 12/);
+});
+
+test('spec 15.14: a primary of an older epoch is refused', () => {
+  const record = { ...promoted(RECORD, 5), role: 'follower' as const };
+  assert.match(
+    refusal({ record }, state()) ?? '',
+    /^not_primary: .*epoch 1, and epoch 2 has begun/,
+  );
+});
+
+test('spec 15.14: a later epoch is followed from before its beginning alone', () => {
+  const { epochs } = promoted(RECORD, 5);
+  assert.is(refusal({ at: at(5) }, state({ epochs })), null);
+  // The primary has gone on, so that the number alone would not tell.
+  assert.match(
+    refusal({ at: at(7) }, state({ epochs })) ?? '',
+    /^history_differs: .*change sets 6 to 7/,
+  );
+});
+
+test('spec 15.14: of two hosts that were promoted to one epoch, one is refused', () => {
+  const record = { ...promoted(RECORD, 5), role: 'follower' as const };
+  const { epochs } = promoted(RECORD, 5);
+  assert.match(refusal({ record }, state({ epochs })) ?? '', /^history_differs: .*two hosts were/);
+});
+
+test('a host that is not the primary is refused', () => {
+  const follower = state({ role: 'follower', primary: 'https://other' });
+  assert.match(refusal({}, follower) ?? '', /^not_primary: .*follows https:\/\/other itself/);
+  assert.match(refusal({}, state({ role: 'succeeded' })) ?? '', /^not_primary: .*any more/);
+});
+
+test('spec 15.10: the secrets of both hosts, and their schema versions, have to be the same', () => {
+  assert.match(refusal({ secret: digest('d') }, state()) ?? '', /^key_file: .*CATALOG_JWT_SECRET/);
+  assert.is(refusal({ secret: digest('d') }, state({ secret: digest('d') })), null);
+  assert.match(refusal({}, state({ schema: SCHEMA_VERSION + 1 })) ?? '', /^schema_version: /);
+});
+
+test.run();

@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { linesOf } from '../../../../src/hosts/following/lines.ts';
+
+async function* cut(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
+  let at = 0;
+  for (const size of sizes) {
+    yield bytes.slice(at, at + size);
+    at += size;
+  }
+  yield bytes.slice(at);
+}
+
+async function read(pieces: AsyncIterable<Uint8Array>, limit = 1000): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const line of linesOf(pieces, limit)) lines.push(line.toString());
+  return lines;
+}
+
+test('lines come as they were sent, however the stream is cut, and without a last part', async () => {
+  const lines = fc.array(fc.string().map((text) => `${text.replaceAll('\n', '')}\n`));
+  await fc.assert(
+    fc.asyncProperty(
+      lines,
+      fc.string().map((text) => text.replaceAll('\n', '')),
+      fc.array(fc.nat(20)),
+      async (sent, rest, sizes) => {
+        const bytes = Buffer.from(sent.join('') + rest);
+        assert.equal(
+          await read(cut(bytes, sizes)),
+          sent.map((text) => Buffer.from(text).toString()),
+        );
+      },
+    ),
+  );
+});
+
+test('a line beyond the limit is an error before it is held whole', async () => {
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    for (;;) yield new Uint8Array(100).fill(65);
+  }
+  const failed = await read(endless(), 1000).catch(String);
+  assert.match(String(failed), /longer than 1000 bytes/);
+});
+
+test.run();

@@ -1,0 +1,105 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  isLoop,
+  requestHeaders,
+  responseHeaders,
+} from '../../../../src/hosts/forwarding/headers.ts';
+import { type HttpRequest, NO_BODY } from '../../../../src/http/message.ts';
+import { Trace } from '../../../../src/http/wire/trace.ts';
+
+const HERE = 'catalog-0123456789abcdef';
+
+function request(headers: HttpRequest['headers']): HttpRequest {
+  return {
+    method: 'PUT',
+    path: '/books/1/',
+    search: '',
+    headers,
+    address: '203.0.113.7',
+    trace: new Trace('request-1'),
+    body: NO_BODY,
+  };
+}
+
+test('spec 15.11: the headers of the client are passed on, except those of its connection', () => {
+  const sent = requestHeaders(
+    request({
+      host: 'replica.example',
+      connection: 'keep-alive, X-Private',
+      'x-private': '1',
+      'keep-alive': 'timeout=5',
+      te: 'trailers',
+      'transfer-encoding': 'chunked',
+      'content-length': '12',
+      expect: '100-continue',
+      authorization: 'Bearer a.b.c',
+      'if-match': '"1"',
+      'idempotency-key': 'k',
+      'content-type': 'application/json',
+    }),
+    HERE,
+  );
+  assert.equal(sent, {
+    'accept-encoding': 'identity',
+    'user-agent': 'catalog-server',
+    authorization: 'Bearer a.b.c',
+    'if-match': '"1"',
+    'idempotency-key': 'k',
+    'content-type': 'application/json',
+    via: `1.1 ${HERE}`,
+    'x-forwarded-for': '203.0.113.7',
+    'x-request-id': 'request-1',
+  });
+});
+
+test('spec 15.11: the address is the one that this host found, whatever the client wrote', () => {
+  const sent = requestHeaders(
+    request({ 'x-forwarded-for': '198.51.100.1, 192.0.2.1', forwarded: 'for=198.51.100.1' }),
+    HERE,
+  );
+  assert.is(sent['x-forwarded-for'], '203.0.113.7');
+  assert.not.ok('forwarded' in sent);
+});
+
+test('the encodings and the name of the client are its own', () => {
+  const sent = requestHeaders(request({ 'accept-encoding': 'br', 'user-agent': 'shop/1' }), HERE);
+  assert.is(sent['accept-encoding'], 'br');
+  assert.is(sent['user-agent'], 'shop/1');
+});
+
+test('spec 15.11: a request that comes back, or has passed three hosts, is a loop', () => {
+  const other = (digit: string) => `1.1 catalog-${digit.repeat(16)}`;
+  assert.not.ok(isLoop({}, HERE));
+  assert.not.ok(isLoop({ via: `1.1 proxy.example, ${other('1')}, ${other('2')}` }, HERE));
+  assert.ok(isLoop({ via: `1.1 proxy.example, 1.1 ${HERE}` }, HERE));
+  assert.ok(isLoop({ via: [other('1'), other('2'), other('3')].join(', ') }, HERE));
+});
+
+test('Via keeps the proxies before this host', () => {
+  const sent = requestHeaders(request({ via: '1.0 fred, 1.1 p.example' }), HERE);
+  assert.is(sent['via'], `1.0 fred, 1.1 p.example, 1.1 ${HERE}`);
+});
+
+test('of a response the fields of its connection, its length and its request id are dropped', () => {
+  const headers = responseHeaders([
+    ['connection', 'close, x-hop'],
+    ['x-hop', '1'],
+    ['date', 'Sun, 22 Nov 2026 08:00:00 GMT'],
+    ['transfer-encoding', 'chunked'],
+    ['content-length', '3'],
+    ['x-request-id', 'request-1'],
+    ['content-type', 'application/json'],
+    ['etag', '"1"'],
+    ['www-authenticate', 'Bearer realm="catalog-admin"'],
+    ['catalog-sequence', '7'],
+  ]);
+  assert.equal(headers, {
+    'Content-Type': 'application/json',
+    ETag: '"1"',
+    'WWW-Authenticate': 'Bearer realm="catalog-admin"',
+    'Catalog-Sequence': '7',
+  });
+});
+
+test.run();

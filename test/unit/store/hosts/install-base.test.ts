@@ -1,0 +1,116 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../../src/errors.ts';
+import { baseSlices } from '../../../../src/store/files/base.ts';
+import { receiveBase } from '../../../../src/store/hosts/install-base.ts';
+import { readSnapshot, Store } from '../../../../src/store/store.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
+import { quickDisk } from '../../../support/disk.ts';
+
+const fail = (error: unknown) => {
+  throw error;
+};
+
+const open = (directory: string, create: boolean) =>
+  Store.open({
+    directory,
+    command: 'test',
+    create,
+    disk: quickDisk,
+    onError: fail,
+    onFatal: fail,
+  });
+
+async function add(store: Store, count: number): Promise<void> {
+  for (let number = 0; number < count; number += 1) {
+    await store.transact((transaction) => {
+      const id = transaction.nextId('brands');
+      transaction.put('brands', { id, name: `Brand ${id}`, logo: '', first_letter: '' });
+    });
+  }
+}
+
+async function* cut(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+const baseOf = (store: Store) => Buffer.concat([...baseSlices(store.snapshot())]);
+
+test('spec 15.10: a base makes a store of an empty directory, however it is cut', async () => {
+  const source = await open(temporaryDirectory(), true);
+  await add(source, 3);
+  const bytes = baseOf(source);
+  for (const size of [1, 7, 77, 78, 79, bytes.length]) {
+    const directory = temporaryDirectory();
+    const progress: number[] = [];
+    const received = await receiveBase(quickDisk, directory, cut(bytes, size), (count) =>
+      progress.push(count),
+    );
+    assert.is(received.sequence, 3);
+    assert.is(progress.at(-1), bytes.length);
+    await received.install();
+    const store = await open(directory, false);
+    assert.is(store.digest, source.digest);
+    assert.is(store.count('brands'), 3);
+    await store.close();
+  }
+  await source.close();
+});
+
+test('spec 15.13: a base takes the place of an older state and of its change sets', async () => {
+  const source = await open(temporaryDirectory(), true);
+  await add(source, 2);
+  const directory = temporaryDirectory();
+  await (await receiveBase(quickDisk, directory, cut(baseOf(source), 100), () => {})).install();
+  const replica = await open(directory, false);
+  await add(source, 1);
+  for await (const encoded of source.encodedSince(2)) await replica.receive(encoded);
+  await replica.close();
+  await add(source, 5);
+  const received = await receiveBase(quickDisk, directory, cut(baseOf(source), 100), () => {});
+  assert.is(
+    readSnapshot(directory, quickDisk).sequence,
+    3,
+    'until it is installed nothing changes',
+  );
+  await received.install();
+  // A crash now, before the next start has removed the old files.
+  assert.is(readSnapshot(directory, quickDisk).sequence, 8);
+  const store = await open(directory, false);
+  assert.is(store.digest, source.digest);
+  await add(store, 1);
+  await store.close();
+  assert.is(readSnapshot(directory, quickDisk).sequence, 9);
+  await source.close();
+});
+
+test('a base that is cut off, changed or of a later version is refused, and leaves nothing', async () => {
+  const source = await open(temporaryDirectory(), true);
+  await add(source, 3);
+  const whole = baseOf(source);
+  const text = whole.toString();
+  const wrong = {
+    'cut off': whole.subarray(0, whole.length - 10),
+    'without its last row': Buffer.from(text.replace('Brand 3', 'Brand 4')),
+    'of a later version': Buffer.from(text.replace('"schema":5', '"schema":999')),
+    'no base': Buffer.from('{}\n'),
+    empty: Buffer.alloc(0),
+    'one endless line': Buffer.alloc(128 * 1024, 'a'),
+  };
+  for (const [what, bytes] of Object.entries(wrong)) {
+    const directory = temporaryDirectory();
+    const failed = await receiveBase(quickDisk, directory, cut(bytes, 50), () => {}).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    assert.ok(failed instanceof CatalogError, what);
+    assert.equal(
+      quickDisk.list(directory).filter((name) => name !== 'changes'),
+      [],
+      what,
+    );
+  }
+  await source.close();
+});
+
+test.run();
