@@ -1,5 +1,5 @@
 /** What metrics are read from, of a server that has nothing to do and whose every value is known. */
-import type { Sources } from '../../src/telemetry/metrics.ts';
+import type { Sources } from '../../src/telemetry/metric-sources.ts';
 
 /** @param changes in place of the values here. */
 export function sourcesWith(changes: Partial<Sources> = {}): Sources {

@@ -2,7 +2,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MemoryWatch } from '../../../src/app/memory.ts';
-import { Metrics, type Sources } from '../../../src/telemetry/metrics.ts';
+import type { Sources } from '../../../src/telemetry/metric-sources.ts';
+import { Metrics } from '../../../src/telemetry/metrics.ts';
 import { sourcesWith } from '../../support/metric-sources.ts';
 
 /** The lines of one metric. */

@@ -1,0 +1,55 @@
+/** What the metrics are read from. */
+import type { HostSources } from './host-metrics.ts';
+
+/** Readers of changes, and deliveries to webhooks. */
+export interface ChangeFigures {
+  /** Answers that wait for changes, and streams. */
+  readonly open: number;
+  /** Attempts since the start. */
+  readonly delivered: number;
+  readonly failed: number;
+  /** Webhooks whose last delivery failed. */
+  readonly failing: number;
+  /** Change sets by which the last webhook is behind. */
+  readonly lag: number;
+}
+
+/** How far the archive is behind the store. */
+export interface ArchiveFigures {
+  readonly changeSets: number;
+  readonly seconds: number;
+}
+
+/** Values that are read when Prometheus requests the metrics. */
+export interface Sources {
+  /** Rows by the plural of their kind. */
+  readonly rows: () => Iterable<readonly [kind: string, count: number]>;
+  /** Bytes of the store's files. */
+  readonly size: () => { readonly base: number; readonly changes: number };
+  /** Transactions that wait for the disk. */
+  readonly waiting: () => number;
+  /** Pages that wait to be written. */
+  readonly pages: () => number;
+  /** Milliseconds that the oldest of them has waited. */
+  readonly oldestPage: () => number;
+  /** Pages that could not be written and are tried again. */
+  readonly failedPages: () => number;
+  readonly changes: () => ChangeFigures;
+  /** Null if there is no archive. */
+  readonly archive: (() => ArchiveFigures) | null;
+  readonly hosts: HostSources;
+  readonly connections: () => number;
+  readonly ready: () => boolean;
+  /** Bytes. */
+  readonly memoryLimit: number;
+  readonly memoryScarce: () => boolean;
+  /** Bytes that the process occupies; null if that cannot be read. */
+  readonly residentMemory: () => number | null;
+  /** Bytes of request bodies in memory. */
+  readonly bodyMemory: () => number;
+  readonly logLinesLost: () => number;
+  /** Bytes of the disk; null if they are not known. */
+  readonly disk: () => { readonly free: number; readonly minimum: number } | null;
+  /** Milliseconds since the epoch; null if none was made. Throws if that cannot be read. */
+  readonly lastBackup: () => number | null;
+}
