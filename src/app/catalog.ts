@@ -7,12 +7,18 @@ import { Hosts } from '../hosts/primary/host-service.ts';
 import { Login } from '../auth/login.ts';
 import { Renewals } from '../auth/renewals.ts';
 import type { PasswordCheck } from '../auth/passwords.ts';
+import type { SharedFiles } from '../auth/sharing/shared-files.ts';
 import { TokenVerifier } from '../auth/tokens.ts';
 import type { ConsoleAssets, OpenConsole } from '../console/assets.ts';
 import { openConsole } from '../console/open.ts';
 import { freeSpace as measureFreeSpace } from '../disk/free-space.ts';
 import { messageOf } from '../errors.ts';
-import { type Application, createApplication, type Forward } from '../http/router.ts';
+import {
+  type Application,
+  type ApplicationOptions,
+  createApplication,
+  type Forward,
+} from '../http/router.ts';
 import { PageBuilds } from '../pages/refresh/page-builds.ts';
 import type { PageQueue } from '../pages/refresh/queue.ts';
 import { openPages, type Pages } from './open-pages.ts';
@@ -24,7 +30,10 @@ import { Exports } from '../resources/transfer/exports.ts';
 import { Money } from '../model/money.ts';
 import { Undo } from '../resources/audit/undo.ts';
 import { lastBackupTime } from '../store/files/last-backup.ts';
-import { Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
+import { type OpenStore, openStore } from './open-store.ts';
+import type { Membership } from './cluster/join.ts';
+import type { ClusterSettings } from './cluster/options.ts';
 import type { Monitor } from './catalog-monitor.ts';
 import type { Context } from './context.ts';
 import { openImports } from './imports/open.ts';
@@ -49,7 +58,8 @@ export type CatalogOptions = Pick<
   | 'maxJsonElements'
   | 'maxImport'
   | 'pageDelay'
->;
+> &
+  ClusterSettings;
 
 /** What the composition or a test provides: the time, the work of hashing, the memory. */
 export interface Seams extends ChangeSeams {
@@ -80,6 +90,8 @@ export interface Catalog {
   readonly changes: Pick<Changes, 'endWaits' | 'figures' | 'feed'>;
   readonly hosts: Hosts;
   readonly role: HostRole;
+  /** Null if this host shares no log. */
+  readonly cluster: Pick<Membership, 'figures'> | null;
   /** Writes the pages that wait, for at most `grace` milliseconds, and closes the store. */
   readonly close: (grace: number) => Promise<void>;
 }
@@ -98,38 +110,21 @@ export async function openCatalog(
 ): Promise<Catalog> {
   // A mistake in the settings is better reported before anything is opened.
   void new TemplateSources(disk, options.pages.templates);
-  const store = await openStore(options, disk, monitor, seams.confirmed !== undefined);
+  const opened = await openStore(options, { disk, env }, monitor, seams.confirmed !== undefined);
+  await keepSettings(disk, options.data, options.pages).catch(
+    monitor.failed('rebuild-pages will not know the settings of pages'),
+  );
   try {
-    return await compose(store, options, { disk, env, version }, monitor, seams);
+    return await compose(opened, options, { disk, env, version }, monitor, seams);
   } catch (error) {
-    await store.close();
+    await opened.close();
     throw error;
   }
 }
 
-function openStore(
-  { data: directory, history, checkpointSize }: CatalogOptions,
-  disk: Context['disk'],
-  monitor: Monitor,
-  follows: boolean,
-): Promise<Store> {
-  return Store.open({
-    directory,
-    command: 'serve',
-    create: !follows,
-    follows,
-    disk,
-    history,
-    smallestCheckpoint: checkpointSize,
-    onError: monitor.failed('the store goes on, but'),
-    onFatal: monitor.fatal,
-    observer: monitor.observer,
-  });
-}
-
 /** Everything that answers requests from an open store. */
 async function compose(
-  store: Store,
+  { store, membership, close: closeStore }: OpenStore,
   options: CatalogOptions,
   { disk, env, version }: Pick<Context, 'disk' | 'env' | 'version'>,
   monitor: Monitor,
@@ -137,10 +132,8 @@ async function compose(
 ): Promise<Catalog> {
   const { data, auditSize: auditBytes } = options;
   const { clock, verifyPassword, requireRoom, openConsole: open = openConsole } = seams;
-  const credentials = await LiveCredentials.open(data, env['CATALOG_JWT_SECRET']);
-  await keepSettings(disk, data, options.pages).catch(
-    monitor.failed('rebuild-pages will not know the settings of pages'),
-  );
+  const [secret, shared] = [env['CATALOG_JWT_SECRET'], membership?.credentials];
+  const credentials = await LiveCredentials.open(data, secret, undefined, shared);
   const pages = openPages(
     options,
     store,
@@ -164,14 +157,14 @@ async function compose(
     imports,
     ...(options.maxImport !== undefined && { maxImport: options.maxImport }),
     tokens: new TokenVerifier(seams.confirmed?.(credentials) ?? credentials, clock?.now),
-    tokenService: createTokenService(login, renewals, data, disk),
-    users: openUsers(options, { credentials, login, audited }, disk, monitor),
+    tokenService: createTokenService(login, renewals, { data, disk, shared }),
+    users: openUsers(options, { credentials, shared, login, audited }, disk, monitor),
     page: (name) => pages.served.read(name),
     summary: openSummaries(options, { store, pages }, disk, monitor, seams),
     hosts,
     previews: new Previews(store, pages.previews),
     pageBuilds: new PageBuilds(pages.queue, (id) => store.get('skus', id) !== undefined),
-    ...(seams.forwarding !== undefined && { forwarding: seams.forwarding }),
+    ...forwardingOf(membership, seams),
     basePath: options.basePath,
     corsOrigins: options.corsOrigins,
     version,
@@ -187,6 +180,7 @@ async function compose(
     store,
     pages: pages.queue,
     changes,
+    cluster: membership,
     hosts,
     role,
     async close(grace) {
@@ -194,9 +188,16 @@ async function compose(
       await changes.close();
       await pages.queue.drain(grace);
       pages.close();
-      await store.close();
+      await closeStore();
     },
   };
+}
+
+function forwardingOf(
+  membership: Membership | null,
+  { forwarding = membership?.forwarding }: Seams,
+): Pick<ApplicationOptions, 'forwarding'> {
+  return forwarding === undefined ? {} : { forwarding };
 }
 
 /** What other hosts ask of this one, and its role among them. */
@@ -246,17 +247,19 @@ function openUsers(
   { data }: CatalogOptions,
   parts: {
     readonly credentials: LiveCredentials;
+    readonly shared: SharedFiles | undefined;
     readonly login: Login;
     readonly audited: AuditedStore;
   },
   disk: Context['disk'],
   monitor: Monitor,
 ): Users {
-  const { credentials, login, audited } = parts;
+  const { credentials, shared, login, audited } = parts;
   return new Users({
     directory: data,
     disk,
     credentials,
+    shared,
     hash: (password) => login.hash(password),
     audited,
     onError: monitor.failed('the audit trail tells of a change that was not made'),

@@ -1,6 +1,7 @@
 /** What operators see of a running server: log, metrics, readiness. */
 import { messageOf } from '../errors.ts';
 import type { Limits } from '../http/wire/limits.ts';
+import type { Membership } from './cluster/join.ts';
 import { operatorApplication } from './operator.ts';
 import type { AccessListener } from '../http/wire/access-record.ts';
 import { type HttpServer, startServer } from '../http/wire/server.ts';
@@ -17,6 +18,7 @@ import { levelOf, logAnswer } from '../telemetry/requests.ts';
 import { measureEventLoopDelay } from '../telemetry/event-loop-delay.ts';
 import { defaultMemoryLimit, MemoryWatch } from './memory.ts';
 import type { OperationOptions } from './server-options.ts';
+import type { Standing } from '../hosts/cluster/log-follower.ts';
 import { Readiness } from './readiness.ts';
 
 interface Options extends OperationOptions {
@@ -32,6 +34,8 @@ interface WatchedCatalog {
   readonly store: Store;
   readonly pages: Pick<PageQueue, 'length' | 'oldest'>;
   readonly changes: Pick<Changes, 'figures'>;
+  /** Null if the host shares no log. */
+  readonly cluster: Pick<Membership, 'figures'> | null;
   readonly hosts: Pick<Hosts, 'followers'>;
 }
 
@@ -79,6 +83,12 @@ export class Operation {
   /** Ends the process, because an unexpected error may have left anything half done. */
   readonly onFault = (error: unknown): never =>
     this.#exit(`unexpected fault: ${messageOf(error)}; start again`, error);
+
+  readonly standing = (standing: Standing): void => {
+    this.readiness.setStanding(standing);
+    const isWell = standing === 'in step' || standing === 'behind';
+    this.log[isWell ? 'info' : 'warn'](`this host and the log: ${standing}`);
+  };
 
   readonly observer: StoreObserver = {
     committed: (group) => {
@@ -145,6 +155,7 @@ export class Operation {
       bodyMemory: () => server.bodyMemory,
       lastBackup,
       logLinesLost: () => log.lost,
+      log: catalog()?.cluster?.figures,
     });
     this.#metrics = metrics;
     this.#stopMeasuring = measureEventLoopDelay(metrics.delayed);

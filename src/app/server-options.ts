@@ -1,5 +1,6 @@
 /** The settings of a server. src/cli reads them from flags and variables. */
 import type { PageSettings } from '../pages/shop/settings.ts';
+import type { ClusterSettings } from './cluster/options.ts';
 import type { Format, Level } from '../telemetry/log.ts';
 
 /** How the server is run: log, metrics, limits, trusted proxies. */
@@ -45,7 +46,7 @@ export interface FollowOptions {
   readonly insecure: boolean;
 }
 
-export interface ServeOptions extends OperationOptions {
+export interface ServeOptions extends OperationOptions, ClusterSettings {
   /** The data directory. */
   readonly data: string;
   readonly host: string;

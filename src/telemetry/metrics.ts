@@ -35,6 +35,14 @@ interface ChangeFigures {
   readonly lag: number;
 }
 
+/** What a host knows of the log that it shares with others. */
+interface LogFigures {
+  /** Change sets that the log has and the host has not. */
+  readonly behind: number;
+  /** Seconds since the log answered last. */
+  readonly silence: number;
+}
+
 /** Values that are read when Prometheus requests the metrics. */
 export interface Sources {
   /** Rows by the plural of their kind. */
@@ -59,6 +67,8 @@ export interface Sources {
   readonly logLinesLost: () => number;
   /** Milliseconds since the epoch; null if none was made. Throws if that cannot be read. */
   readonly lastBackup: () => number | null;
+  /** Of the log that hosts share; left out if this host shares none. */
+  readonly log?: (() => LogFigures) | undefined;
 }
 
 export class Metrics {
@@ -119,6 +129,7 @@ export class Metrics {
       () => oldestPage() / 1000,
     );
     this.#measureChanges(sources.changes);
+    if (sources.log !== undefined) this.#measureLog(sources.log);
     measureHosts(this.#registry, sources.hosts);
     this.#value('catalog_http_connections', 'Connections that are open.', connections);
     this.#value('catalog_ready', '1 while /readyz answers 200.', () => Number(ready()));
@@ -148,6 +159,19 @@ export class Metrics {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1e6;
     });
+  }
+
+  #measureLog(read: () => LogFigures): void {
+    this.#value(
+      'catalog_log_behind',
+      'Change sets that the log of all hosts has and this host has not.',
+      () => read().behind,
+    );
+    this.#value(
+      'catalog_log_silence_seconds',
+      'Since the log of all hosts answered last.',
+      () => read().silence,
+    );
   }
 
   #measureChanges(read: () => ChangeFigures): void {
