@@ -82,6 +82,8 @@ test('serve --help groups its flags, and ends with examples', async () => {
     'Clients',
     'Audit trail',
     'Changes',
+    'Hosts',
+    'Several hosts',
     'Log and metrics',
     'Limits',
     'Timeouts',

@@ -38,10 +38,12 @@ interface Host {
   readonly state: () => State;
   readonly errors: string[];
   readonly fatalities: string[];
+  /** Sets how long writes wait; so long that no machine is too slow, until it is called. */
+  readonly wait: (milliseconds: number) => void;
 }
 
 /** Hosts with one history over one log. */
-async function openHosts(count: number, timeoutMs = 60_000) {
+async function openHosts(count: number) {
   const origin = 'a'.repeat(64);
   const log = new MemoryChangeLog({ sequence: 0, digest: origin });
   const hosts: Host[] = [];
@@ -50,12 +52,14 @@ async function openHosts(count: number, timeoutMs = 60_000) {
     const low = databaseOver(local);
     await low.read();
     const [errors, fatalities]: [string[], string[]] = [[], []];
+    const shared = { log, writer: `host ${nth}`, timeoutMs: 300_000 };
     const committer = new Committer(low, local, {
       onError: (error) => void errors.push(messageOf(error)),
       onFatal: (error) => void fatalities.push(messageOf(error)),
-      shared: { log, writer: `host ${nth}`, timeoutMs },
+      shared,
     });
-    hosts.push({ committer, local, errors, fatalities, state: () => low.data });
+    const wait = (milliseconds: number) => void (shared.timeoutMs = milliseconds);
+    hosts.push({ committer, local, errors, fatalities, wait, state: () => low.data });
   }
   return { log, hosts, host: (nth: number) => hosts[nth] as Host };
 }
@@ -98,9 +102,10 @@ test('an outcome that is not known is asked for with the same bytes until it is 
 });
 
 test('a log that is silent: write_unknown after the time, then log_unavailable, reads go on', async () => {
-  const { log, host } = await openHosts(1, 30);
-  const { committer, state } = host(0);
+  const { log, host } = await openHosts(1);
+  const { committer, state, wait } = host(0);
   await committer.submit(addBook());
+  wait(30);
   log.fault = () => 'unanswered';
   const written = committer.submit(addBook('unknown'));
   await until('the append is under way', () => log.entries.length === 2);
@@ -110,6 +115,7 @@ test('a log that is silent: write_unknown after the time, then log_unavailable, 
   const late = await committer.submit(addBook('late')).catch((error: unknown) => error);
   assert.is(codeOf(late), 'log_unavailable');
   assert.is(state().count('books'), 1);
+  wait(300_000);
   log.fault = () => 'none';
   await until('the outcome is known', () => state().count('books') === 2);
   assert.is(state().get('books', 2)?.name, 'unknown', 'the job went on');
@@ -120,7 +126,8 @@ test('a log that is silent: write_unknown after the time, then log_unavailable, 
 });
 
 test('a write that was answered as unknown does not run again after a conflict', async () => {
-  const { log, host } = await openHosts(2, 30);
+  const { log, host } = await openHosts(2);
+  host(0).wait(30);
   log.fault = (writer) => (writer === 'host 0' ? 'lost' : 'none');
   const lost = await host(0)
     .committer.submit(addBook('lost'))
@@ -134,14 +141,15 @@ test('a write that was answered as unknown does not run again after a conflict',
 });
 
 test('what the log has taken is tried again until the disk of the host takes it', async () => {
-  const { host, log } = await openHosts(1, 30);
-  const { committer, local, state } = host(0);
+  const { host, log } = await openHosts(1);
+  const { committer, local, state, wait } = host(0);
+  wait(30);
   local.onAppend = async () => {
     throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
   };
   const failure = await committer.submit(addBook()).catch((error: unknown) => error);
   assert.is(codeOf(failure), 'write_unknown', 'never refused: the other hosts have it');
-  assert.is(log.entries.length, 1);
+  await until('the log has it', () => log.entries.length === 1);
   local.onAppend = async () => {};
   await until('the host has it too', () => state().sequence === 1);
   assert.equal(host(0).fatalities, []);
