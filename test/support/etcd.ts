@@ -82,6 +82,10 @@ export async function startEtcd(count = 3, tls?: TlsFiles): Promise<Etcd> {
       { stdio: 'ignore' },
     );
   const nodes: Node[] = members.map((member) => ({ ...member, process: run(member) }));
+  // A test file that ends early leaves no nodes behind.
+  process.once('exit', () => {
+    for (const { process: child } of nodes) child.kill('SIGKILL');
+  });
   const endpoints = nodes.map(({ client }) => client);
   const certificates = tls && {
     ca: readFileSync(tls.ca, 'utf8'),
