@@ -63,11 +63,21 @@ export const CODES = {
   write_unknown: {
     status: 503,
     exit: 1,
-    meaning: 'a write was passed on to the primary, and no answer came',
+    meaning: 'nobody knows yet whether a write takes effect',
   },
   cut_off: { status: 503, exit: 1, meaning: 'the host is cut off from its primary' },
   not_primary: { status: 503, exit: 1, meaning: 'the host takes no writes; another one does' },
   store_closed: { status: 503, exit: 1, meaning: 'the server is shutting down' },
+  log_unavailable: {
+    status: 503,
+    exit: 1,
+    meaning: 'the log that hosts share cannot be used; nothing changed',
+  },
+  log_missing: {
+    status: 500,
+    exit: 1,
+    meaning: 'the host shares its log, and the command does not name it',
+  },
   history_differs: {
     status: 500,
     exit: 1,

@@ -1,4 +1,5 @@
 /** Where a catalog reports its work and its failures. */
+import type { Standing } from '../hosts/cluster/log-follower.ts';
 import type { StoreObserver } from '../store/observer.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Readiness } from './readiness.ts';
@@ -7,6 +8,8 @@ export interface Monitor {
   readonly log: Pick<Log, 'failure' | 'warn'>;
   readonly readiness: Pick<Readiness, 'reason'>;
   readonly observer: StoreObserver;
+  /** Called when the standing of a host that shares its log has changed. */
+  readonly standing: (standing: Standing) => void;
   /** @returns a callback for failures of this kind that the catalog survives. */
   readonly failed: (what: string) => (error: unknown) => void;
   /** Called if memory or disk can no longer be known; the process has to end. */

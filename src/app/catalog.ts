@@ -1,18 +1,23 @@
 /** A catalog without sockets and signals: what `serve` puts on a port, and tests call directly. */
 import { FailedAttempts } from '../auth/attempts.ts';
-import { type CredentialSource, LiveCredentials } from '../auth/credentials.ts';
-import { secretFingerprint, WatchedCredentialFiles } from '../auth/sharing/credential-files.ts';
-import { HostRole } from '../hosts/primary/host-role.ts';
-import { Hosts } from '../hosts/primary/host-service.ts';
+import { LiveCredentials } from '../auth/credentials.ts';
+import type { HostRole } from '../hosts/primary/host-role.ts';
+import type { Hosts } from '../hosts/primary/host-service.ts';
 import { Login } from '../auth/login.ts';
 import { Renewals } from '../auth/renewals.ts';
 import type { PasswordCheck } from '../auth/passwords.ts';
+import type { SharedFiles } from '../auth/sharing/shared-files.ts';
 import { TokenVerifier } from '../auth/tokens.ts';
 import type { ConsoleAssets, OpenConsole } from '../console/assets.ts';
 import { openConsole } from '../console/open.ts';
 import { diskSpace } from '../disk/free-space.ts';
 import { messageOf } from '../errors.ts';
-import { type Application, createApplication, type Forward } from '../http/router.ts';
+import {
+  type Application,
+  type ApplicationOptions,
+  createApplication,
+  type Forward,
+} from '../http/router.ts';
 import { PageBuilds } from '../pages/refresh/page-builds.ts';
 import type { PageQueue } from '../pages/refresh/queue.ts';
 import { openPages, type Pages } from './open-pages.ts';
@@ -24,10 +29,14 @@ import { Exports } from '../resources/transfer/exports.ts';
 import { Money } from '../model/money.ts';
 import { Undo } from '../resources/audit/undo.ts';
 import { lastBackupTime } from '../store/files/last-backup.ts';
-import { Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import { type Archive, type ArchiveSeams, openArchive } from './archive/open.ts';
+import { type OpenStore, openStore } from './open-store.ts';
+import type { Membership } from './cluster/join.ts';
+import type { ClusterSettings } from './cluster/options.ts';
 import type { Monitor } from './catalog-monitor.ts';
 import type { Context } from './context.ts';
+import { type HostSeams, openHosts } from './hosts/open-hosts.ts';
 import { openImports } from './imports/open.ts';
 import type { ServeOptions } from './server-options.ts';
 import type { ReadinessDetails } from '../http/services.ts';
@@ -54,10 +63,11 @@ export type CatalogOptions = Pick<
   | 'archive'
   | 'archiveKey'
   | 'archiveKeep'
->;
+> &
+  ClusterSettings;
 
 /** What the composition or a test provides: the time, the work of hashing, the memory. */
-export interface Seams extends ChangeSeams, ArchiveSeams {
+export interface Seams extends ChangeSeams, ArchiveSeams, HostSeams {
   /** Milliseconds since the epoch; stored times, tokens and failed logins go by it. */
   readonly clock?: { readonly now: () => number };
   readonly verifyPassword?: PasswordCheck;
@@ -71,12 +81,8 @@ export interface Seams extends ChangeSeams, ArchiveSeams {
   readonly openConsole?: OpenConsole;
   /** How requests are carried out elsewhere; null while all are carried out here. */
   readonly forwarding?: () => Forward | null;
-  /** Of a host that follows another one: which credentials of its files count. */
-  readonly confirmed?: (credentials: CredentialSource) => CredentialSource;
   /** How far this host is behind the one that it follows. */
   readonly following?: () => ReadinessDetails['following'];
-  /** Milliseconds after which a stream of change sets without any gets an empty line. */
-  readonly emptyLineMs?: number;
 }
 
 /** An open catalog; it owns its data directory. */
@@ -89,6 +95,8 @@ export interface Catalog {
   readonly readinessDetails: () => ReadinessDetails;
   readonly hosts: Hosts;
   readonly role: HostRole;
+  /** Null if this host shares no log. */
+  readonly cluster: Pick<Membership, 'figures'> | null;
   /** Writes the pages that wait, for at most `grace` milliseconds, and closes the store. */
   readonly close: (grace: number) => Promise<void>;
 }
@@ -107,68 +115,43 @@ export async function openCatalog(
 ): Promise<Catalog> {
   // A mistake in the settings is better reported before anything is opened.
   void new TemplateSources(disk, options.pages.templates);
-  const store = await openStore(options, disk, monitor, seams.confirmed !== undefined);
+  const opened = await openStore(options, { disk, env }, monitor, seams.confirmed !== undefined);
+  await keepSettings(disk, options.data, options.pages).catch(
+    monitor.failed('rebuild-pages will not know the settings of pages'),
+  );
   try {
-    return await compose(store, options, { disk, env, version }, monitor, seams);
+    return await compose(opened, options, { disk, env, version }, monitor, seams);
   } catch (error) {
-    await store.close();
+    await opened.close();
     throw error;
   }
 }
 
-function openStore(
-  { data: directory, history, checkpointSize }: CatalogOptions,
-  disk: Context['disk'],
-  monitor: Monitor,
-  follows: boolean,
-): Promise<Store> {
-  return Store.open({
-    directory,
-    command: 'serve',
-    create: !follows,
-    follows,
-    disk,
-    history,
-    smallestCheckpoint: checkpointSize,
-    onError: monitor.failed('the store goes on, but'),
-    onFatal: monitor.fatal,
-    observer: monitor.observer,
-  });
-}
-
 /** Everything that answers requests from an open store. */
 async function compose(
-  store: Store,
+  { store, membership, close: closeStore }: OpenStore,
   options: CatalogOptions,
   { disk, env, version }: Pick<Context, 'disk' | 'env' | 'version'>,
   monitor: Monitor,
   seams: Seams,
 ): Promise<Catalog> {
   const { data, auditSize: auditBytes } = options;
-  const { clock, verifyPassword, requireRoom, openConsole: open = openConsole } = seams;
-  const credentials = await LiveCredentials.open(data, env['CATALOG_JWT_SECRET']);
-  await keepSettings(disk, data, options.pages).catch(
-    monitor.failed('rebuild-pages will not know the settings of pages'),
-  );
+  const { clock, requireRoom, openConsole: open = openConsole } = seams;
+  const shared = membership?.credentials;
   const pages = openPages(
     options,
     store,
     disk,
     monitor.failed('a page could not be written and is tried again'),
   );
-  const attempts = new FailedAttempts(undefined, clock);
-  const login = await Login.create(credentials, verifyPassword, attempts);
-  const renewals = new Renewals(credentials, clock?.now);
+  const { credentials, login, renewals } = await openAccess(data, env, shared, seams);
   const audited = new AuditedStore(store, { now: clock?.now, auditBytes, requireRoom });
   const { imports, close: endImports } = await openImports(options, audited, disk, monitor);
   const delivers = seams.confirmed === undefined;
   const changes = await openChanges(data, audited, { disk, version }, monitor, seams, delivers);
   const { role, hosts } = openHosts(data, { store, changes }, { disk, env }, monitor, seams);
   const archive = openArchive(options, store, { disk, env }, monitor, seams);
-  const readinessDetails = (): ReadinessDetails => {
-    const following = seams.following?.();
-    return { ...archive.details(), ...(following !== undefined && { following }) };
-  };
+  const readinessDetails = detailsOf(archive, seams);
   const application = createApplication({
     records: new Records(audited),
     undo: new Undo(audited),
@@ -178,14 +161,14 @@ async function compose(
     imports,
     ...(options.maxImport !== undefined && { maxImport: options.maxImport }),
     tokens: new TokenVerifier(seams.confirmed?.(credentials) ?? credentials, clock?.now),
-    tokenService: createTokenService(login, renewals, data, disk),
-    users: openUsers(options, { credentials, login, audited }, disk, monitor),
+    tokenService: createTokenService(login, renewals, { data, disk, shared }),
+    users: openUsers(options, { credentials, shared, login, audited }, disk, monitor),
     page: (name) => pages.served.read(name),
     summary: openSummaries(options, { store, pages }, disk, monitor, seams),
     hosts,
     previews: new Previews(store, pages.previews),
     pageBuilds: new PageBuilds(pages.queue, (id) => store.get('skus', id) !== undefined),
-    ...(seams.forwarding !== undefined && { forwarding: seams.forwarding }),
+    ...forwardingOf(membership, seams),
     basePath: options.basePath,
     corsOrigins: options.corsOrigins,
     version,
@@ -204,48 +187,57 @@ async function compose(
     changes,
     archive,
     readinessDetails,
+    cluster: membership,
     hosts,
     role,
-    async close(grace) {
-      await endImports();
-      await changes.close();
-      await pages.queue.drain(grace);
-      pages.close();
-      await archive.close();
-      await store.close();
-    },
+    close: closing({ endImports, changes, pages, archive, closeStore }),
   };
 }
 
-/** What other hosts ask of this one, and its role among them. */
-function openHosts(
-  directory: string,
-  { store, changes }: { readonly store: Store; readonly changes: Changes },
-  { disk, env }: Pick<Context, 'disk' | 'env'>,
-  monitor: Monitor,
-  { emptyLineMs, confirmed }: Seams,
-): { readonly role: HostRole; readonly hosts: Hosts } {
-  const onSucceeded = (message: string) => {
-    monitor.log.warn(message);
-    void changes.endDeliveries().catch(monitor.failed('deliveries to webhooks could not be ended'));
+/** In this order: what writes ends before what it writes to. */
+function closing(parts: {
+  readonly endImports: () => Promise<void>;
+  readonly changes: Pick<Changes, 'close'>;
+  readonly pages: Pages;
+  readonly archive: Pick<Archive, 'close'>;
+  readonly closeStore: () => Promise<void>;
+}): Catalog['close'] {
+  const { endImports, changes, pages, archive, closeStore } = parts;
+  return async (grace) => {
+    await endImports();
+    await changes.close();
+    await pages.queue.drain(grace);
+    pages.close();
+    await archive.close();
+    await closeStore();
   };
-  const role = new HostRole({
-    disk,
-    directory,
-    store,
-    follows: confirmed !== undefined,
-    onSucceeded,
-  });
+}
+
+async function openAccess(
+  directory: string,
+  env: Context['env'],
+  shared: SharedFiles | undefined,
+  { clock, verifyPassword }: Seams,
+) {
   const secret = env['CATALOG_JWT_SECRET'];
-  const hosts = new Hosts({
-    store,
-    role,
-    files: new WatchedCredentialFiles(directory, secret === undefined),
-    secret: secretFingerprint(secret),
-    arrivals: changes.arrivals,
-    emptyLineMs,
-  });
-  return { role, hosts };
+  const credentials = await LiveCredentials.open(directory, secret, undefined, shared);
+  const attempts = new FailedAttempts(undefined, clock);
+  const login = await Login.create(credentials, verifyPassword, attempts);
+  return { credentials, login, renewals: new Renewals(credentials, clock?.now) };
+}
+
+function detailsOf(archive: Pick<Archive, 'details'>, seams: Seams): () => ReadinessDetails {
+  return () => {
+    const following = seams.following?.();
+    return { ...archive.details(), ...(following !== undefined && { following }) };
+  };
+}
+
+function forwardingOf(
+  membership: Membership | null,
+  { forwarding = membership?.forwarding }: Seams,
+): Pick<ApplicationOptions, 'forwarding'> {
+  return forwarding === undefined ? {} : { forwarding };
 }
 
 /** Opens the console once; again only if that failed. */
@@ -264,17 +256,19 @@ function openUsers(
   { data }: CatalogOptions,
   parts: {
     readonly credentials: LiveCredentials;
+    readonly shared: SharedFiles | undefined;
     readonly login: Login;
     readonly audited: AuditedStore;
   },
   disk: Context['disk'],
   monitor: Monitor,
 ): Users {
-  const { credentials, login, audited } = parts;
+  const { credentials, shared, login, audited } = parts;
   return new Users({
     directory: data,
     disk,
     credentials,
+    shared,
     hash: (password) => login.hash(password),
     audited,
     onError: monitor.failed('the audit trail tells of a change that was not made'),

@@ -2,6 +2,7 @@
 import { messageOf } from '../errors.ts';
 import type { Limits } from '../http/wire/limits.ts';
 import type { Archive } from './archive/open.ts';
+import type { Membership } from './cluster/join.ts';
 import { operatorApplication } from './operator.ts';
 import type { AccessListener } from '../http/wire/access-record.ts';
 import { type HttpServer, startServer } from '../http/wire/server.ts';
@@ -20,6 +21,7 @@ import { DiskWatch } from './disk-watch.ts';
 import { defaultMemoryLimit, MemoryWatch } from './memory.ts';
 import type { OperationOptions } from './server-options.ts';
 import type { ReadinessDetails } from '../http/services.ts';
+import type { Standing } from '../hosts/cluster/log-follower.ts';
 import { Readiness } from './readiness.ts';
 
 interface Options extends OperationOptions {
@@ -39,6 +41,8 @@ interface WatchedCatalog {
   readonly changes: Pick<Changes, 'figures'>;
   readonly archive: Pick<Archive, 'figures'>;
   readonly readinessDetails: () => ReadinessDetails;
+  /** Null if the host shares no log. */
+  readonly cluster: Pick<Membership, 'figures'> | null;
   readonly hosts: Pick<Hosts, 'followers'>;
 }
 
@@ -88,6 +92,12 @@ export class Operation {
   /** Ends the process, because an unexpected error may have left anything half done. */
   readonly onFault = (error: unknown): never =>
     this.#exit(`unexpected fault: ${messageOf(error)}; start again`, error);
+
+  readonly standing = (standing: Standing): void => {
+    this.readiness.setStanding(standing);
+    const isWell = standing === 'in step' || standing === 'behind';
+    this.log[isWell ? 'info' : 'warn'](`this host and the log: ${standing}`);
+  };
 
   readonly observer: StoreObserver = {
     committed: (group) => {
@@ -159,6 +169,7 @@ export class Operation {
       disk: this.#disk.read,
       lastBackup,
       logLinesLost: () => log.lost,
+      log: catalog()?.cluster?.figures,
     });
     this.#metrics = metrics;
     this.#stopMeasuring = measureEventLoopDelay(metrics.delayed);

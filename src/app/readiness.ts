@@ -1,11 +1,23 @@
 /** Whether a server is ready for writes, and if not, why. */
+import type { Standing } from '../hosts/cluster/log-follower.ts';
 import type { Group } from '../store/observer.ts';
 
 /** The causes in the words of `/readyz`. If there are several, the first one is given. */
 const CAUSES = [
   ['closing', 'the server is shutting down'],
+  ['log_stopped', 'this host cannot go on with the log that the hosts share; its own log says why'],
+  ['log_silent', 'the log that the hosts share does not answer'],
+  ['log_behind', 'this host is not in step with the others yet'],
   ['disk', 'the disk refused a write'],
 ] as const;
+
+/** The cause of each standing; none if the host takes writes. */
+const STANDINGS: Readonly<Record<Standing, Cause | null>> = {
+  'in step': null,
+  behind: 'log_behind',
+  silent: 'log_silent',
+  stopped: 'log_stopped',
+};
 
 export type Cause = (typeof CAUSES)[number][0];
 
@@ -45,6 +57,13 @@ export class Readiness {
 
   clear(cause: Cause): void {
     this.#until.delete(cause);
+  }
+
+  /** Takes note of the standing of a host that shares its log. */
+  setStanding(standing: Standing): void {
+    for (const cause of Object.values(STANDINGS)) if (cause !== null) this.clear(cause);
+    const cause = STANDINGS[standing];
+    if (cause !== null) this.raise(cause);
   }
 
   /** Takes note of what the disk did with a group of transactions. */

@@ -1,6 +1,7 @@
 /** The settings of a server. src/cli reads them from flags and variables. */
 import type { ArchiveOptions } from './archive/open.ts';
 import type { PageSettings } from '../pages/shop/settings.ts';
+import type { ClusterSettings } from './cluster/options.ts';
 import type { Format, Level } from '../telemetry/log.ts';
 
 /** How the server is run: log, metrics, limits, trusted proxies. */
@@ -48,7 +49,7 @@ export interface FollowOptions {
   readonly insecure: boolean;
 }
 
-export interface ServeOptions extends OperationOptions, ArchiveOptions {
+export interface ServeOptions extends OperationOptions, ArchiveOptions, ClusterSettings {
   /** The data directory. */
   readonly data: string;
   readonly host: string;

@@ -15,6 +15,7 @@ import { type FileContent, readWithMode } from '../disk/watched-file.ts';
 import { CatalogError } from '../errors.ts';
 import { LONGEST_LIFETIME } from './duration.ts';
 import { exclusively, type PrivateFile, readPrivate, writePrivate } from './private-file.ts';
+import type { SharedFiles } from './sharing/shared-files.ts';
 import { ROLES } from './roles.ts';
 import { isoSeconds, toIso, wholeSeconds } from './time.ts';
 
@@ -100,7 +101,9 @@ export function readAccess(
  * @param clock milliseconds since the epoch.
  * @param announce is called with the result of a change that is going to be written. If it fails,
  *   the file stays as it was.
- * @throws CatalogError `access_file`, `durability_unknown`, and what `change` and `announce` throw.
+ * @param shared what the file is a copy of, if hosts share it.
+ * @throws CatalogError `access_file`, `durability_unknown`, and what `change`, `announce` and
+ *   {@link SharedFiles} throw.
  */
 export function changeAccess<T>(
   disk: Disk,
@@ -108,9 +111,11 @@ export function changeAccess<T>(
   change: (draft: AccessDraft, now: number) => T,
   clock: () => number = Date.now,
   announce?: (result: T) => Promise<void>,
+  shared?: SharedFiles,
 ): Promise<T> {
   const path = accessPath(directory);
   return exclusively(directory, async () => {
+    await shared?.pull();
     const { users, subjects, tokens } = readAccess(path) ?? NO_ACCESS;
     const draft = {
       users: new Map(users),
@@ -123,7 +128,9 @@ export function changeAccess<T>(
     forgetExpired(draft, now);
     requireRoom(path, draft);
     await announce?.(result);
-    await writePrivate(disk, fileOf(path), encode(draft));
+    const content = encode(draft);
+    await shared?.push(fileOf(path), content);
+    await writePrivate(disk, fileOf(path), content);
     return result;
   });
 }

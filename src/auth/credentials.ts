@@ -4,7 +4,8 @@
  * Invariant: a caller gets what both files contained {@link CACHE_MS} milliseconds ago or later. A
  * command that changes a file waits longer than that before it ends, so its change is in effect
  * when it has ended. If a file cannot be read or is not valid, no token is accepted until the file
- * is repaired.
+ * is repaired. If hosts share the files, no token is accepted either while the copies of this host
+ * may be older than the stated seconds.
  *
  * Comparing the files costs two system calls, a tenth of a small request; under load many requests
  * share one comparison.
@@ -14,6 +15,7 @@ import { CatalogError } from '../errors.ts';
 import { type Access, accessPath, NO_ACCESS, readAccess } from './access.ts';
 import { keysPath, loadKeys, readKeys, type SigningKeys } from './keys.ts';
 import { exclusively, CACHE_MS } from './private-file.ts';
+import type { SharedFiles } from './sharing/shared-files.ts';
 
 export interface Credentials {
   readonly keys: SigningKeys;
@@ -38,6 +40,7 @@ export class LiveCredentials implements CredentialSource {
   readonly #access: Watched<Access>;
   readonly #keys: Watched<SigningKeys>;
   readonly #clock: () => number;
+  readonly #shared: SharedFiles | undefined;
   /** When the files are compared again, by the clock. */
   #due = Number.NEGATIVE_INFINITY;
   #latest: Credentials | null = null;
@@ -47,8 +50,10 @@ export class LiveCredentials implements CredentialSource {
     access: Watched<Access>,
     keys: Watched<SigningKeys>,
     clock: () => number,
+    shared?: SharedFiles,
   ) {
     this.#clock = clock;
+    this.#shared = shared;
     this.#directory = directory;
     this.#access = access;
     this.#keys = keys;
@@ -59,12 +64,14 @@ export class LiveCredentials implements CredentialSource {
    *
    * @param fromEnvironment the value of CATALOG_JWT_SECRET, which takes the place of the file.
    * @param clock milliseconds, only ever growing.
+   * @param shared what the files are copies of, if hosts share them.
    * @throws CatalogError `key_file`, `access_file`.
    */
   static async open(
     directory: string,
     fromEnvironment: string | undefined,
     clock = () => performance.now(),
+    shared?: SharedFiles,
   ): Promise<LiveCredentials> {
     const keys = await loadKeys(directory, fromEnvironment);
     const live = new LiveCredentials(
@@ -74,12 +81,14 @@ export class LiveCredentials implements CredentialSource {
         ? watched(keysPath(directory), readKeys, null)
         : { current: () => keys },
       clock,
+      shared,
     );
     live.current();
     return live;
   }
 
   current(): Credentials {
+    this.#shared?.requireConfirmed();
     const now = this.#clock();
     if (this.#latest !== null && now < this.#due) return this.#latest;
     // Set again only if both files are valid.
@@ -95,8 +104,11 @@ export class LiveCredentials implements CredentialSource {
 
   async settled<T>(use: (credentials: Credentials) => T): Promise<T> {
     // Without accounts and revocations there is nothing to wait for, and no lock file is needed.
-    if (this.current().access === NO_ACCESS) return use(this.current());
+    const isShared = this.#shared !== undefined;
+    if (!isShared && this.current().access === NO_ACCESS) return use(this.current());
     return exclusively(this.#directory, async () => {
+      // Another host may have ended tokens a moment ago.
+      await this.#shared?.pull();
       this.#due = Number.NEGATIVE_INFINITY;
       return use(this.current());
     });

@@ -12,6 +12,7 @@ import {
   type SigningKeys,
 } from './keys.ts';
 import { exclusively, writePrivate } from './private-file.ts';
+import type { SharedFiles } from './sharing/shared-files.ts';
 import { wholeSeconds } from './time.ts';
 
 type EndingKey = SigningKey & { readonly until: number };
@@ -30,16 +31,20 @@ export interface Rotation {
  *
  * @param overlap seconds; with 0 all earlier tokens end at once.
  * @param now milliseconds since the epoch.
- * @throws CatalogError `key_file`, `access_file`, `durability_unknown`.
+ * @param shared what the file is a copy of, if hosts share it.
+ * @throws CatalogError `key_file`, `access_file`, `durability_unknown`, and what
+ *   {@link SharedFiles} throws.
  */
 export function rotateKeys(
   disk: Disk,
   directory: string,
   overlap: number,
   now: number,
+  shared?: SharedFiles,
 ): Promise<Rotation> {
   const path = keysPath(directory);
   return exclusively(directory, async () => {
+    await shared?.pull();
     const keys = readKeys(path);
     if (keys === null) {
       const [made] = await makeKeys(path);
@@ -53,7 +58,9 @@ export function rotateKeys(
       }),
     );
     const rotated: SigningKeys = [makeKey(now), ...ending.filter(({ until }) => until > seconds)];
-    await writePrivate(disk, keyFileOf(path), encodeKeys(rotated));
+    const content = encodeKeys(rotated);
+    await shared?.push(keyFileOf(path), content);
+    await writePrivate(disk, keyFileOf(path), content);
     const dropped = ending.filter(({ until }) => until <= seconds);
     return { made: rotated[0], replaced: ending[0] ?? null, dropped };
   });

@@ -13,6 +13,11 @@ export interface ChangeSetContent {
   readonly time: string;
   /** The last id assigned, for each kind in which it changed. */
   readonly last_ids: LastIds;
+  /**
+   * A random value of the process that made it, if hosts share a log: two hosts that do the same in
+   * the same millisecond make different bytes, so that each can tell whose change set the log took.
+   */
+  readonly writer?: string | undefined;
   /** New and changed rows, by ascending id. */
   readonly put: Readonly<Partial<Record<KindName, readonly Row[]>>>;
   /** Ids of deleted rows, ascending. */

@@ -26,7 +26,10 @@ class LogAdapter implements Adapter<State> {
   }
 }
 
-/** @returns a database whose data is an empty state until `read()`. */
-export function databaseOver(log: Log): Low<State> {
-  return new Low<State>(new LogAdapter(log), State.empty());
+/**
+ * @param origin see {@link State.empty}.
+ * @returns a database whose data is an empty state until `read()`.
+ */
+export function databaseOver(log: Log, origin?: string): Low<State> {
+  return new Low<State>(new LogAdapter(log), State.empty(origin));
 }

@@ -107,11 +107,14 @@ export class State implements ReadableStore {
     this.#tables = new Tables(rows);
   }
 
-  /** @returns a state without rows, with which a new history begins. */
-  static empty(): State {
+  /**
+   * @param origin the digest that names the history; a random one, and so a new history, if left out.
+   * @returns a state without rows, with which the history begins.
+   */
+  static empty(origin = randomBytes(32).toString('hex')): State {
     return new State({
       sequence: 0,
-      digest: randomBytes(32).toString('hex'),
+      digest: origin,
       time: null,
       lastIds: perKind(() => 0),
       rows: perKind(() => new RowTable()),

@@ -7,10 +7,11 @@ import { CatalogError, endsWriting } from '../errors.ts';
 import type { KindName, Scalar } from '../model/kind.ts';
 import type { RowOf } from '../model/rows.ts';
 import type { ChangeSet, EncodedChangeSet } from './change-set.ts';
-import { Committer, type CommitListener } from './writer/committer.ts';
+import { Committer, type SharedLog } from './writer/committer.ts';
+import type { CommitListener } from './writer/local-commits.ts';
 import type { LongTransaction, Transaction } from './writer/draft.ts';
 import { FileLog } from './files/file-log.ts';
-import { BASE, HEAD, LOCK, unwritable } from './files/files.ts';
+import { BASE, CLUSTER, HEAD, LOCK, unwritable } from './files/files.ts';
 import { recover } from './files/recovery.ts';
 import { requireWritable } from './hosts/host-record.ts';
 import type { FrozenView } from './memory/frozen-view.ts';
@@ -25,6 +26,8 @@ interface Options {
   readonly command: string;
   /** Whether to create an empty store if there is none; otherwise that is `store_missing`. */
   readonly create: boolean;
+  /** The digest with which the history of a new store begins; a new history if left out. */
+  readonly origin?: string | undefined;
   /** Whether the directory may be that of a host that does not write; see `host.json`. */
   readonly follows?: boolean;
   readonly disk?: Disk;
@@ -38,6 +41,8 @@ interface Options {
   readonly onFatal: (error: unknown) => void;
   /** Called after every group and checkpoint. */
   readonly observer?: StoreObserver | undefined;
+  /** The log that this host shares with others; without it this host decides alone. */
+  readonly shared?: SharedLog | undefined;
 }
 
 /**
@@ -57,8 +62,13 @@ export function readSnapshot(directory: string, disk: Disk = machineDisk): State
  * @throws CatalogError `store_missing`.
  */
 export function requireStore(directory: string, disk: Disk): void {
+  if (!hasStore(directory, disk)) throw missing(directory);
+}
+
+/** @returns whether a directory holds a store, without reading it. */
+export function hasStore(directory: string, disk: Disk): boolean {
   const names = disk.list(directory);
-  if (!names.includes(BASE) && !names.includes(HEAD)) throw missing(directory);
+  return names.includes(BASE) || names.includes(HEAD);
 }
 
 /** An open store. One process owns its directory. */
@@ -87,15 +97,16 @@ export class Store implements ReadableStore {
 
   /**
    * @throws CatalogError `store_locked`, `store_missing`, `store_damaged`, `store_unreadable`,
-   *   `schema_version`, `write_refused`, `not_primary`.
+   *   `schema_version`, `write_refused`, `not_primary`, `log_missing`.
    */
   static async open(options: Options): Promise<Store> {
-    const { directory, command, create, follows = false, disk = machineDisk } = options;
+    const { directory, command, create, origin, follows = false, disk = machineDisk } = options;
+    requireLog(directory, disk, options.shared);
     const lock = acquireOwnership(join(directory, LOCK), command);
     const log = new FileLog({ ...options, disk, onError: errorHandler(options) });
     try {
       if (!follows) requireWritable(disk, directory);
-      const low = databaseOver(log);
+      const low = databaseOver(log, origin);
       const empty = low.data;
       await low.read();
       const created = low.data === empty;
@@ -144,7 +155,12 @@ export class Store implements ReadableStore {
     return this.#committer.receive(received);
   }
 
-  /** See {@link Committer.listen}. */
+  /** See {@link Committer.catchUp}. */
+  catchUp(target: number): Promise<void> {
+    return this.#committer.catchUp(target);
+  }
+
+  /** See {@link LocalCommits.listen}. */
   onCommit(listener: CommitListener): void {
     this.#committer.listen(listener);
   }
@@ -242,6 +258,15 @@ export class Store implements ReadableStore {
   lastId(kind: KindName): number {
     return this.#low.data.lastId(kind);
   }
+}
+
+/** @throws CatalogError `log_missing` if commits of this process would bypass the log of all hosts. */
+function requireLog(directory: string, disk: Disk, shared: SharedLog | undefined): void {
+  if (shared !== undefined || !disk.list(directory).includes(CLUSTER)) return;
+  throw new CatalogError(
+    'log_missing',
+    `${directory} is of a host that shares its log with others, so that only serve --log may write to it; to let it go on alone, with a history of its own, remove ${join(directory, CLUSTER)}`,
+  );
 }
 
 /** A failure in the background after which the disk is unknown is fatal; every other is not. */

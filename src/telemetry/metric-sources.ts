@@ -20,6 +20,14 @@ export interface ArchiveFigures {
   readonly seconds: number;
 }
 
+/** What a host knows of the log that it shares with others. */
+export interface LogFigures {
+  /** Change sets that the log has and the host has not. */
+  readonly behind: number;
+  /** Seconds since the log answered last. */
+  readonly silence: number;
+}
+
 /** Values that are read when Prometheus requests the metrics. */
 export interface Sources {
   /** Rows by the plural of their kind. */
@@ -52,4 +60,6 @@ export interface Sources {
   readonly disk: () => { readonly free: number; readonly minimum: number } | null;
   /** Milliseconds since the epoch; null if none was made. Throws if that cannot be read. */
   readonly lastBackup: () => number | null;
+  /** Of the log that hosts share; left out if this host shares none. */
+  readonly log?: (() => LogFigures) | undefined;
 }

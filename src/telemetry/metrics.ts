@@ -1,7 +1,7 @@
 /** The metrics for Prometheus: counters, gauges and histograms, in seconds and bytes. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { type HostSources, measureHosts } from './host-metrics.ts';
-import type { ArchiveFigures, ChangeFigures, Sources } from './metric-sources.ts';
+import { measureHosts } from './host-metrics.ts';
+import type { ArchiveFigures, ChangeFigures, LogFigures, Sources } from './metric-sources.ts';
 import type { AccessRecord } from './requests.ts';
 
 /** Seconds: from a response out of memory to a write on a slow disk. */
@@ -91,6 +91,7 @@ export class Metrics {
     this.#measureChanges(sources.changes);
     this.#measureDisk(sources.disk);
     if (sources.archive !== null) this.#measureArchive(sources.archive);
+    if (sources.log !== undefined) this.#measureLog(sources.log);
     measureHosts(this.#registry, sources.hosts);
     this.#value('catalog_http_connections', 'Connections that are open.', connections);
     this.#value('catalog_ready', '1 while /readyz answers 200.', () => Number(ready()));
@@ -117,6 +118,19 @@ export class Metrics {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1e6;
     });
+  }
+
+  #measureLog(read: () => LogFigures): void {
+    this.#value(
+      'catalog_log_behind',
+      'Change sets that the log of all hosts has and this host has not.',
+      () => read().behind,
+    );
+    this.#value(
+      'catalog_log_silence_seconds',
+      'Since the log of all hosts answered last.',
+      () => read().silence,
+    );
   }
 
   #measureChanges(read: () => ChangeFigures): void {

@@ -10,8 +10,15 @@ export class MemoryLog implements Log {
   /** Called with every change set before it is taken; what it throws is what `append` throws. */
   onAppend: (encoded: EncodedChangeSet) => Promise<void> = async () => {};
 
+  readonly #origin: string | undefined;
+
+  /** @param origin the digest before the first change set; a random one if left out. */
+  constructor(origin?: string) {
+    this.#origin = origin;
+  }
+
   async open(): Promise<State> {
-    return State.empty();
+    return State.empty(this.#origin);
   }
 
   async append(encoded: EncodedChangeSet): Promise<void> {

@@ -132,6 +132,7 @@ export function monitor(log: string[]): Parameters<typeof openCatalog>[2] {
   return {
     log: { failure: add, warn: add },
     readiness,
+    standing: (standing) => readiness.setStanding(standing),
     observer: { committed: readiness.committed, checkpointed() {} },
     failed,
     fatal: failed('the store cannot go on'),

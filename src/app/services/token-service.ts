@@ -3,20 +3,35 @@ import { changeAccess } from '../../auth/access.ts';
 import { endToken } from '../../auth/accounts.ts';
 import type { Login } from '../../auth/login.ts';
 import type { Renewals } from '../../auth/renewals.ts';
+import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import type { TokenService } from '../../http/services.ts';
 
-/** @param directory the data directory, in which revocations are kept. */
+/** Where revocations are kept. */
+interface Place {
+  /** The data directory. */
+  readonly data: string;
+  readonly disk: Disk;
+  /** What its files are copies of, if hosts share them. */
+  readonly shared?: SharedFiles | undefined;
+}
+
 export function createTokenService(
   login: Login,
   renewals: Renewals,
-  directory: string,
-  disk: Disk,
+  { data, disk, shared }: Place,
 ): TokenService {
   return {
     issue: (credential, lifetime, address) => login.issue(credential, lifetime, address),
     renew: (caller) => renewals.renew(caller),
     revoke: (jti, expires) =>
-      changeAccess(disk, directory, (draft) => endToken(draft, jti, expires)),
+      changeAccess(
+        disk,
+        data,
+        (draft) => endToken(draft, jti, expires),
+        undefined,
+        undefined,
+        shared,
+      ),
   };
 }

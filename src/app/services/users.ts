@@ -18,6 +18,7 @@ import {
   removeAccount,
 } from '../../auth/accounts.ts';
 import type { CredentialSource } from '../../auth/credentials.ts';
+import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
 import { toIso } from '../../auth/time.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { CatalogError, endsWriting } from '../../errors.ts';
@@ -30,6 +31,8 @@ interface UsersOptions {
   readonly directory: string;
   readonly disk: Disk;
   readonly credentials: CredentialSource;
+  /** What the accounts are copies of, if hosts share them. */
+  readonly shared?: SharedFiles | undefined;
   /** @throws CatalogError `login_throttled` if too many passwords wait to be hashed. */
   readonly hash: (password: string) => Promise<string>;
   readonly audited: Pick<AuditedStore, 'record'>;
@@ -124,7 +127,7 @@ export class Users implements UserService {
 
   /** Changes one account, after its entry in the audit trail. */
   async #write(subject: string, name: string, change: Change): Promise<void> {
-    const { directory, disk, audited } = this.#options;
+    const { directory, disk, audited, shared } = this.#options;
     let recorded: Act | null = null;
     try {
       await changeAccess(
@@ -143,10 +146,13 @@ export class Users implements UserService {
           await audited.record(subject, act);
           recorded = act;
         },
+        shared,
       );
     } catch (error) {
-      // If nobody knows whether the file was replaced, the entry stays.
-      if (recorded !== null && !endsWriting(error)) await this.#takeBack(subject, recorded);
+      // If nobody knows whether the change was made, the entry stays.
+      const isUnknown = error instanceof CatalogError && error.code === 'write_unknown';
+      if (recorded !== null && !endsWriting(error) && !isUnknown)
+        await this.#takeBack(subject, recorded);
       throw error;
     }
   }

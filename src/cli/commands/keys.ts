@@ -3,6 +3,7 @@ import { requireKeyFile, rotateKeys } from '../../auth/key-rotation.ts';
 import { keysPath, readKeys, type SigningKey } from '../../auth/keys.ts';
 import { toIso } from '../../auth/time.ts';
 import { columns } from './columns.ts';
+import { sharedFilesOf } from '../../app/cluster/settings-file.ts';
 import type { Context } from '../../app/context.ts';
 import { requireWritable } from '../../store/hosts/host-record.ts';
 
@@ -19,7 +20,13 @@ export async function keysRotate(
 ): Promise<void> {
   requireKeyFile(env['CATALOG_JWT_SECRET']);
   requireWritable(disk, data);
-  const { made, replaced, dropped } = await rotateKeys(disk, data, overlap, Date.now());
+  const { made, replaced, dropped } = await rotateKeys(
+    disk,
+    data,
+    overlap,
+    Date.now(),
+    sharedFilesOf(data, disk),
+  );
   print(`${made.kid} signs from now on`);
   if (replaced !== null && !dropped.some(({ kid }) => kid === replaced.kid)) {
     print(`${replaced.kid} verifies until ${toIso(replaced.until)}`);

@@ -1,7 +1,7 @@
 /** `tokens revoke`: ends one token, or all that a subject has. */
-import { changeAccess } from '../../auth/access.ts';
 import { endToken, endTokens } from '../../auth/accounts.ts';
 import { CatalogError } from '../../errors.ts';
+import { changeShared } from '../../app/cluster/settings-file.ts';
 import type { Context } from '../../app/context.ts';
 import { requireWritable } from '../../store/hosts/host-record.ts';
 
@@ -18,10 +18,10 @@ export async function revokeTokens(
 ): Promise<void> {
   requireWritable(disk, data);
   if (jti !== null && subject === null) {
-    await changeAccess(disk, data, (draft) => endToken(draft, jti, null));
+    await changeShared(data, disk, (draft) => endToken(draft, jti, null));
     print(`revoked the token ${jti}`);
   } else if (subject !== null && jti === null) {
-    await changeAccess(disk, data, (draft, now) => endTokens(draft, subject, now));
+    await changeShared(data, disk, (draft, now) => endTokens(draft, subject, now));
     print(`revoked all tokens that ${subject} has`);
   } else {
     throw new CatalogError('usage', 'name the jti of a token, or --subject, and not both');

@@ -3,7 +3,6 @@ import {
   type Access,
   type AccessDraft,
   accessPath,
-  changeAccess,
   NO_ACCESS,
   readAccess,
 } from '../../auth/access.ts';
@@ -19,6 +18,7 @@ import {
 import { hashPassword } from '../../auth/passwords.ts';
 import type { Role } from '../../auth/roles.ts';
 import { toIso } from '../../auth/time.ts';
+import { changeShared } from '../../app/cluster/settings-file.ts';
 import type { Context } from '../../app/context.ts';
 import { requireWritable } from '../../store/hosts/host-record.ts';
 import { askPassword } from './password.ts';
@@ -36,7 +36,7 @@ export async function usersAdd({ data, name }: Named, role: Role, context: Conte
   requireUnused(currentAccess(data), name);
   requireWritable(context.disk, data);
   const password = await hashPassword(await askPassword(name, context));
-  await changeAccess(context.disk, data, (draft, now) =>
+  await changeShared(data, context.disk, (draft, now) =>
     addAccount(draft, { name, role, disabled: false, created: now, password }),
   );
   context.print(`added ${name} as ${role}`);
@@ -112,7 +112,7 @@ async function changeAccount<T>(
 ): Promise<T> {
   requireAccount(currentAccess(data), name);
   requireWritable(disk, data);
-  return changeAccess(disk, data, change);
+  return changeShared(data, disk, change);
 }
 
 function currentAccess(data: string): Access {

@@ -2,11 +2,13 @@
 import type { Command } from 'commander';
 import type { Context } from '../../app/context.ts';
 import type { ServeOptions } from '../../app/server-options.ts';
+import { CatalogError } from '../../errors.ts';
 import { DEFAULT_SETTINGS } from '../../pages/shop/settings.ts';
 import { DEFAULT_AUDIT_BYTES } from '../../resources/audit.ts';
 import { DEFAULT_CHECKPOINT_BYTES, DEFAULT_HISTORY_BYTES } from '../../store/files/file-log.ts';
 import { type Common, command } from '../command.ts';
 import { addArchiveFlags } from '../flags/archive.ts';
+import { addClusterFlags } from '../flags/cluster.ts';
 import { flag } from '../flags/flag.ts';
 import { addLimitFlags, addTimeoutFlags } from '../flags/limits.ts';
 import { addHostFlags, followOptionsOf, type HostFlags } from '../flags/hosts.ts';
@@ -59,6 +61,7 @@ export function declareServe(program: Command, context: Context): void {
   addChangeFlags(serve);
   addArchiveFlags(serve);
   addHostFlags(serve);
+  addClusterFlags(serve);
   addLoggingFlags(serve);
   addLimitFlags(serve);
   addTimeoutFlags(serve);
@@ -88,6 +91,9 @@ function addChangeFlags(serve: Command): void {
 function serveOptionsOf(flags: ServeFlags): ServeOptions {
   const { follow: _, ...rest } = flags;
   const follow = followOptionsOf(flags);
+  if (follow !== undefined && flags.log !== undefined) {
+    throw new CatalogError('usage', 'a host has --log or --follow, and not both');
+  }
   return {
     ...rest,
     ...(follow !== undefined && { follow }),

@@ -56,6 +56,7 @@ const PASSING: ReadonlySet<Code> = new Set<Code>([
   'busy',
   'primary_unreachable',
   'write_unknown',
+  'log_unavailable',
   'not_primary',
   'cut_off',
 ]);

@@ -42,6 +42,7 @@ export const changeSetShape = v.object({
   previous: shapes.digest,
   time: v.string(),
   last_ids: shapes.lastIds,
+  writer: v.optional(v.string()),
   put: shapes.rows,
   delete: shapes.ids,
   before: v.optional(shapes.rows),

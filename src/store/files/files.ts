@@ -19,6 +19,8 @@ export const BASE = 'catalog.json';
 export const HEAD = 'head.json';
 export const CHANGES = 'changes';
 export const LOCK = 'lock';
+/** The settings of a host that shares its log; their presence says that it does. */
+export const CLUSTER = 'cluster.json';
 
 const CHANGE_SET = /^(\d{12})\.json$/;
 

@@ -2,57 +2,47 @@
  * The one writer: group, draft, log, state, answers, listeners.
  *
  * Invariants:
- * 1. At most one group is being committed. The next one is formed when that one is settled, so a
- *    transaction never sees a draft that can still fail, and a failed group fails its own members
- *    and nobody else.
+ * 1. At most one group is being committed, and the next one is formed when it is settled. So a
+ *    transaction sees no draft that can still fail, and a failed group fails its own members alone.
  * 2. The log takes a change set first, then the state moves, then its transactions are answered,
  *    then the listeners are called. Readers see durable rows only.
  * 3. A transaction is answered after its group: everything that it saw of the group is durable then.
- * 4. A transaction has no effects beyond its draft, so that a group could be run again.
+ * 4. A transaction has no effects beyond its draft. If hosts share a log and another one was first,
+ *    the others' change sets are applied, and the same transactions run again on a new draft.
  * 5. A change set that another host has made enters through the same queue, never beside a draft.
+ * 6. A transaction whose change set may be in the shared log is never refused: it is answered when
+ *    the outcome is known, or with `write_unknown` after {@link SharedLog.timeoutMs}.
  */
 import type { Low } from 'lowdb';
 import { CatalogError, endsWriting, messageOf } from '../../errors.ts';
-import type { Change } from '../../model/change.ts';
 import { inSlices } from '../../slices.ts';
-import {
-  type ChangeSet,
-  type ChangeSetContent,
-  charactersIn,
-  type EncodedChangeSet,
-  rowsIn,
-} from '../change-set.ts';
-import { encodeChangeSet, encodeInParts } from '../files/change-set.ts';
-import { reasonOf } from '../files/files.ts';
+import type { Appended, ChangeLog } from '../change-log.ts';
+import { type ChangeSetContent, type EncodedChangeSet, rowsIn } from '../change-set.ts';
 import type { Log } from '../log.ts';
 import type { StoreObserver } from '../observer.ts';
 import type { State } from '../state.ts';
 import type { Draft, LongTransaction, Transaction } from './draft.ts';
 import { type Group, type Job, runGroup } from './group.ts';
+import { type Foreign, isForeign, WriteQueue } from './queue.ts';
+import { type CommitListener, encode, LocalCommits, refusedByDisk } from './local-commits.ts';
+import { isEndOfLog, SharedCommits, unavailable, unknownOutcome } from './shared-commits.ts';
 
-/**
- * Change sets of more rows, or of about more characters, are encoded and planned in slices. A
- * millisecond encodes some 150,000 characters.
- */
-const MAX_AT_ONCE = { rows: 500, characters: 512 * 1024 };
-
-/** One commit, as listeners see it. */
-export interface Commit {
-  readonly changeSet: ChangeSet;
-  /** The rows of the change set, before and after. */
-  readonly changes: readonly Change[];
-  /** The bytes of the change set as it is kept. */
-  readonly bytes: number;
+/** The log that this host shares with others. */
+export interface SharedLog {
+  readonly log: ChangeLog;
+  /** See {@link ChangeSetContent.writer}. */
+  readonly writer: string;
+  /** Milliseconds that a transaction waits for the log. */
+  readonly timeoutMs: number;
 }
 
-export type CommitListener = (commit: Commit) => void;
-
 interface Callbacks {
-  /** Called if a checkpoint fails. The store continues. */
+  /** Called if a checkpoint or an attempt to reach the shared log fails. The store continues. */
   readonly onError: (error: unknown) => void;
   /** Called if memory or disk can no longer be known. The process has to end. */
   readonly onFatal: (error: unknown) => void;
   readonly observer?: StoreObserver | undefined;
+  readonly shared?: SharedLog | undefined;
 }
 
 /** What became of a group. */
@@ -64,29 +54,23 @@ interface Outcome {
   readonly refused: boolean;
 }
 
-/** A change set of another host that waits for its turn. */
-interface Received {
-  readonly received: EncodedChangeSet;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
-
 export class Committer {
-  readonly #low: Low<State>;
-  readonly #log: Log;
+  readonly #local: LocalCommits;
+  readonly #shared: SharedCommits | null;
   readonly #callbacks: Callbacks;
-  readonly #listeners: CommitListener[] = [];
-  #queue: (Job | Received)[] = [];
+  readonly #queue = new WriteQueue();
   #running: Promise<void> | null = null;
-  #checkpoint: Promise<void> | null = null;
   #closed = false;
   /** Why nothing more may be committed: only a new start knows what is on the disk. */
   #fatality: unknown = null;
+  /** Why no transaction is taken: the shared log does not answer, or cannot be read on. */
+  #unavailable: CatalogError | null = null;
 
   /** @param low the database over `log`, already read. */
   constructor(low: Low<State>, log: Log, callbacks: Callbacks) {
-    this.#low = low;
-    this.#log = log;
+    const { onError, shared } = callbacks;
+    this.#local = new LocalCommits(low, log, { onError, onFatal: (error) => this.#end(error) });
+    this.#shared = shared ? new SharedCommits(shared.log, this.#local, { onError }) : null;
     this.#callbacks = callbacks;
   }
 
@@ -98,20 +82,19 @@ export class Committer {
   /**
    * Runs a transaction. Transactions run in the order of the calls.
    *
-   * @param run synchronous, and without effects beyond its draft.
+   * @param run synchronous, and without effects beyond its draft: it may run more than once.
    * @returns what `run` returned, once it is durable.
    * @throws what `run` throws; CatalogError `integrity`, `referred_to`, `write_refused`,
-   *   `store_closed`. Nothing was changed in these cases.
+   *   `store_closed`, `log_unavailable`. Nothing was changed in these cases. CatalogError
+   *   `write_unknown` if the shared log may have taken it.
    */
   submit<T>(run: (draft: Transaction) => T): Promise<T> {
     return this.#enqueue((draft) => draft.run(run), false);
   }
 
   /**
-   * Runs a transaction that does much, in slices between which the event loop turns. It is a group
-   * of its own: until it is committed no other transaction runs, and readers see the state before.
-   *
-   * @returns and throws as {@link Committer.submit}.
+   * Runs a transaction that does much, in slices. It is a group of its own: until it is committed no
+   * other transaction runs. See {@link Committer.submit}.
    */
   submitLong<T>(run: LongTransaction<T>): Promise<T> {
     return this.#enqueue((draft) => inSlices(draft.runInParts(run)), true);
@@ -119,7 +102,10 @@ export class Committer {
 
   #enqueue<T>(run: (draft: Draft) => T | Promise<T>, alone: boolean): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#wait({ run, alone, resolve: resolve as (value: unknown) => void, reject });
+      const submitted = performance.now();
+      const job = { run, alone, submitted, resolve: resolve as (value: unknown) => void, reject };
+      if (this.#unavailable === null) this.#wait(job);
+      else reject(this.#unavailable);
     });
   }
 
@@ -132,11 +118,23 @@ export class Committer {
    */
   receive(received: EncodedChangeSet): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#wait({ received, resolve, reject });
+      this.#wait({ take: () => this.#receive(received).then(resolve), reject });
     });
   }
 
-  #wait(job: Job | Received): void {
+  /**
+   * Takes what other hosts have appended to the shared log.
+   *
+   * @param target the sequence that the log is known to have; nothing is read if it is here.
+   * @throws CatalogError `log_unavailable` if this host cannot go on with the log, `store_closed`.
+   */
+  catchUp(target: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#wait({ take: () => this.#catchUp(target).then(resolve), reject });
+    });
+  }
+
+  #wait(job: Job | Foreign): void {
     if (this.#closed) {
       job.reject(new CatalogError('store_closed', 'the server is shutting down'));
       return;
@@ -147,31 +145,36 @@ export class Committer {
 
   /** Calls `listener` after every commit. A listener that throws does not affect the commit. */
   listen(listener: CommitListener): void {
-    this.#listeners.push(listener);
+    this.#local.listen(listener);
   }
 
   /** Takes no more transactions, and waits for those it has and for a checkpoint under way. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#shared?.close();
     await this.#running;
-    await this.#checkpoint;
+    await this.#local.close();
   }
 
-  /** Never rejects: nobody would see it, and later transactions would wait for ever. */
+  /**
+   * Never rejects: nobody would see it, and later transactions would wait for ever. Every turn
+   * awaits something, so that this cannot end before the caller knows that it runs.
+   */
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
       const begun = performance.now();
       try {
-        const [next] = this.#queue;
-        if (next !== undefined && 'received' in next) {
-          this.#queue = this.#queue.slice(1);
-          await this.#commitReceived(next, begun);
+        const next = this.#queue.first;
+        if (next !== undefined && isForeign(next)) {
+          this.#queue.remove(1);
+          await next.take().catch((error: unknown) => next.reject(this.#refusal(error)));
         } else {
-          const group = await runGroup(this.#low.data, transactionsOf(this.#queue));
-          this.#queue = this.#queue.slice(group.jobs.length);
+          const writer = this.#callbacks.shared?.writer;
+          const group = await runGroup(this.#local.state, this.#queue.transactions(), writer);
+          this.#queue.remove(group.jobs.length);
           await this.#commitGroup(group, begun);
         }
-        if (!this.#low.data.settled) await inSlices(this.#low.data.settle());
+        await this.#local.settle();
       } catch (error) {
         this.#fail(error);
       }
@@ -188,8 +191,7 @@ export class Committer {
   #end(fatality: unknown): void {
     this.#fatality = fatality;
     this.#closed = true;
-    for (const job of this.#queue) job.reject(fatality);
-    this.#queue = [];
+    this.#queue.rejectAll(fatality);
     this.#callbacks.onFatal(fatality);
   }
 
@@ -198,7 +200,12 @@ export class Committer {
     let refused = false;
     if (content !== null) {
       try {
-        await this.#commit(content);
+        const change = await encode(content);
+        if (this.#shared === null) await this.#local.commit(change);
+        else if ((await this.#append(this.#shared, change, group)) === 'conflict') {
+          this.#runAgain(jobs);
+          return;
+        }
       } catch (error) {
         refused = true;
         const refusal = this.#refusal(error);
@@ -210,49 +217,66 @@ export class Committer {
     this.#report({ transactions: jobs.length, content, begun, refused });
   }
 
-  async #commitReceived({ received, resolve, reject }: Received, begun: number): Promise<void> {
-    const { changeSet } = received;
-    const { sequence, digest } = this.#low.data;
-    if (changeSet.sequence !== sequence + 1 || changeSet.previous !== digest) {
-      const what = `change set ${changeSet.sequence} does not follow ${sequence} of this store`;
-      reject(new CatalogError('history_differs', `${what}: the stores have different histories`));
-      return;
-    }
-    let refused = false;
-    try {
-      await this.#append(received);
-      resolve();
-    } catch (error) {
-      refused = true;
-      reject(this.#refusal(error));
-    }
-    this.#report({ transactions: 1, content: changeSet, begun, refused });
+  /** @returns `conflict` once the others' change sets are here. */
+  #append(shared: SharedCommits, change: EncodedChangeSet, group: Group): Promise<Appended> {
+    return this.#withTimeout(group, async () => {
+      const appended = await shared.append(change);
+      if (appended === 'conflict') await shared.catchUp();
+      return appended;
+    });
   }
 
-  async #commit(content: ChangeSetContent): Promise<void> {
-    const encoded = isLarge(content)
-      ? await inSlices(encodeInParts(content))
-      : encodeChangeSet(content);
-    await this.#append(encoded);
+  /** Transactions whose time is over do not run again: they have an answer already, or get one. */
+  #runAgain(jobs: readonly Job[]): void {
+    const oldest = performance.now() - (this.#callbacks.shared?.timeoutMs ?? 0);
+    const late = jobs.filter(({ submitted }) => submitted < oldest);
+    for (const job of late) job.reject(unavailable('other hosts wrote first each time'));
+    this.#queue.putBack(jobs.filter(({ submitted }) => submitted >= oldest));
   }
 
-  async #append(encoded: EncodedChangeSet): Promise<void> {
-    this.#checkpointIfDue();
-    const { changeSet } = encoded;
-    // The state does not move in between: one change set is committed at a time.
-    const plan = isLarge(changeSet) ? await inSlices(this.#low.data.plan(changeSet)) : undefined;
-    await this.#log.append(encoded);
-    let changes: readonly Change[];
+  async #receive(received: EncodedChangeSet): Promise<void> {
+    const begun = performance.now();
+    this.#local.requireNext(received.changeSet);
+    let refused = true;
     try {
-      changes = this.#low.data.apply(changeSet, plan);
+      await this.#local.commit(received);
+      refused = false;
+    } finally {
+      this.#report({ transactions: 1, content: received.changeSet, begun, refused });
+    }
+  }
+
+  async #catchUp(target: number): Promise<void> {
+    const shared = this.#shared;
+    if (shared === null || this.#local.state.sequence >= target) return;
+    await this.#withTimeout(null, () => shared.catchUp());
+  }
+
+  /**
+   * Runs what waits for the shared log. After its time, the transactions that wait for it are
+   * answered, and none is taken until it has ended.
+   */
+  async #withTimeout<T>(group: Group | null, run: () => Promise<T>): Promise<T> {
+    const timer = setTimeout(() => this.#stall(group), this.#callbacks.shared?.timeoutMs);
+    try {
+      const result = await run();
+      this.#unavailable = null;
+      return result;
     } catch (error) {
-      this.#end(error);
+      // Nothing can follow what this host cannot take.
+      if (isEndOfLog(error)) throw (this.#unavailable = unavailable(messageOf(error), error));
+      this.#unavailable = null;
       throw error;
+    } finally {
+      clearTimeout(timer);
     }
-    for (const listener of this.#listeners) {
-      // Answers are microtasks of this turn, so that they come first.
-      setImmediate(() => listener({ changeSet, changes, bytes: encoded.bytes.length }));
-    }
+  }
+
+  #stall(group: Group | null): void {
+    this.#unavailable = unavailable('the log of changes does not answer');
+    for (const job of group?.dependent ?? []) job.reject(unknownOutcome());
+    for (const answer of group?.settle ?? []) answer();
+    this.#queue.rejectTransactions(this.#unavailable);
   }
 
   #report({ transactions, content, begun, refused }: Outcome): void {
@@ -264,37 +288,13 @@ export class Committer {
     });
   }
 
-  /** The new base is as of the last commit. Commits go on while it is written. */
-  #checkpointIfDue(): void {
-    if (this.#checkpoint !== null || !this.#log.checkpointDue) return;
-    this.#checkpoint = this.#low
-      .write()
-      .catch(this.#callbacks.onError)
-      .finally(() => {
-        this.#checkpoint = null;
-      });
-  }
-
   #refusal(cause: unknown): unknown {
     if (this.#fatality !== null) return this.#fatality;
     if (endsWriting(cause)) this.#end(cause);
     if (cause instanceof CatalogError) return cause;
-    return new CatalogError(
-      'write_refused',
-      `the disk refused the write (${reasonOf(cause)}); nothing was changed`,
-      { cause },
-    );
+    // The shared log has the change set: only a new start brings this host in step with it.
+    if (this.#shared !== null) this.#fail(cause);
+    if (this.#fatality !== null) return this.#fatality;
+    return refusedByDisk(cause);
   }
-}
-
-/** The transactions up to the next change set of another host. */
-function* transactionsOf(queue: readonly (Job | Received)[]): Generator<Job> {
-  for (const job of queue) {
-    if ('received' in job) return;
-    yield job;
-  }
-}
-
-function isLarge(content: ChangeSetContent): boolean {
-  return rowsIn(content) > MAX_AT_ONCE.rows || charactersIn(content) > MAX_AT_ONCE.characters;
 }

@@ -247,8 +247,8 @@ export class Draft implements Transaction {
     return atOnce(this.changeSetInParts(time));
   }
 
-  /** The same, in steps. */
-  *changeSetInParts(time: string): Generator<undefined, ChangeSetContent | null> {
+  /** The same, in steps. @param writer see {@link ChangeSetContent.writer}. */
+  *changeSetInParts(time: string, writer?: string): Generator<undefined, ChangeSetContent | null> {
     const put: Partial<Record<KindName, Row[]>> = {};
     const deleted: Partial<Record<KindName, number[]>> = {};
     const before: Partial<Record<KindName, Row[]>> = {};
@@ -275,7 +275,8 @@ export class Draft implements Transaction {
     if (empty) return null;
     const { sequence, digest } = this.#state;
     const last_ids: LastIds = Object.fromEntries(this.#lastIds);
-    const head = { sequence: sequence + 1, previous: digest, time, last_ids };
+    const named = writer === undefined ? {} : { writer };
+    const head = { sequence: sequence + 1, previous: digest, time, last_ids, ...named };
     return { ...head, put, delete: deleted, before };
   }
 

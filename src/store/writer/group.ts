@@ -16,6 +16,8 @@ export interface Job {
   readonly run: (draft: Draft) => unknown;
   /** Whether it is a group of its own, and run in slices. */
   readonly alone: boolean;
+  /** When it was submitted, on the clock of `performance.now`. */
+  readonly submitted: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -34,8 +36,13 @@ export interface Group {
  * Runs transactions one after the other on one draft of the state, until the group is full.
  *
  * @param queue of at least one transaction.
+ * @param writer see {@link ChangeSetContent.writer}.
  */
-export async function runGroup(state: State, queue: Iterable<Job>): Promise<Group> {
+export async function runGroup(
+  state: State,
+  queue: Iterable<Job>,
+  writer?: string,
+): Promise<Group> {
   const draft = new Draft(state);
   const end = performance.now() + MAX_GROUP.milliseconds;
   const jobs: Job[] = [];
@@ -56,6 +63,6 @@ export async function runGroup(state: State, queue: Iterable<Job>): Promise<Grou
     if (job.alone || jobs.length === MAX_GROUP.transactions) break;
     if (draft.characters >= MAX_GROUP.characters || performance.now() >= end) break;
   }
-  const content = await inSlices(draft.changeSetInParts(new Date().toISOString()));
+  const content = await inSlices(draft.changeSetInParts(new Date().toISOString(), writer));
   return { jobs, content, settle, dependent };
 }

@@ -91,6 +91,8 @@ test('serve --help groups its flags, and ends with examples', async () => {
     'Audit trail',
     'Changes',
     'Archive',
+    'Hosts',
+    'Several hosts',
     'Log and metrics',
     'Limits',
     'Timeouts',

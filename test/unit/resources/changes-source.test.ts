@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { Arrivals } from '../../../src/resources/changes/arrivals.ts';
 import { ChangeSource } from '../../../src/resources/changes/change-source.ts';
 import type { ChangeSet } from '../../../src/store/change-set.ts';
-import type { CommitListener } from '../../../src/store/writer/committer.ts';
+import type { CommitListener } from '../../../src/store/writer/local-commits.ts';
 
 test('who waits is answered by the change set, by the end of the time, by a signal or by the close', async () => {
   let sequence = 3;

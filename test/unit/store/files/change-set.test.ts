@@ -75,11 +75,15 @@ const changeSet: fc.Arbitrary<ChangeSetContent> = fc.record(
     previous: digest,
     time: fc.constant('2024-02-29T12:00:00.000Z'),
     last_ids: some(fc.maxSafeNat()),
+    writer: fc.string({ maxLength: 16 }),
     put: some(fc.uniqueArray(row, { maxLength: 4, selector: (one) => one.id })),
     delete: some(fc.array(id, { maxLength: 4 })),
     before: some(fc.uniqueArray(row, { maxLength: 4, selector: (one) => one.id })),
   },
-  { noNullPrototype: true },
+  {
+    noNullPrototype: true,
+    requiredKeys: ['sequence', 'previous', 'time', 'last_ids', 'put', 'delete', 'before'],
+  },
 );
 
 /** Whether reading is refused as damage, by a message that begins with the name of the file. */

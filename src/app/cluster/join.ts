@@ -1,0 +1,78 @@
+/** The start of a host that shares its log: first its store, then its accounts and keys. */
+import { loadKeys } from '../../auth/keys.ts';
+import { exclusively } from '../../auth/private-file.ts';
+import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
+import { WebhookKey } from '../../auth/webhook-key.ts';
+import type { Disk } from '../../disk/disk.ts';
+import type { Cluster } from '../../hosts/cluster/cluster.ts';
+import { Passing } from '../../hosts/cluster/passing.ts';
+import { Forwarder } from '../../hosts/forwarding/forwarder.ts';
+import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports.ts';
+import type { Forward } from '../../http/router.ts';
+import type { Store } from '../../store/store.ts';
+import type { Monitor } from '../catalog-monitor.ts';
+import { type ClusterSettings, DEFAULT_LOG_TIMEOUT_MS } from './options.ts';
+import { keepClusterSettings } from './settings-file.ts';
+
+/** Milliseconds that the writer has beyond the time in which it answers without the log. */
+const WRITER_SILENCE_MS = 5000;
+
+interface Host {
+  /** The data directory. */
+  readonly data: string;
+  readonly disk: Disk;
+  /** The value of CATALOG_JWT_SECRET. */
+  readonly secret: string | undefined;
+}
+
+/** What a catalog needs of the cluster that its host has joined. */
+export interface Membership {
+  readonly credentials: SharedFiles;
+  readonly forwarding: () => Forward | null;
+  readonly figures: () => Cluster['figures'];
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Joins the hosts that share the log, and follows it.
+ *
+ * @throws CatalogError `history_differs`, `history_gone`, `log_unavailable`, `key_file`,
+ *   `access_file`; what the disk throws.
+ */
+export async function joinCluster(
+  cluster: Cluster,
+  store: Store,
+  settings: ClusterSettings & { readonly maxImport?: number | undefined },
+  { data, disk, secret }: Host,
+  monitor: Monitor,
+): Promise<Membership> {
+  await cluster.requireSameHistory(store);
+  await keepClusterSettings(disk, data, settings);
+  const onError = monitor.failed('accounts and keys of the other hosts are not taken');
+  const credentials = cluster.credentials(disk, data, onError);
+  await credentials.open(async () => {
+    await loadKeys(data, secret);
+    await new WebhookKey(data).id();
+  });
+  cluster.follow(store, {
+    onStanding: monitor.standing,
+    onError: monitor.failed('the host does not take the changes of others'),
+  });
+  const { maxImport: maxBody = MAX_IMPORT_BYTES, logTimeout = DEFAULT_LOG_TIMEOUT_MS } = settings;
+  const passing = new Passing({
+    // The writer itself answers when the log is silent; only then is it silent itself.
+    forwarder: new Forwarder({ maxBody, idleMs: logTimeout + WRITER_SILENCE_MS }),
+    cluster,
+    catchUp: (sequence) => store.catchUp(sequence),
+    pullAccounts: () => exclusively(data, () => credentials.pull()),
+  });
+  return {
+    credentials,
+    forwarding: () => passing.forwarding(),
+    figures: () => cluster.figures,
+    async close() {
+      await credentials.close();
+      await cluster.close();
+    },
+  };
+}

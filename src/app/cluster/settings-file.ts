@@ -1,0 +1,86 @@
+/**
+ * `cluster.json` of a data directory: how its host reaches the log that it shares. Commands that
+ * change accounts or keys find it there, and so need no flags. It names files, and holds no secret.
+ */
+import { join, resolve } from 'node:path';
+import * as v from 'valibot';
+import { type AccessDraft, changeAccess } from '../../auth/access.ts';
+import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
+import type { Disk } from '../../disk/disk.ts';
+import { withOpen, writeDurably } from '../../disk/durable-file.ts';
+import { CatalogError } from '../../errors.ts';
+import { formatLogAddress, parseLogAddress } from '../../hosts/cluster/address.ts';
+import { CLUSTER } from '../../store/files/files.ts';
+import { openCluster } from './open.ts';
+import type { ClusterSettings } from './options.ts';
+
+const shape = v.object({
+  log: v.string(),
+  logCa: v.optional(v.string()),
+  logCert: v.optional(v.string()),
+  logKey: v.optional(v.string()),
+  logUser: v.optional(v.string()),
+  logPasswordFile: v.optional(v.string()),
+});
+
+/** Writes the settings of a host that shares a log. @throws what the disk throws. */
+export async function keepClusterSettings(
+  disk: Disk,
+  directory: string,
+  settings: ClusterSettings,
+): Promise<void> {
+  const { log, logCa, logCert, logKey, logUser, logPasswordFile } = settings;
+  if (log === undefined) return;
+  const content: v.InferInput<typeof shape> = {
+    log: formatLogAddress(log),
+    logCa: absolute(logCa),
+    logCert: absolute(logCert),
+    logKey: absolute(logKey),
+    logUser,
+    logPasswordFile: absolute(logPasswordFile),
+  };
+  const bytes = Buffer.from(`${JSON.stringify(content, null, 1)}\n`);
+  await withOpen(disk, directory, (fd) => writeDurably(disk, join(directory, CLUSTER), bytes, fd));
+}
+
+/** A command may run in another working directory. */
+function absolute(path: string | undefined): string | undefined {
+  return path === undefined ? undefined : resolve(path);
+}
+
+/**
+ * What the accounts and keys of a directory are copies of, for a command.
+ *
+ * @returns undefined if the host of the directory shares no log.
+ * @throws CatalogError `usage` if `cluster.json` cannot be used.
+ */
+export function sharedFilesOf(directory: string, disk: Disk): SharedFiles | undefined {
+  const path = join(directory, CLUSTER);
+  const bytes = disk.read(path);
+  if (bytes === null) return undefined;
+  const cluster = openCluster(settingsIn(path, bytes), disk);
+  return cluster?.credentials(disk, directory, () => {});
+}
+
+/** Changes accounts or revocations for a command: those of all hosts, if they are shared. */
+export function changeShared<T>(
+  directory: string,
+  disk: Disk,
+  change: (draft: AccessDraft, now: number) => T,
+): Promise<T> {
+  const shared = sharedFilesOf(directory, disk);
+  return changeAccess(disk, directory, change, undefined, undefined, shared);
+}
+
+function settingsIn(path: string, bytes: Buffer): ClusterSettings {
+  try {
+    const { log, ...files } = v.parse(shape, JSON.parse(bytes.toString()));
+    return { ...files, log: parseLogAddress(log) };
+  } catch (cause) {
+    throw new CatalogError(
+      'usage',
+      `${path} does not say how the log is reached; start serve --log, which writes it again`,
+      { cause },
+    );
+  }
+}

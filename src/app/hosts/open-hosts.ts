@@ -1,0 +1,48 @@
+/** What a server is to other hosts. */
+import type { CredentialSource } from '../../auth/credentials.ts';
+import { secretFingerprint, WatchedCredentialFiles } from '../../auth/sharing/credential-files.ts';
+import { HostRole } from '../../hosts/primary/host-role.ts';
+import { Hosts } from '../../hosts/primary/host-service.ts';
+import type { Store } from '../../store/store.ts';
+import type { Monitor } from '../catalog-monitor.ts';
+import type { Context } from '../context.ts';
+import type { Changes } from '../webhooks/open.ts';
+
+/** What the composition or a test provides. */
+export interface HostSeams {
+  /** Of a host that follows another one: which credentials of its files count. */
+  readonly confirmed?: (credentials: CredentialSource) => CredentialSource;
+  /** Milliseconds after which a stream of change sets without any gets an empty line. */
+  readonly emptyLineMs?: number;
+}
+
+/** @returns what other hosts ask of this one, and its role among them. */
+export function openHosts(
+  directory: string,
+  { store, changes }: { readonly store: Store; readonly changes: Changes },
+  { disk, env }: Pick<Context, 'disk' | 'env'>,
+  monitor: Monitor,
+  { emptyLineMs, confirmed }: HostSeams,
+): { readonly role: HostRole; readonly hosts: Hosts } {
+  const onSucceeded = (message: string) => {
+    monitor.log.warn(message);
+    void changes.endDeliveries().catch(monitor.failed('deliveries to webhooks could not be ended'));
+  };
+  const role = new HostRole({
+    disk,
+    directory,
+    store,
+    follows: confirmed !== undefined,
+    onSucceeded,
+  });
+  const secret = env['CATALOG_JWT_SECRET'];
+  const hosts = new Hosts({
+    store,
+    role,
+    files: new WatchedCredentialFiles(directory, secret === undefined),
+    secret: secretFingerprint(secret),
+    arrivals: changes.arrivals,
+    emptyLineMs,
+  });
+  return { role, hosts };
+}

@@ -1,0 +1,71 @@
+/** Opens the store of a server, alone or with the hosts that share its log. */
+import type { Cluster } from '../hosts/cluster/cluster.ts';
+import { hasStore, Store } from '../store/store.ts';
+import type { Monitor } from './catalog-monitor.ts';
+import { joinCluster, type Membership } from './cluster/join.ts';
+import { openCluster } from './cluster/open.ts';
+import type { ClusterSettings } from './cluster/options.ts';
+import type { Context } from './context.ts';
+
+interface Settings extends ClusterSettings {
+  readonly data: string;
+  readonly history: number;
+  readonly checkpointSize?: number | undefined;
+  readonly maxImport?: number | undefined;
+}
+
+export interface OpenStore {
+  readonly store: Store;
+  /** Null if this host shares no log. */
+  readonly membership: Membership | null;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * @param follows whether this host follows another one: then there has to be a store.
+ * @throws CatalogError as {@link Store.open} and {@link joinCluster}.
+ */
+export async function openStore(
+  settings: Settings,
+  { disk, env }: Pick<Context, 'disk' | 'env'>,
+  monitor: Monitor,
+  follows: boolean,
+): Promise<OpenStore> {
+  const { data, history, checkpointSize: smallestCheckpoint } = settings;
+  const cluster = openCluster(settings, disk);
+  const store = await Store.open({
+    directory: data,
+    command: 'serve',
+    create: !follows,
+    follows,
+    ...(await partIn(cluster, data, disk)),
+    disk,
+    history,
+    smallestCheckpoint,
+    onError: monitor.failed('the store goes on, but'),
+    onFatal: monitor.fatal,
+    observer: monitor.observer,
+  });
+  try {
+    const host = { data, disk, secret: env['CATALOG_JWT_SECRET'] };
+    const membership = cluster && (await joinCluster(cluster, store, settings, host, monitor));
+    return {
+      store,
+      membership,
+      async close() {
+        await membership?.close();
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** What a store has of the log; a new store begins with the history of the log. */
+async function partIn(cluster: Cluster | null, data: string, disk: Context['disk']) {
+  if (cluster === null) return {};
+  const origin = hasStore(data, disk) ? undefined : await cluster.origin();
+  return { origin, shared: cluster.shared };
+}

@@ -1,0 +1,69 @@
+/** The flags of `serve` for the log that several hosts share. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { messageOf } from '../../errors.ts';
+import { DEFAULT_LOG_TIMEOUT_MS } from '../../app/cluster/options.ts';
+import { type LogAddress, LOOPBACK, parseLogAddress } from '../../hosts/cluster/address.ts';
+import { flag } from './flag.ts';
+import { parseTimeout } from './limits.ts';
+import { parseFile } from './values.ts';
+
+export function addClusterFlags(serve: Command): void {
+  serve
+    .optionsGroup('Several hosts:')
+    .addOption(
+      flag<LogAddress | undefined>(
+        '--log <url>',
+        'etcd that keeps the changes of all hosts, such as etcd://a:2379,b:2379,c:2379/shop',
+        parseLog,
+      ),
+    )
+    .addOption(flag('--log-ca <file>', "certificates that sign those of etcd's nodes", parseFile))
+    .addOption(flag('--log-cert <file>', "this host's certificate for etcd", parseFile))
+    .addOption(flag('--log-key <file>', 'the key of that certificate', parseFile))
+    .addOption(flag('--log-user <name>', 'user of etcd', parseUser))
+    .addOption(flag('--log-password-file <file>', 'file with the password of that user', parseFile))
+    .addOption(
+      flag('--log-timeout <duration>', 'for a write to wait for etcd', parseTimeout, {
+        value: DEFAULT_LOG_TIMEOUT_MS,
+        shown: `${DEFAULT_LOG_TIMEOUT_MS / 1000}s`,
+      }),
+    )
+    .addOption(
+      flag(
+        '--advertise <url>',
+        'where the other hosts reach this one, such as https://a.example:8000',
+        parseAdvertised,
+      ),
+    );
+}
+
+function parseLog(text: string): LogAddress {
+  try {
+    return parseLogAddress(text);
+  } catch (error) {
+    throw new InvalidArgumentError(messageOf(error));
+  }
+}
+
+function parseUser(text: string): string {
+  if (text !== '') return text;
+  throw new InvalidArgumentError('Name a user of etcd.');
+}
+
+/**
+ * Tokens and passwords cross to the address, so it has TLS unless it is of this machine.
+ *
+ * @returns an origin, without a path.
+ */
+function parseAdvertised(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isOrigin = url !== null && `${url.origin}/` === `${text.replace(/\/$/, '')}/`;
+  if (isOrigin && (url.protocol === 'https:' || isLoopback(url))) return url.origin;
+  throw new InvalidArgumentError(
+    'Give https, host and port, such as https://a.example:8000; http only for a loopback address.',
+  );
+}
+
+function isLoopback({ protocol, hostname }: URL): boolean {
+  return protocol === 'http:' && LOOPBACK.test(hostname);
+}

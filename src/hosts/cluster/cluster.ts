@@ -1,0 +1,94 @@
+/** A host's part in a cluster: the log that it shares, and what it knows of the other hosts. */
+import { randomBytes } from 'node:crypto';
+import type { Disk } from '../../disk/disk.ts';
+import type { Store } from '../../store/store.ts';
+import type { SharedLog } from '../../store/writer/committer.ts';
+import { endpointsOf, type LogAddress } from './address.ts';
+import { type Certificates, EtcdClient, type Login } from './etcd-client.ts';
+import { EtcdCredentials } from './etcd-credentials.ts';
+import { EtcdLog } from './etcd-log.ts';
+import { originOf, requireSameHistory } from './joining.ts';
+import { Registry } from './registry.ts';
+import { Trimming } from './trimming.ts';
+import { LogFollower, type Standing } from './log-follower.ts';
+
+/** How a host reaches the log. */
+export interface ClusterOptions {
+  readonly address: LogAddress;
+  readonly certificates: Certificates;
+  readonly login: Login | null;
+  /** Milliseconds that a write waits for the log. */
+  readonly timeoutMs: number;
+  /** The origin at which the other hosts reach this one; null if they do not. */
+  readonly origin: string | null;
+}
+
+export interface ClusterCallbacks {
+  readonly onStanding: (standing: Standing) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+export class Cluster {
+  /** What a store of this host commits through. */
+  readonly shared: SharedLog;
+  readonly #client: EtcdClient;
+  readonly #log: EtcdLog;
+  readonly #origin: string | null;
+  #follower: LogFollower | null = null;
+  #registry: Registry | null = null;
+  #trimming: Trimming | null = null;
+
+  constructor({ address, certificates, login, timeoutMs, origin }: ClusterOptions) {
+    this.#origin = origin;
+    const endpoints = endpointsOf(address, certificates);
+    this.#client = new EtcdClient({ ...endpoints, certificates, login });
+    this.#log = new EtcdLog(this.#client);
+    this.shared = { log: this.#log, writer: randomBytes(8).toString('hex'), timeoutMs };
+  }
+
+  /** See {@link originOf}. */
+  origin(): Promise<string> {
+    return originOf(this.#log, () => randomBytes(32).toString('hex'));
+  }
+
+  /** See {@link requireSameHistory}. */
+  requireSameHistory(store: Store): Promise<void> {
+    return requireSameHistory(this.#log, store);
+  }
+
+  /** Follows the log from now on, and tells the other hosts that this one is there. */
+  follow(store: Store, callbacks: ClusterCallbacks): void {
+    const [client, log] = [this.#client, this.#log];
+    const follower = new LogFollower({ log, store, ...callbacks });
+    const registry = new Registry({
+      client,
+      name: this.shared.writer,
+      origin: this.#origin,
+      sequence: () => store.sequence,
+      isInStep: () => follower.standing === 'in step',
+    });
+    this.#follower = follower;
+    this.#registry = registry;
+    this.#trimming = new Trimming({ client, log, registry, onError: callbacks.onError });
+  }
+
+  /** The origin of the host to which writes are passed on; null if this one carries them out. */
+  get writerOrigin(): string | null {
+    return this.#registry?.writerOrigin ?? null;
+  }
+
+  /** The accounts and keys of all hosts, of which a directory has copies. */
+  credentials(disk: Disk, directory: string, onError: (error: unknown) => void): EtcdCredentials {
+    return new EtcdCredentials({ client: this.#client, disk, directory, onError });
+  }
+
+  /** Change sets that this host lacks, and seconds for which the log has been silent. */
+  get figures(): { readonly behind: number; readonly silence: number } {
+    const { behind, silence } = this.#follower ?? { behind: 0, silence: 0 };
+    return { behind, silence };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#follower?.close(), this.#registry?.close(), this.#trimming?.close()]);
+  }
+}

@@ -1,0 +1,247 @@
+/**
+ * Accounts, revocations and keys in one key of etcd, `credentials`, of which the files of every host
+ * are copies.
+ *
+ * Invariants:
+ * 1. A change compares the revision that it was made from, so that none is lost.
+ * 2. A host whose last confirmed copy is older than {@link UNCONFIRMED_MS} accepts no token. The time
+ *    counts from the sending of the question.
+ */
+import { join } from 'node:path';
+import * as v from 'valibot';
+import {
+  exclusively,
+  type PrivateFile,
+  readPrivate,
+  writePrivate,
+} from '../../auth/private-file.ts';
+import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
+import type { Disk } from '../../disk/disk.ts';
+import { readWithMode } from '../../disk/watched-file.ts';
+import { CatalogError } from '../../errors.ts';
+import type { EtcdClient } from './etcd-client.ts';
+import { transact } from './etcd-keys.ts';
+import { followKey } from './etcd-watch.ts';
+
+const KEY = 'credentials';
+
+/** Milliseconds for which a host that is cut off accepts tokens. */
+const UNCONFIRMED_MS = 10_000;
+
+/** Bytes of all files together: etcd takes requests of 1.5 MiB, and base64 adds a third. */
+const MAX_BYTES = 1024 * 1024;
+
+/** Times that a change is sent whose answer does not come. */
+const MAX_ATTEMPTS = 3;
+
+/** The files by their names, and the codes of their failures. */
+const FILES = {
+  'access.json': 'access_file',
+  'keys.json': 'key_file',
+  'webhook-key.json': 'key_file',
+} as const satisfies Record<string, PrivateFile['code']>;
+
+type FileName = keyof typeof FILES;
+const FILE_NAMES = Object.keys(FILES) as FileName[];
+
+/** The contents of the files. */
+type Contents = Partial<Record<FileName, object>>;
+
+const contentsShape = v.record(v.picklist(FILE_NAMES), v.record(v.string(), v.unknown()));
+
+/** What etcd has. */
+interface Shared {
+  /** '0' if there is no such key. */
+  readonly revision: string;
+  readonly contents: Contents;
+}
+
+interface Options {
+  readonly client: EtcdClient;
+  readonly disk: Disk;
+  /** The data directory. */
+  readonly directory: string;
+  /** Called with what keeps the files from being brought in step. */
+  readonly onError: (error: unknown) => void;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
+}
+
+export class EtcdCredentials implements SharedFiles {
+  readonly #options: Options;
+  readonly #now: () => number;
+  #shared: Shared = { revision: '0', contents: {} };
+  #confirmed = Number.NEGATIVE_INFINITY;
+  #end: () => Promise<void> = async () => {};
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#now = options.now ?? performance.now.bind(performance);
+  }
+
+  /**
+   * Brings the files in step, and keeps them in step. The files of the first host become the
+   * original.
+   *
+   * @param make makes the keys of a directory that has none.
+   * @throws CatalogError `log_unavailable`, and as {@link writePrivate}.
+   */
+  async open(make: () => Promise<void>): Promise<void> {
+    const { client, directory, onError } = this.#options;
+    await exclusively(directory, () => this.pull());
+    if (this.#shared.revision === '0') {
+      await make();
+      const contents = this.#read();
+      await transact(
+        client,
+        [{ key: KEY, revision: '0' }],
+        [{ put: KEY, value: JSON.stringify(contents) }],
+      );
+      await exclusively(directory, () => this.pull());
+    }
+    this.#end = followKey(client, KEY, {
+      decode: () => null,
+      ask: () => this.#ask(),
+      // The watch only says that there is something new.
+      listener: (shared) => void this.#follow(shared).catch(onError),
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#end();
+  }
+
+  requireConfirmed(): void {
+    if (this.#now() - this.#confirmed <= UNCONFIRMED_MS) return;
+    throw new CatalogError(
+      'log_unavailable',
+      `accounts and revocations have not been confirmed for ${UNCONFIRMED_MS / 1000} seconds, so no token is accepted; try again`,
+      { headers: { 'Retry-After': '2' } },
+    );
+  }
+
+  async pull(): Promise<void> {
+    await this.#take(await this.#ask());
+  }
+
+  async push({ path, code }: PrivateFile, content: object): Promise<void> {
+    const name = FILE_NAMES.find((each) => path.endsWith(`/${each}`) && FILES[each] === code);
+    if (name === undefined) throw new Error(`${path} is not a file that hosts share`);
+    const { revision, contents } = this.#shared;
+    const changed = { ...contents, [name]: content };
+    const value = JSON.stringify(changed);
+    requireSize(value.length, { path, code });
+    let isSent = false;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const { client } = this.#options;
+        const compare = [{ key: KEY, revision }];
+        const { succeeded, found } = await transact(
+          client,
+          compare,
+          [{ put: KEY, value }, { get: KEY }],
+          [{ get: KEY }],
+        );
+        const there = found.flat()[0];
+        // An earlier attempt may have succeeded without an answer.
+        if (!succeeded && !(isSent && there?.value.toString() === value)) throw overtaken();
+        this.#shared = { revision: there?.revision ?? '0', contents: changed };
+        return;
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        isSent = true;
+        if (attempt === MAX_ATTEMPTS) throw unknownChange(error);
+      }
+    }
+  }
+
+  async #follow(asked: Shared | null): Promise<void> {
+    const shared = asked ?? (await this.#ask().catch(nullIfUnavailable));
+    if (shared === null || shared.revision === this.#shared.revision) return;
+    await exclusively(this.#options.directory, () => this.pull());
+  }
+
+  async #ask(): Promise<Shared> {
+    const asked = this.#now();
+    const { found } = await transact(this.#options.client, [], [{ get: KEY }]);
+    const there = found.flat()[0];
+    this.#confirmed = asked;
+    if (there === undefined) return { revision: '0', contents: {} };
+    return { revision: there.revision, contents: decode(there.value) };
+  }
+
+  /** Writes the files that differ. The caller holds the lock. */
+  async #take(shared: Shared): Promise<void> {
+    const { disk } = this.#options;
+    const own = this.#read();
+    for (const name of FILE_NAMES) {
+      const content = shared.contents[name];
+      if (content === undefined || isSame(content, own[name])) continue;
+      await writePrivate(disk, this.#file(name), content);
+    }
+    this.#shared = shared;
+  }
+
+  /** The contents of the files of this host, as far as there are any. */
+  #read(): Contents {
+    const contents: Contents = {};
+    for (const name of FILE_NAMES) {
+      const file = this.#file(name);
+      const content = readPrivate(file, () => readWithMode(file.path));
+      if (content !== null) contents[name] = content.json as object;
+    }
+    return contents;
+  }
+
+  #file(name: FileName): PrivateFile {
+    return { path: join(this.#options.directory, name), code: FILES[name] };
+  }
+}
+
+function decode(value: Buffer): Contents {
+  try {
+    return v.parse(contentsShape, JSON.parse(value.toString())) as Contents;
+  } catch (cause) {
+    throw new CatalogError(
+      'access_file',
+      `the key ${KEY} of the log is not one of accounts and keys; put back what it was`,
+      { cause },
+    );
+  }
+}
+
+function requireSize(bytes: number, { path, code }: PrivateFile): void {
+  if (bytes <= MAX_BYTES) return;
+  throw new CatalogError(
+    code,
+    `${path}: accounts, revocations and keys that hosts share take at most ${MAX_BYTES} bytes, and would take ${bytes}; nothing was changed`,
+  );
+}
+
+function isSame(one: object, other: object | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof CatalogError && error.code === 'log_unavailable';
+}
+
+function nullIfUnavailable(error: unknown): null {
+  if (isUnavailable(error)) return null;
+  throw error;
+}
+
+function overtaken(): CatalogError {
+  return new CatalogError(
+    'busy',
+    'another host has changed accounts or keys at the same time; nothing was changed, try again',
+  );
+}
+
+function unknownChange(cause: unknown): CatalogError {
+  return new CatalogError(
+    'write_unknown',
+    'etcd does not answer, and the change of accounts or keys may still take effect; look before you repeat it',
+    { cause, headers: { 'Retry-After': '2' } },
+  );
+}

@@ -1,0 +1,124 @@
+/** Requests and answers of etcd's key-value service as values. Keys and values are base64 in JSON. */
+import * as v from 'valibot';
+import { CatalogError } from '../../errors.ts';
+import type { EtcdClient } from './etcd-client.ts';
+
+/** A key as etcd keeps it. */
+export interface KeyValue {
+  readonly key: string;
+  readonly value: Buffer;
+  /** The revision of the last change of the key. */
+  readonly revision: string;
+}
+
+/** What a transaction requires. */
+export type Compare =
+  | { readonly key: string; readonly value: string }
+  /** '0' if there must be no such key. */
+  | { readonly key: string; readonly revision: string };
+
+/** A step of a transaction. */
+export type Operation =
+  | { readonly put: string; readonly value: string | Uint8Array; readonly lease?: string }
+  /** A key, or with `end` all keys from it up to that one. */
+  | { readonly get: string; readonly end?: string; readonly limit?: number }
+  | { readonly remove: string; readonly end?: string };
+
+export interface TransactionResult {
+  readonly succeeded: boolean;
+  /** The keys that each step found, in order; none for those that put or remove. */
+  readonly found: readonly (readonly KeyValue[])[];
+}
+
+const base64 = v.pipe(
+  v.optional(v.string(), ''),
+  v.transform((text) => Buffer.from(text, 'base64')),
+);
+
+const keyValues = v.optional(
+  v.array(v.object({ key: base64, value: base64, mod_revision: v.string() })),
+  [],
+);
+
+const transactionShape = v.object({
+  succeeded: v.optional(v.boolean(), false),
+  responses: v.optional(
+    v.array(v.object({ response_range: v.optional(v.object({ kvs: keyValues })) })),
+    [],
+  ),
+});
+
+/**
+ * Runs `success` if everything in `compare` holds, else `failure`, in one step.
+ *
+ * @throws CatalogError `log_unavailable`: what became of it is not known.
+ */
+export async function transact(
+  client: EtcdClient,
+  compare: readonly Compare[],
+  success: readonly Operation[],
+  failure: readonly Operation[] = [],
+): Promise<TransactionResult> {
+  const { prefix } = client;
+  const answer = await client.call('kv/txn', {
+    compare: compare.map((each) => encodeCompare(prefix, each)),
+    success: success.map((each) => encodeOperation(prefix, each)),
+    failure: failure.map((each) => encodeOperation(prefix, each)),
+  });
+  const { succeeded, responses } = understood(transactionShape, answer);
+  const found = responses.map(({ response_range: range }) =>
+    (range?.kvs ?? []).map(({ key, value, mod_revision: revision }) => ({
+      key: key.toString().slice(prefix.length),
+      value,
+      revision,
+    })),
+  );
+  return { succeeded, found };
+}
+
+/** @returns a key as etcd takes it. */
+export function encodeKey(prefix: string, key: string): string {
+  return Buffer.from(prefix + key).toString('base64');
+}
+
+/**
+ * @returns an answer of etcd in its shape.
+ * @throws CatalogError `log_unavailable` if it has another one.
+ */
+export function understood<const S extends v.GenericSchema>(
+  shape: S,
+  answer: unknown,
+): v.InferOutput<S> {
+  const parsed = v.safeParse(shape, answer);
+  if (parsed.success) return parsed.output;
+  const [issue] = parsed.issues;
+  throw new CatalogError(
+    'log_unavailable',
+    `etcd's answer is not understood: ${issue?.message}; is another service behind the address?`,
+  );
+}
+
+function encodeCompare(prefix: string, compare: Compare): object {
+  const key = encodeKey(prefix, compare.key);
+  return 'value' in compare
+    ? { key, target: 'VALUE', result: 'EQUAL', value: encode(compare.value) }
+    : { key, target: 'MOD', result: 'EQUAL', mod_revision: compare.revision };
+}
+
+function encodeOperation(prefix: string, operation: Operation): object {
+  if ('put' in operation) {
+    const { put, value, lease } = operation;
+    return { request_put: { key: encodeKey(prefix, put), value: encode(value), lease } };
+  }
+  const { end } = operation;
+  const range_end = end === undefined ? undefined : encodeKey(prefix, end);
+  if ('get' in operation) {
+    const { get, limit } = operation;
+    return { request_range: { key: encodeKey(prefix, get), range_end, limit } };
+  }
+  return { request_delete_range: { key: encodeKey(prefix, operation.remove), range_end } };
+}
+
+function encode(value: string | Uint8Array): string {
+  return Buffer.from(value).toString('base64');
+}

@@ -1,0 +1,65 @@
+/**
+ * Following one key of etcd: a watch tells of changes at once, and a question each second tells
+ * whether a majority of the nodes answers. A watch alone would be silent on a node that is paused.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import * as v from 'valibot';
+import { CatalogError } from '../../errors.ts';
+import type { EtcdClient } from './etcd-client.ts';
+import { encodeKey, understood } from './etcd-keys.ts';
+
+/** Milliseconds between two questions, and before a watch that ended is opened again. */
+const INTERVAL_MS = 1000;
+
+const watchShape = v.object({
+  result: v.object({
+    events: v.optional(v.array(v.object({ kv: v.object({ value: v.optional(v.string()) }) })), []),
+  }),
+});
+
+export interface Following<T> {
+  readonly decode: (value: Buffer) => T;
+  /** Reads what the key means now, from a majority. @throws CatalogError `log_unavailable`. */
+  readonly ask: () => Promise<T>;
+  /** Gets what the watch tells or `ask` gives; null if that fails. */
+  readonly listener: (value: T | null) => void;
+}
+
+/** @returns what ends it. */
+export function followKey<T>(
+  client: EtcdClient,
+  key: string,
+  { decode, ask, listener }: Following<T>,
+): () => Promise<void> {
+  const ending = new AbortController();
+  const { signal } = ending;
+  const tell = (value: T | null) => {
+    if (!signal.aborted) listener(value);
+  };
+  void repeat(signal, async () => {
+    const request = { create_request: { key: encodeKey(client.prefix, key) } };
+    for await (const answer of client.stream('watch', request, signal)) {
+      const { result } = understood(watchShape, answer);
+      const last = result.events.at(-1)?.kv.value;
+      if (last !== undefined) tell(decode(Buffer.from(last, 'base64')));
+    }
+  });
+  const asking = repeat(signal, async () => tell(await ask().catch(nullIfUnavailable)));
+  return async () => {
+    ending.abort();
+    await asking;
+  };
+}
+
+/** Runs it again and again, with pauses. The question finds out what a failed watch means. */
+async function repeat(signal: AbortSignal, run: () => Promise<void>): Promise<void> {
+  while (!signal.aborted) {
+    await run().catch(() => {});
+    await pause(INTERVAL_MS, undefined, { signal }).catch(() => {});
+  }
+}
+
+function nullIfUnavailable(error: unknown): null {
+  if (error instanceof CatalogError) return null;
+  throw error;
+}

@@ -1,0 +1,74 @@
+/**
+ * The start of a host that shares a log: its store has to be a part of the log's history.
+ *
+ * A new log begins with the state of the first host that names it. A new host begins with the log's
+ * history if that begins with an empty state, and otherwise with a base.
+ */
+import { CatalogError } from '../../errors.ts';
+import type { LogPosition } from '../../store/change-log.ts';
+import type { EtcdLog } from './etcd-log.ts';
+
+type Log = Pick<EtcdLog, 'begin' | 'positions' | 'digestAt'>;
+
+/**
+ * @param makeOrigin makes a digest that names a new history.
+ * @returns the digest with which an empty store of the log's history begins.
+ * @throws CatalogError `store_missing` if the history does not begin with an empty store, or not all
+ *   of it is kept; `log_unavailable`.
+ */
+export async function originOf(log: Log, makeOrigin: () => string): Promise<string> {
+  const positions =
+    (await log.positions()) ?? (await log.begin({ sequence: 0, digest: makeOrigin() }));
+  const { origin, head } = positions;
+  const isWhole =
+    origin.sequence === 0 && (head.sequence === 0 || (await log.digestAt(1)) !== null);
+  if (isWhole) return origin.digest;
+  throw new CatalogError(
+    'store_missing',
+    `the log does not keep all change sets since its beginning, so this host needs a base: make a backup on another host, and restore it into this data directory`,
+  );
+}
+
+/**
+ * Lets the log begin with the state of a store if it is new, and otherwise finds out whether the
+ * store is a part of its history.
+ *
+ * @throws CatalogError `history_differs` if it is not, `history_gone` if the log does not keep the
+ *   change sets that follow it, `log_unavailable`.
+ */
+export async function requireSameHistory(log: Log, store: LogPosition): Promise<void> {
+  const { sequence, digest } = store;
+  const { origin, head } = (await log.positions()) ?? (await log.begin({ sequence, digest }));
+  if (sequence > head.sequence) {
+    throw differs(
+      `this store is at change set ${sequence}, ahead of the log, which ends at ${head.sequence}`,
+    );
+  }
+  const known = await digestIn(log, { origin, head }, sequence);
+  if (known !== null && known !== digest) {
+    throw differs(`change set ${sequence} of this store is another one than that of the log`);
+  }
+  const isKept = sequence === head.sequence || (await log.digestAt(sequence + 1)) !== null;
+  if (known !== null && isKept) return;
+  throw new CatalogError(
+    'history_gone',
+    `this store is at change set ${sequence}, and the log does not keep the ones after it any more; make a backup on another host, and restore it into an empty data directory of this one`,
+  );
+}
+
+/** @returns the digest that the log has for a sequence; null if it is not kept. */
+async function digestIn(
+  log: Log,
+  { origin, head }: { readonly origin: LogPosition; readonly head: LogPosition },
+  sequence: number,
+): Promise<string | null> {
+  for (const known of [head, origin]) if (known.sequence === sequence) return known.digest;
+  return log.digestAt(sequence);
+}
+
+function differs(what: string): CatalogError {
+  return new CatalogError(
+    'history_differs',
+    `${what}: the two have different histories; name another prefix with --log, or another data directory`,
+  );
+}

@@ -1,0 +1,113 @@
+/** Keeps a host in step with the log that it shares, and knows whether it is. */
+import { CatalogError, messageOf } from '../../errors.ts';
+import type { ChangeLog, LogPosition } from '../../store/change-log.ts';
+import type { Store } from '../../store/store.ts';
+
+/** Milliseconds without an answer of the log after which it counts as silent. */
+const SILENCE_MS = 5000;
+
+/** What a host knows about itself and the log. */
+export type Standing =
+  | 'in step'
+  /** The host takes change sets that the log has had since before it was in step. */
+  | 'behind'
+  /** A majority of the log's nodes does not answer. */
+  | 'silent'
+  /** The host cannot take the log's next change set. */
+  | 'stopped';
+
+interface Options {
+  readonly log: Pick<ChangeLog, 'follow'>;
+  readonly store: Pick<Store, 'sequence' | 'catchUp'>;
+  /** Called whenever it changes. */
+  readonly onStanding: (standing: Standing) => void;
+  /** Called with the first of several failures in a row. */
+  readonly onError: (error: unknown) => void;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
+}
+
+export class LogFollower {
+  readonly #options: Options;
+  readonly #now: () => number;
+  readonly #end: () => Promise<void>;
+  #head: LogPosition | null = null;
+  /** When the log answered last, by the clock. */
+  #answered: number;
+  #failure: string | null = null;
+  #standing: Standing = 'behind';
+  #catching: Promise<void> | null = null;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#now = options.now ?? performance.now.bind(performance);
+    this.#answered = this.#now();
+    options.onStanding('behind');
+    this.#end = options.log.follow((head) => this.#onHead(head));
+  }
+
+  get standing(): Standing {
+    return this.#standing;
+  }
+
+  /** Change sets that the log has and this host has not, as far as it knows. */
+  get behind(): number {
+    return Math.max(0, (this.#head?.sequence ?? 0) - this.#options.store.sequence);
+  }
+
+  /** Seconds since the log answered last. */
+  get silence(): number {
+    return (this.#now() - this.#answered) / 1000;
+  }
+
+  async close(): Promise<void> {
+    await this.#end();
+    await this.#catching;
+  }
+
+  #onHead(head: LogPosition | null): void {
+    if (head !== null) {
+      this.#answered = this.#now();
+      // A question may be answered after the watch has told of a later head.
+      if (head.sequence >= (this.#head?.sequence ?? 0)) this.#head = head;
+    }
+    if (this.#head !== null && this.behind > 0) this.#catchUp(this.#head.sequence);
+    this.#judge();
+  }
+
+  #catchUp(target: number): void {
+    this.#catching ??= this.#options.store
+      .catchUp(target)
+      .then(
+        () => this.#onFailure(null),
+        (error: unknown) => this.#onFailure(error),
+      )
+      .then(() => {
+        this.#catching = null;
+        this.#judge();
+      });
+  }
+
+  #onFailure(error: unknown): void {
+    const isClosing = error instanceof CatalogError && error.code === 'store_closed';
+    const failure = error === null || isClosing ? null : messageOf(error);
+    if (failure !== null && failure !== this.#failure) this.#options.onError(error);
+    this.#failure = failure;
+  }
+
+  #judge(): void {
+    const standing = this.#judged();
+    if (standing === this.#standing) return;
+    this.#standing = standing;
+    this.#options.onStanding(standing);
+  }
+
+  #judged(): Standing {
+    if (this.#failure !== null) return 'stopped';
+    if (this.#now() - this.#answered > SILENCE_MS) return 'silent';
+    // A host in step is one change set behind now and then, for milliseconds.
+    const wasInStep = this.#standing === 'in step';
+    if (this.#head === null || (!wasInStep && this.behind > 0)) return 'behind';
+    return 'in step';
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * Removing from the log what no host needs: change sets that every living host has, and that are
+ * older than a day. A host that was away for longer takes a base.
+ *
+ * How old a change set is, marks tell: `marks/<hour>` names the last change set of that hour.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EtcdClient } from './etcd-client.ts';
+import type { EtcdLog } from './etcd-log.ts';
+import { transact } from './etcd-keys.ts';
+import type { Registry } from './registry.ts';
+
+/** Milliseconds for which change sets are kept. */
+const KEPT_MS = 24 * 3600 * 1000;
+
+/** Milliseconds between two looks. */
+const INTERVAL_MS = 10 * 60 * 1000;
+
+const MARKS = 'marks/';
+
+interface Options {
+  readonly client: EtcdClient;
+  readonly log: Pick<EtcdLog, 'head' | 'trim'>;
+  readonly registry: Pick<Registry, 'members' | 'isWriter'>;
+  readonly onError: (error: unknown) => void;
+}
+
+export class Trimming {
+  readonly #options: Options;
+  readonly #closing = new AbortController();
+  readonly #running: Promise<void>;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#running = this.#run();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      await pause(INTERVAL_MS, undefined, { signal }).catch(() => {});
+      if (signal.aborted || !this.#options.registry.isWriter) continue;
+      const { client, log, registry, onError } = this.#options;
+      await trimOnce({ client, log }, registry.members, Date.now()).catch(onError);
+    }
+  }
+}
+
+/**
+ * @param members the hosts that have given a sign of life.
+ * @param now milliseconds since the epoch.
+ * @returns the lowest sequence that is kept; null if nothing is old enough.
+ * @throws CatalogError `log_unavailable`.
+ */
+export async function trimOnce(
+  { client, log }: Pick<Options, 'client' | 'log'>,
+  members: readonly { readonly sequence: number }[],
+  now: number,
+): Promise<number | null> {
+  const { sequence } = await log.head();
+  const mark = markOf(now);
+  await transact(client, [{ key: mark, revision: '0' }], [{ put: mark, value: `${sequence}` }]);
+  const old = markOf(now - KEPT_MS);
+  const { found } = await transact(client, [], [{ get: MARKS, end: old }]);
+  const last = found[0]?.at(-1);
+  if (last === undefined) return null;
+  const below = Math.min(Number(last.value), ...members.map((member) => member.sequence));
+  await log.trim(below);
+  await transact(client, [], [{ remove: MARKS, end: last.key }]);
+  return below;
+}
+
+/** Marks are ordered by time. */
+function markOf(time: number): string {
+  return `${MARKS}${new Date(time).toISOString().slice(0, 13)}`;
+}

@@ -1,0 +1,134 @@
+/** What makes a change set part of this host: log, state, listeners, and a checkpoint if one is due. */
+import type { Low } from 'lowdb';
+import { CatalogError } from '../../errors.ts';
+import type { Change } from '../../model/change.ts';
+import { inSlices } from '../../slices.ts';
+import {
+  type ChangeSet,
+  type ChangeSetContent,
+  charactersIn,
+  type EncodedChangeSet,
+  rowsIn,
+} from '../change-set.ts';
+import { encodeChangeSet, encodeInParts } from '../files/change-set.ts';
+import { reasonOf } from '../files/files.ts';
+import type { Log } from '../log.ts';
+import type { State } from '../state.ts';
+
+/**
+ * Change sets of more rows, or of about more characters, are encoded and planned in slices. A
+ * millisecond encodes some 150,000 characters.
+ */
+const MAX_AT_ONCE = { rows: 500, characters: 512 * 1024 };
+
+/** One commit, as listeners see it. */
+export interface Commit {
+  readonly changeSet: ChangeSet;
+  /** The rows of the change set, before and after. */
+  readonly changes: readonly Change[];
+  /** The bytes of the change set as it is kept. */
+  readonly bytes: number;
+}
+
+export type CommitListener = (commit: Commit) => void;
+
+interface Callbacks {
+  /** Called if a checkpoint fails. The store continues. */
+  readonly onError: (error: unknown) => void;
+  /** Called if memory contradicts itself. The process has to end. */
+  readonly onFatal: (error: unknown) => void;
+}
+
+export class LocalCommits {
+  readonly #low: Low<State>;
+  readonly #log: Log;
+  readonly #callbacks: Callbacks;
+  readonly #listeners: CommitListener[] = [];
+  #checkpoint: Promise<void> | null = null;
+
+  /** @param low the database over `log`, already read. */
+  constructor(low: Low<State>, log: Log, callbacks: Callbacks) {
+    this.#low = low;
+    this.#log = log;
+    this.#callbacks = callbacks;
+  }
+
+  get state(): State {
+    return this.#low.data;
+  }
+
+  /** Calls `listener` after every commit. A listener that throws does not affect the commit. */
+  listen(listener: CommitListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** @throws CatalogError `history_differs` if a change set does not follow the last one. */
+  requireNext(changeSet: ChangeSet): void {
+    const { sequence, digest } = this.state;
+    if (changeSet.sequence === sequence + 1 && changeSet.previous === digest) return;
+    const what = `change set ${changeSet.sequence} does not follow ${sequence} of this store`;
+    throw new CatalogError('history_differs', `${what}: the stores have different histories`);
+  }
+
+  /** Ends what the last commit has begun; answers need not wait for it. */
+  async settle(): Promise<void> {
+    if (!this.state.settled) await inSlices(this.state.settle());
+  }
+
+  /** Waits for a checkpoint under way. */
+  async close(): Promise<void> {
+    await this.#checkpoint;
+  }
+
+  /**
+   * Makes the change set that follows the state durable, and shows it to readers. One call at a
+   * time.
+   *
+   * @throws what {@link Log.append} and {@link State.apply} throw.
+   */
+  async commit(encoded: EncodedChangeSet): Promise<void> {
+    await this.settle();
+    this.#checkpointIfDue();
+    const { changeSet } = encoded;
+    // The state does not move in between: one change set is committed at a time.
+    const plan = isLarge(changeSet) ? await inSlices(this.state.plan(changeSet)) : undefined;
+    await this.#log.append(encoded);
+    let changes: readonly Change[];
+    try {
+      changes = this.state.apply(changeSet, plan);
+    } catch (error) {
+      this.#callbacks.onFatal(error);
+      throw error;
+    }
+    for (const listener of this.#listeners) {
+      // Answers are microtasks of this turn, so that they come first.
+      setImmediate(() => listener({ changeSet, changes, bytes: encoded.bytes.length }));
+    }
+  }
+
+  /** The new base is as of the last commit. Commits go on while it is written. */
+  #checkpointIfDue(): void {
+    if (this.#checkpoint !== null || !this.#log.checkpointDue) return;
+    this.#checkpoint = this.#low
+      .write()
+      .catch(this.#callbacks.onError)
+      .finally(() => {
+        this.#checkpoint = null;
+      });
+  }
+}
+
+/** @returns the bytes of a change set; the event loop turns while a large one is encoded. */
+export async function encode(content: ChangeSetContent): Promise<EncodedChangeSet> {
+  return isLarge(content) ? inSlices(encodeInParts(content)) : encodeChangeSet(content);
+}
+
+function isLarge(content: ChangeSetContent): boolean {
+  return rowsIn(content) > MAX_AT_ONCE.rows || charactersIn(content) > MAX_AT_ONCE.characters;
+}
+
+/** The failure of a write of which nothing is on the disk. */
+export function refusedByDisk(cause: unknown): CatalogError {
+  const message = `the disk refused the write (${reasonOf(cause)}); nothing was changed`;
+  return new CatalogError('write_refused', message, { cause });
+}

@@ -1,0 +1,151 @@
+/**
+ * Commits of a host that shares its log with others: first the shared log, then this host.
+ *
+ * Invariants:
+ * 1. A change set becomes part of this host only if the shared log has it.
+ * 2. If the outcome of an append is not known, the same bytes are appended again until it is. No
+ *    other change set is tried under that number meanwhile.
+ * 3. What the shared log has taken is never refused here: if the disk refuses it, it is tried again.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { CatalogError, type Code, messageOf } from '../../errors.ts';
+import type { Appended, ChangeLog } from '../change-log.ts';
+import type { EncodedChangeSet } from '../change-set.ts';
+import { decodeNextBeside } from '../files/change-set-parts.ts';
+import type { LocalCommits } from './local-commits.ts';
+
+/** Milliseconds between two attempts: the first pause, and the longest. */
+const RETRY_MS = { first: 20, longest: 1000 };
+
+const ENDS: ReadonlySet<Code> = new Set([
+  'history_gone',
+  'history_differs',
+  'schema_version',
+  'store_damaged',
+]);
+
+interface Options {
+  /** Called with the first of several failures in a row. The store continues. */
+  readonly onError: (error: unknown) => void;
+}
+
+export class SharedCommits {
+  readonly #log: ChangeLog;
+  readonly #local: LocalCommits;
+  readonly #onError: Options['onError'];
+  readonly #closing = new AbortController();
+
+  constructor(log: ChangeLog, local: LocalCommits, { onError }: Options) {
+    this.#log = log;
+    this.#local = local;
+    this.#onError = onError;
+  }
+
+  /** Ends the attempts: what is not known then stays unknown to this process. */
+  close(): void {
+    this.#closing.abort();
+  }
+
+  /**
+   * Appends a change set to the shared log, and then makes it part of this host.
+   *
+   * @returns `conflict` if the log has others: {@link SharedCommits.catchUp} takes them.
+   * @throws CatalogError `write_refused` if the log never takes it, `write_unknown` if this is closed
+   *   first, `durability_unknown`, `second_writer`; what {@link State.apply} throws.
+   */
+  async append(encoded: EncodedChangeSet): Promise<Appended> {
+    const appended = await this.#untilDone(() => this.#log.append(encoded), isDecision);
+    if (appended === 'appended') await this.#commit(encoded);
+    return appended;
+  }
+
+  /**
+   * Makes the change sets part of this host that others have appended.
+   *
+   * @throws CatalogError `history_gone`, `schema_version`, `store_damaged` if this host cannot go on
+   *   with the log; otherwise as {@link SharedCommits.append}.
+   */
+  async catchUp(): Promise<void> {
+    for (;;) {
+      const after = this.#local.state.sequence;
+      const entries = await this.#untilDone(() => this.#log.read(after), isDecision);
+      if (entries.length === 0) return;
+      for (const bytes of entries) {
+        const { sequence, digest } = this.#local.state;
+        const path = `change set ${sequence + 1} of the log`;
+        const changeSet = await decodeNextBeside(path, Buffer.from(bytes), sequence + 1, digest);
+        await this.#commit({ changeSet, bytes });
+      }
+    }
+  }
+
+  /** The change set is in the shared log: a disk that refuses it has to take it later. */
+  async #commit(encoded: EncodedChangeSet): Promise<void> {
+    await this.#untilDone(
+      () => this.#local.commit(encoded),
+      (error) => !isRefusalOfDisk(error),
+    );
+  }
+
+  async #untilDone<T>(
+    operation: () => Promise<T>,
+    isFinal: (error: unknown) => boolean,
+  ): Promise<T> {
+    for (let delay = RETRY_MS.first; ; delay = Math.min(delay * 2, RETRY_MS.longest)) {
+      try {
+        return await operation();
+      } catch (error) {
+        if (isFinal(error)) throw error;
+        if (delay === RETRY_MS.first) this.#onError(error);
+        await this.#pause(delay, error);
+      }
+    }
+  }
+
+  /** @throws CatalogError `write_unknown` if this is closed. */
+  async #pause(milliseconds: number, cause: unknown): Promise<void> {
+    try {
+      await pause(milliseconds, undefined, { signal: this.#closing.signal });
+    } catch {
+      throw new CatalogError(
+        'write_unknown',
+        `the server stopped before the log had answered (${messageOf(cause)})`,
+        { cause },
+      );
+    }
+  }
+}
+
+/** Everything else means that memory or disk is not known any more. */
+function isRefusalOfDisk(error: unknown): boolean {
+  if (error instanceof CatalogError || !(error instanceof Error)) return false;
+  return typeof (error as NodeJS.ErrnoException).code === 'string';
+}
+
+/** Whether the log has decided, so that another attempt would have the same end. */
+function isDecision(error: unknown): boolean {
+  return error instanceof CatalogError && error.code !== 'log_unavailable';
+}
+
+/** Whether a failure means that this host can take nothing more from the log. */
+export function isEndOfLog(error: unknown): boolean {
+  return error instanceof CatalogError && ENDS.has(error.code);
+}
+
+/** Seconds after which a client may try again. */
+const RETRY_AFTER = { 'Retry-After': '2' };
+
+/** The refusal of a transaction of which nothing is in the log. */
+export function unavailable(why: string, cause?: unknown): CatalogError {
+  const message = `${why}; nothing was changed`;
+  return new CatalogError('log_unavailable', message, { cause, headers: RETRY_AFTER });
+}
+
+/** The answer to a transaction that may be in the log. */
+export function unknownOutcome(): CatalogError {
+  return new CatalogError(
+    'write_unknown',
+    'the log of changes does not answer, and the write may still take effect; repeat it with its Idempotency-Key, or read first',
+    { headers: RETRY_AFTER },
+  );
+}

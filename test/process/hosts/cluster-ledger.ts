@@ -1,0 +1,99 @@
+/**
+ * Hosts over one log, and writers that keep a ledger of what was answered while hosts and nodes of
+ * etcd are killed and paused.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import * as assert from 'uvu/assert';
+import { send } from '../../support/client.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { type Etcd, freePorts } from '../../support/etcd.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
+
+/** Why a request may end otherwise than described: its server is killed. */
+const KILLED = 'the server is killed or paused meanwhile';
+
+/** A host that comes back in the same directory at the same address. */
+export class Host {
+  readonly data = temporaryDirectory();
+  readonly #args: readonly string[];
+  #server: TestServer | null = null;
+  readonly url: string;
+
+  constructor(etcd: Etcd, port: number) {
+    this.url = `http://127.0.0.1:${port}`;
+    this.#args = [
+      ['--port', `${port}`, '--log', etcd.url('shop'), '--advertise', this.url],
+      ['--log-timeout', '3s', '--log-level', 'error'],
+    ].flat();
+  }
+
+  async start(): Promise<void> {
+    this.#server = await startServer({ data: this.data, args: this.#args });
+  }
+
+  async kill(): Promise<void> {
+    await this.#server?.kill();
+  }
+
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#server?.child.kill(signal);
+  }
+
+  async ready(): Promise<void> {
+    await until(`${this.url} is ready`, async () => {
+      const answer = await fetch(`${this.url}/readyz`).catch(() => null);
+      return answer?.status === 200;
+    });
+  }
+}
+
+/** Three hosts over the nodes, all ready. */
+export async function startHosts(etcd: Etcd, count = 3): Promise<Host[]> {
+  const hosts = (await freePorts(count)).map((port) => new Host(etcd, port));
+  await Promise.all(hosts.map((host) => host.start()));
+  await Promise.all(hosts.map((host) => host.ready()));
+  return hosts;
+}
+
+/** What was answered. */
+export class Ledger {
+  /** The id of each book that was created, by its name. */
+  readonly created = new Map<string, number>();
+  /** How many writes have waited for another attempt. */
+  repeated = 0;
+  readonly #hosts: readonly Host[];
+  #ended = false;
+
+  constructor(hosts: readonly Host[]) {
+    this.#hosts = hosts;
+  }
+
+  end(): void {
+    this.#ended = true;
+  }
+
+  /** Creates one book after the other, each with a key of its own, on any host. */
+  async write(writer: number): Promise<void> {
+    for (let nth = 0; !this.#ended; nth += 1) {
+      const name = `book-${writer}-${nth}`;
+      this.created.set(name, await this.#create(name, writer + nth));
+    }
+  }
+
+  /** Repeats a creation on another host until it is answered. */
+  async #create(name: string, first: number): Promise<number> {
+    for (let attempt = 0; ; attempt += 1) {
+      const host = this.#hosts[(first + attempt) % this.#hosts.length] as Host;
+      const answer = await send(host, 'POST', '/books/', {
+        headers: { 'Idempotency-Key': name },
+        body: { name, pub_date: '2024-02-29' },
+        undescribed: KILLED,
+      }).catch(() => null);
+      if (answer?.status === 201) return answer.json.id as number;
+      if (answer !== null) assert.is(answer.status, 503, answer.text);
+      this.repeated += 1;
+      await pause(20);
+    }
+  }
+}

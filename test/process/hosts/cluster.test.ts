@@ -1,0 +1,181 @@
+/**
+ * Several hosts over three nodes of etcd (spec 15.20 to 15.27). `KILLS=100 bun
+ * test/process/hosts/cluster.test.ts` is the long form.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { test as uvuTest } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createCatalog } from '../../support/catalog.ts';
+import { send, tokenFor } from '../../support/client.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { type Etcd, HAS_ETCD, startEtcd } from '../../support/etcd.ts';
+import { killServers, runCommand, startServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
+import { type Host, Ledger, startHosts } from './cluster-ledger.ts';
+
+const KILLS = Number(process.env['KILLS'] ?? 8);
+
+const WRITERS = 6;
+
+// Without etcd (Debian: etcd-server) these are skipped.
+const test = HAS_ETCD ? uvuTest : uvuTest.skip;
+
+let etcd: Etcd;
+let hosts: Host[] = [];
+
+uvuTest.before(async () => {
+  if (!HAS_ETCD) return;
+  etcd = await startEtcd();
+  hosts = await startHosts(etcd);
+});
+
+uvuTest.after(async () => {
+  for (const host of hosts) host.signal('SIGCONT');
+  await killServers();
+  if (HAS_ETCD) await etcd.close();
+});
+
+const hostAt = (nth: number): Host => hosts[nth % hosts.length] as Host;
+
+/** One blow, and what makes it good again. */
+const BLOWS: readonly ((nth: number) => Promise<void>)[] = [
+  async (nth) => {
+    await hostAt(nth).kill();
+    await hostAt(nth).start();
+  },
+  async (nth) => {
+    etcd.signal(nth % 3, 'SIGKILL');
+    await pause(300);
+    etcd.start(nth % 3);
+  },
+  async (nth) => {
+    hostAt(nth).signal('SIGSTOP');
+    await pause(1000);
+    hostAt(nth).signal('SIGCONT');
+  },
+  async (nth) => {
+    etcd.signal(nth % 3, 'SIGSTOP');
+    await pause(1000);
+    etcd.signal(nth % 3, 'SIGCONT');
+  },
+];
+
+async function inStep(): Promise<void> {
+  for (const host of hosts) await host.ready();
+  const { headers } = await send(hostAt(0), 'PUT', '/books/1/', {
+    body: { name: 'last', pub_date: '2024-02-29' },
+  });
+  const wanted = Number(headers.get('catalog-sequence'));
+  for (const host of hosts) {
+    await until('a host has everything', async () => {
+      const answer = await fetch(`${host.url}/healthz`);
+      return Number(answer.headers.get('catalog-sequence')) >= wanted;
+    });
+  }
+}
+
+test('what was answered is on every host, once, whatever was killed or paused', async () => {
+  const { sku } = await createCatalog(hostAt(0));
+  await send(hostAt(0), 'POST', '/books/', { body: { name: 'first', pub_date: '2024-02-29' } });
+  const ledger = new Ledger(hosts);
+  const writing = Array.from({ length: WRITERS }, (_, nth) => ledger.write(nth));
+  for (let nth = 0; nth < KILLS; nth += 1) {
+    const before = ledger.created.size;
+    await (BLOWS[nth % BLOWS.length] as (nth: number) => Promise<void>)(Math.floor(nth / 4) + nth);
+    await until('writes are answered again', () => ledger.created.size > before + WRITERS);
+  }
+  ledger.end();
+  await Promise.all(writing);
+  await send(hostAt(1), 'PATCH', `/admin/skus/${sku}/`, { body: { price: 4321 } });
+  await inStep();
+  const ids = [...ledger.created.values()];
+  assert.is(new Set(ids).size, ids.length, 'no id is given twice');
+  for (const host of hosts) {
+    const books = (await send(host, 'GET', '/books/')).json as { id: number; name: string }[];
+    const byName = new Map(books.map(({ id, name }) => [name, id]));
+    assert.is(byName.size, books.length, 'nothing is created twice');
+    for (const [name, id] of ledger.created) assert.is(byName.get(name), id, name);
+  }
+  const backups = await Promise.all(hosts.map(backupOf));
+  assert.ok(
+    backups.every((bytes) => bytes.equals(backups[0] as Buffer)),
+    'backups are equal',
+  );
+  const pages = await Promise.all(
+    hosts.map(async ({ url }) => (await fetch(`${url}/pages/skus/${sku}.html`)).text()),
+  );
+  assert.equal(new Set(pages).size, 1, 'pages are equal');
+  assert.ok(pages[0]?.includes('43.21') === true || pages[0]?.includes('4321') === true);
+});
+
+async function backupOf({ data }: Host): Promise<Buffer> {
+  const file = join(temporaryDirectory(), 'backup.json');
+  const { status, stderr } = await runCommand(['backup', '--data', data, file]);
+  assert.is(status, 0, stderr);
+  return readFileSync(file);
+}
+
+test('a token that ends on one host ends on all', async () => {
+  const token = await tokenFor('viewer', { sub: 'leaver' });
+  const seen = (host: Host) => send(host, 'GET', '/admin/skus/', { token });
+  for (const host of hosts) assert.is((await seen(host)).status, 200);
+  // A command on one host, beside its server.
+  const { data } = hostAt(2);
+  const revoked = await runCommand(['tokens', 'revoke', '--data', data, '--subject', 'leaver']);
+  assert.is(revoked.status, 0, revoked.stderr);
+  assert.is((await seen(hostAt(2))).status, 401, 'at once on the host of the command');
+  for (const host of hosts) {
+    await until('the token has ended', async () => (await seen(host)).status === 401);
+  }
+});
+
+test('without a majority reads go on, writes are 503, and no host is ready', async () => {
+  etcd.signal(0, 'SIGSTOP');
+  etcd.signal(1, 'SIGSTOP');
+  try {
+    const body = { name: 'nobody knows', pub_date: '2024-02-29' };
+    const headers = { 'Idempotency-Key': 'unknown' };
+    const write = () => send(hostAt(0), 'POST', '/books/', { headers, body });
+    assert.is((await write()).status, 503);
+    for (const host of hosts) {
+      await until('the host is not ready', async () => {
+        return (await fetch(`${host.url}/readyz`)).status === 503;
+      });
+      assert.is((await send(host, 'GET', '/books/1/')).status, 200);
+    }
+    assert.is((await write()).status, 503);
+    const cutOff = () => send(hostAt(1), 'GET', '/admin/skus/', { undescribed: 'a 503' });
+    await until('a host that is cut off accepts no token', async () => {
+      return (await cutOff()).status === 503;
+    });
+  } finally {
+    etcd.signal(0, 'SIGCONT');
+    etcd.signal(1, 'SIGCONT');
+  }
+  for (const host of hosts) await host.ready();
+});
+
+test('a store of another history, and one that is ahead of the log, are refused', async () => {
+  const data = temporaryDirectory();
+  await runCommand(['migrate', '--data', data, '--demo']);
+  const start = () =>
+    startServer({ data, args: ['--log', etcd.url('shop')] }).then(
+      () => '',
+      (error: unknown) => String(error),
+    );
+  assert.match(await start(), 'different histories');
+});
+
+test('nothing writes to the directory of a host beside the log', async () => {
+  const host = hostAt(2);
+  await host.kill();
+  const served = await runCommand(['serve', '--data', host.data, '--port', '0']);
+  assert.is(served.status, 1);
+  assert.match(served.stderr, 'cluster.json');
+  await host.start();
+  await host.ready();
+});
+
+uvuTest.run();

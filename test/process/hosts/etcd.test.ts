@@ -1,0 +1,234 @@
+/** The log, the credentials and the hosts in a real node of etcd, with TLS and a user. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test as uvuTest } from 'uvu';
+import * as assert from 'uvu/assert';
+import { changeAccess } from '../../../src/auth/access.ts';
+import { endTokens } from '../../../src/auth/accounts.ts';
+import { LiveCredentials } from '../../../src/auth/credentials.ts';
+import { loadKeys } from '../../../src/auth/keys.ts';
+import { machineDisk } from '../../../src/disk/disk.ts';
+import { CatalogError, messageOf } from '../../../src/errors.ts';
+import { EtcdClient, type EtcdOptions } from '../../../src/hosts/cluster/etcd-client.ts';
+import { EtcdCredentials } from '../../../src/hosts/cluster/etcd-credentials.ts';
+import { EtcdLog } from '../../../src/hosts/cluster/etcd-log.ts';
+import { transact } from '../../../src/hosts/cluster/etcd-keys.ts';
+import { requireSameHistory } from '../../../src/hosts/cluster/joining.ts';
+import { Registry } from '../../../src/hosts/cluster/registry.ts';
+import { trimOnce } from '../../../src/hosts/cluster/trimming.ts';
+import type { EncodedChangeSet } from '../../../src/store/change-set.ts';
+import { encodeChangeSet } from '../../../src/store/files/change-set.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { type Etcd, HAS_ETCD, makeCertificate, startEtcd } from '../../support/etcd.ts';
+import { until } from '../../support/until.ts';
+
+// Without etcd (Debian: etcd-server) these are skipped.
+const test = HAS_ETCD ? uvuTest : uvuTest.skip;
+
+const ORIGIN = 'a'.repeat(64);
+const USER = { name: 'root', password: 'correct horse' };
+
+let etcd: Etcd;
+let options: EtcdOptions;
+
+uvuTest.before(async () => {
+  if (!HAS_ETCD) return;
+  const files = makeCertificate(temporaryDirectory());
+  etcd = await startEtcd(1, files);
+  const [ca, cert, key] = [files.ca, files.cert, files.key].map((path) =>
+    readFileSync(path, 'utf8'),
+  );
+  options = { endpoints: etcd.endpoints, prefix: '/none/', certificates: { ca, cert, key } };
+  const admin = new EtcdClient(options);
+  await admin.call('auth/user/add', USER);
+  await admin.call('auth/role/add', { name: 'root' });
+  await admin.call('auth/user/grant', { user: USER.name, role: 'root' });
+  await admin.call('auth/enable', {});
+  options = { ...options, login: USER };
+});
+
+uvuTest.after(() => (HAS_ETCD ? etcd.close() : undefined));
+
+const clientFor = (prefix: string) => new EtcdClient({ ...options, prefix });
+
+function next(
+  after: { sequence: number; digest: string },
+  time = '2026-01-01T00:00:00.000Z',
+): EncodedChangeSet {
+  const { sequence, digest: previous } = after;
+  const rest = { last_ids: {}, writer: 'w', put: {}, delete: {} };
+  return encodeChangeSet({ sequence: sequence + 1, previous, time, ...rest });
+}
+
+/** A log with some change sets. */
+async function filled(prefix: string, count: number) {
+  const client = clientFor(prefix);
+  const log = new EtcdLog(client);
+  await log.begin({ sequence: 0, digest: ORIGIN });
+  const entries: EncodedChangeSet[] = [];
+  let last = { sequence: 0, digest: ORIGIN };
+  for (let nth = 0; nth < count; nth += 1) {
+    const entry = next(last);
+    assert.is(await log.append(entry), 'appended');
+    entries.push(entry);
+    last = entry.changeSet;
+  }
+  return { client, log, entries, last };
+}
+
+const failure = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+async function codeOf(promise: Promise<unknown>): Promise<string | null> {
+  const error = await failure(promise);
+  return error instanceof CatalogError ? error.code : null;
+}
+
+test('an append compares the head: once taken, again taken; another one conflicts', async () => {
+  const { log, entries, last } = await filled('/append/', 3);
+  assert.equal(await log.head(), { sequence: 3, digest: last.digest });
+  const [first, second] = entries as [EncodedChangeSet, EncodedChangeSet];
+  assert.is(await log.append(first), 'appended', 'a repeated append');
+  assert.is(await log.append(next(first.changeSet, 'another')), 'conflict');
+  assert.is(await log.append(next(last, 'mine')), 'appended');
+  assert.is(await log.append(next(last, 'yours')), 'conflict');
+  const read = await log.read(1);
+  assert.ok(Buffer.from(read[0] as Uint8Array).equals(Buffer.from(second.bytes)), 'verbatim');
+  assert.equal(await log.read(4), []);
+});
+
+test('a change set over the size of a request is in parts, and read whole', async () => {
+  const { log, last } = await filled('/parts/', 0);
+  const large = next(last, 'x'.repeat(3 * 1024 * 1024));
+  assert.is(await log.append(large), 'appended');
+  const [read] = await log.read(0);
+  assert.ok(Buffer.from(read as Uint8Array).equals(Buffer.from(large.bytes)));
+  const excessive = { changeSet: large.changeSet, bytes: new Uint8Array(65 * 1024 * 1024) };
+  assert.is(await codeOf(log.append(excessive)), 'write_refused');
+});
+
+test('a host that is too far behind, ahead, or of another history is refused', async () => {
+  const { log, entries, last } = await filled('/history/', 6);
+  const at = (sequence: number, digest: string) => requireSameHistory(log, { sequence, digest });
+  await at(0, ORIGIN);
+  await at(2, entries[1]?.changeSet.digest ?? '');
+  await at(6, last.digest);
+  assert.is(await codeOf(at(7, last.digest)), 'history_differs');
+  assert.is(await codeOf(at(3, last.digest)), 'history_differs');
+  assert.is(await codeOf(at(0, 'b'.repeat(64))), 'history_differs');
+  await log.trim(5);
+  assert.is(await codeOf(at(2, entries[1]?.changeSet.digest ?? '')), 'history_gone');
+  assert.is(await codeOf(log.read(2)), 'history_gone');
+  assert.is(await codeOf(log.read(9)), 'history_differs');
+  assert.is(await codeOf(new EtcdLog(clientFor('/empty/')).head()), 'history_differs');
+});
+
+test('a host that meets a newer schema takes what is before it, and names the schema', async () => {
+  const { client, log, last } = await filled('/schema/', 1);
+  await new EtcdLog(client, 99).append(next(last));
+  assert.is((await log.read(0)).length, 1);
+  const error = await failure(log.read(1));
+  assert.is((error as CatalogError).code, 'schema_version');
+  assert.match(messageOf(error), /change set 2 .* schema version 99/);
+});
+
+test('a moved head is told at once, and a head that stands still now and then', async () => {
+  const { log, last } = await filled('/follow/', 1);
+  const told: (number | undefined)[] = [];
+  const stop = log.follow((head) => told.push(head?.sequence));
+  await until('the head is told', () => told.includes(1));
+  await log.append(next(last));
+  await until('the new head is told', () => told.includes(2));
+  await stop();
+});
+
+test('marks tell what is older than a day; a living host that is behind keeps the rest', async () => {
+  const { client, log, last } = await filled('/marks/', 4);
+  const now = Date.UTC(2026, 0, 1);
+  const hour = 3600 * 1000;
+  assert.is(await trimOnce({ client, log }, [], now), null);
+  await log.append(next(last));
+  assert.is(await trimOnce({ client, log }, [], now + 23 * hour), null);
+  assert.is(await trimOnce({ client, log }, [{ sequence: 2 }], now + 25 * hour), 2);
+  assert.is(await codeOf(log.read(0)), 'history_gone');
+  assert.is((await log.read(1)).length, 4);
+  assert.is(await trimOnce({ client, log }, [{ sequence: 5 }], now + 49 * hour), 5);
+});
+
+test('hosts know each other, and one of them takes the writes', async () => {
+  const client = clientFor('/registry/');
+  const member = (name: string, origin: string | null) =>
+    new Registry({ client, name, origin, sequence: () => 7, isInStep: () => true });
+  const one = member('one', 'http://127.0.0.1:1');
+  await until('the first is the writer', () => one.isWriter);
+  assert.is(one.writerOrigin, null);
+  const two = member('two', 'http://127.0.0.1:2');
+  await until('the second knows it', () => two.writerOrigin === 'http://127.0.0.1:1');
+  assert.equal(
+    two.members.map(({ name, sequence }) => [name, sequence]),
+    [
+      ['one', 7],
+      ['two', 7],
+    ],
+  );
+  await one.close();
+  await until('the second takes over', () => two.isWriter);
+  await two.close();
+});
+
+test('accounts are shared: a change on one host is on the other, and none is lost', async () => {
+  const [first, second] = [temporaryDirectory(), temporaryDirectory()];
+  const share = (directory: string, now?: () => number) =>
+    new EtcdCredentials({
+      client: clientFor('/credentials/'),
+      disk: machineDisk,
+      directory,
+      onError: (error) => {
+        throw error;
+      },
+      ...(now !== undefined && { now }),
+    });
+  let time = 0;
+  const one = share(first);
+  const two = share(second, () => time);
+  await one.open(async () => void (await loadKeys(first, undefined)));
+  await two.open(async () => assert.unreachable('there are keys already'));
+  const live = await LiveCredentials.open(second, undefined, undefined, two);
+  assert.equal(live.current().keys, await loadKeys(first, undefined));
+  const end = (directory: string, shared: EtcdCredentials, subject: string) =>
+    changeAccess(
+      machineDisk,
+      directory,
+      (draft, now) => endTokens(draft, subject, now),
+      undefined,
+      undefined,
+      shared,
+    );
+  await Promise.all([end(first, one, 'ann'), end(first, one, 'bob')]);
+  await until('it is on the other host', () => live.current().access.subjects.size === 2);
+  await end(second, two, 'eve');
+  await until('and back', () => readFileSync(join(first, 'access.json'), 'utf8').includes('eve'));
+  // A host that does not know the last change cannot overwrite it.
+  const stale = share(first);
+  const path = join(first, 'access.json');
+  assert.is(await codeOf(stale.push({ path, code: 'access_file' }, {})), 'busy');
+  await Promise.all([one.close(), two.close()]);
+  time += 10_001;
+  assert.is(await codeOf(live.settled(() => null)), null, 'asking again confirms them');
+  time += 10_001;
+  assert.throws(() => live.current(), /have not been confirmed for 10 seconds/);
+});
+
+test('a wrong password, and a node without the certificate, are said in words', async () => {
+  const wrong = new EtcdClient({ ...options, login: { name: 'root', password: 'wrong' } });
+  const refused = await failure(transact(wrong, [], [{ get: 'head' }]));
+  assert.match(messageOf(refused), 'does not accept the user and password');
+  const { login } = options;
+  const bare = new EtcdClient({ endpoints: options.endpoints, prefix: '/none/', login });
+  assert.is(await codeOf(transact(bare, [], [{ get: 'head' }])), 'log_unavailable');
+});
+
+uvuTest.run();

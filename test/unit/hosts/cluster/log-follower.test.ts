@@ -1,0 +1,94 @@
+/** spec 15.22, 15.23: in step, behind, silent, stopped. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError, messageOf } from '../../../../src/errors.ts';
+import { LogFollower } from '../../../../src/hosts/cluster/log-follower.ts';
+import type { LogPosition } from '../../../../src/store/change-log.ts';
+import { turn } from '../../../support/disk.ts';
+
+/** A follower whose log says what the test wants. */
+function follow() {
+  let tell: (head: LogPosition | null) => void = () => {};
+  let time = 0;
+  const store = {
+    sequence: 3,
+    targets: [] as number[],
+    failure: null as unknown,
+    async catchUp(target: number) {
+      store.targets.push(target);
+      if (store.failure !== null) throw store.failure;
+      store.sequence = target;
+    },
+  };
+  const standings: string[] = [];
+  const errors: string[] = [];
+  const follower = new LogFollower({
+    log: {
+      follow(listener) {
+        tell = listener;
+        return async () => {};
+      },
+    },
+    store,
+    onStanding: (standing) => void standings.push(standing),
+    onError: (error) => void errors.push(messageOf(error)),
+    now: () => time,
+  });
+  return {
+    follower,
+    store,
+    standings,
+    errors,
+    async head(sequence: number | null) {
+      tell(sequence === null ? null : { sequence, digest: 'a'.repeat(64) });
+      await turn();
+    },
+    pass: (milliseconds: number) => (time += milliseconds),
+  };
+}
+
+test('a host is behind until it has what the log had, and then in step', async () => {
+  const { standings, store, head } = follow();
+  assert.equal(standings, ['behind']);
+  await head(9);
+  assert.equal(standings, ['behind', 'in step']);
+  await head(10);
+  assert.equal(store.targets, [9, 10]);
+  assert.equal(standings, ['behind', 'in step'], 'one change set behind is in step');
+});
+
+test('an older head, told late, is not taken for the last one', async () => {
+  const { follower, store, head } = follow();
+  await head(9);
+  await head(7);
+  assert.is(follower.behind, 0);
+  assert.equal(store.targets, [9]);
+});
+
+test('a log that is silent for five seconds is said to be, and not before', async () => {
+  const { follower, standings, head, pass } = follow();
+  await head(3);
+  pass(4000);
+  await head(null);
+  assert.is(follower.standing, 'in step');
+  pass(1001);
+  await head(null);
+  assert.is(follower.standing, 'silent');
+  assert.is(follower.silence, 5.001);
+  await head(3);
+  assert.equal(standings, ['behind', 'in step', 'silent', 'in step']);
+});
+
+test('a change set that cannot be taken stops the host, is reported once, and tried again', async () => {
+  const { follower, store, errors, head } = follow();
+  store.failure = new CatalogError('log_unavailable', 'schema version 6');
+  await head(4);
+  await head(4);
+  assert.is(follower.standing, 'stopped');
+  assert.equal(errors, ['schema version 6']);
+  store.failure = null;
+  await head(4);
+  assert.is(follower.standing, 'in step');
+});
+
+test.run();

@@ -1,0 +1,69 @@
+/** spec 15.26: writes go to one host by preference, and stay here while it cannot be reached. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../../src/errors.ts';
+import { Passing } from '../../../../src/hosts/cluster/passing.ts';
+import type { HttpRequest, HttpResponse } from '../../../../src/http/message.ts';
+
+const ORIGIN = 'https://writer.example';
+
+function open() {
+  let time = 0;
+  const seen = { passed: [] as string[], caughtUp: [] as number[], pulls: 0 };
+  const settings: { writer: string | null; failure: unknown; response: HttpResponse } = {
+    writer: ORIGIN,
+    failure: null,
+    response: { status: 201, headers: { 'Catalog-Sequence': '17' }, body: null },
+  };
+  const passing = new Passing({
+    forwarder: {
+      async forward({ path }, origin) {
+        if (settings.failure !== null) throw settings.failure;
+        seen.passed.push(`${origin}${path}`);
+        return settings.response;
+      },
+    },
+    cluster: {
+      get writerOrigin() {
+        return settings.writer;
+      },
+    },
+    catchUp: async (sequence) => void seen.caughtUp.push(sequence),
+    pullAccounts: async () => void (seen.pulls += 1),
+    now: () => time,
+  });
+  const pass = (path: string) => passing.forwarding()?.({ path } as HttpRequest);
+  return { passing, seen, settings, pass, wait: (ms: number) => (time += ms) };
+}
+
+test('without another writer nothing is passed on', () => {
+  const { passing, settings } = open();
+  settings.writer = null;
+  assert.is(passing.forwarding(), null);
+});
+
+test('after a write this host catches up to it, and to accounts if they changed', async () => {
+  const { seen, settings, pass } = open();
+  assert.is((await pass('/books/'))?.status, 201);
+  assert.equal(seen, { passed: [`${ORIGIN}/books/`], caughtUp: [17], pulls: 0 });
+  await pass('/admin/users/');
+  assert.is(seen.pulls, 1);
+  settings.response = { ...settings.response, status: 422 };
+  await pass('/books/');
+  assert.equal(seen.caughtUp, [17, 17], 'a refused write changes nothing');
+});
+
+test('a writer that cannot be reached is left alone for five seconds', async () => {
+  const { passing, settings, pass, wait } = open();
+  settings.failure = new CatalogError('primary_unreachable', 'away');
+  const failure = await pass('/books/')?.catch((error: unknown) => error);
+  assert.is(failure, settings.failure);
+  assert.is(passing.forwarding(), null, 'this host carries its writes out');
+  wait(5000);
+  assert.ok(passing.forwarding() !== null);
+  settings.failure = new CatalogError('busy', 'too many');
+  await pass('/books/')?.catch(() => {});
+  assert.ok(passing.forwarding() !== null, 'a writer that answers is there');
+});
+
+test.run();

@@ -1,0 +1,251 @@
+/** Several writers over one log: conflicts, outcomes that are not known, a log that is silent. */
+import { setTimeout as pause } from 'node:timers/promises';
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError, messageOf } from '../../../../src/errors.ts';
+import { databaseOver } from '../../../../src/store/lowdb.ts';
+import type { State } from '../../../../src/store/state.ts';
+import { Committer } from '../../../../src/store/writer/committer.ts';
+import type { Transaction } from '../../../../src/store/writer/draft.ts';
+import { type Fault, MemoryChangeLog } from '../../../support/memory-change-log.ts';
+import { MemoryLog } from '../../../support/memory-log.ts';
+import { until } from '../../../support/until.ts';
+
+const REST = { pub_date: '2024-02-29', commentcount: 0, readcount: 0, image: '' };
+
+const addBook =
+  (name = 'Book') =>
+  (transaction: Transaction): number => {
+    const id = transaction.nextId('books');
+    transaction.put('books', { id, name, ...REST });
+    return id;
+  };
+
+/** Counts one up: a lost update or a doubled one shows in the sum. */
+const increment =
+  (id: number) =>
+  (transaction: Transaction): number => {
+    const row = transaction.get('books', id);
+    const readcount = (row?.readcount ?? 0) + 1;
+    transaction.put('books', { id, name: 'counter', ...REST, readcount });
+    return readcount;
+  };
+
+interface Host {
+  readonly committer: Committer;
+  readonly local: MemoryLog;
+  readonly state: () => State;
+  readonly errors: string[];
+  readonly fatalities: string[];
+  /** Sets how long writes wait; so long that no machine is too slow, until it is called. */
+  readonly wait: (milliseconds: number) => void;
+}
+
+/** Hosts with one history over one log. */
+async function openHosts(count: number) {
+  const origin = 'a'.repeat(64);
+  const log = new MemoryChangeLog({ sequence: 0, digest: origin });
+  const hosts: Host[] = [];
+  for (let nth = 0; nth < count; nth += 1) {
+    const local = new MemoryLog(origin);
+    const low = databaseOver(local);
+    await low.read();
+    const [errors, fatalities]: [string[], string[]] = [[], []];
+    const shared = { log, writer: `host ${nth}`, timeoutMs: 300_000 };
+    const committer = new Committer(low, local, {
+      onError: (error) => void errors.push(messageOf(error)),
+      onFatal: (error) => void fatalities.push(messageOf(error)),
+      shared,
+    });
+    const wait = (milliseconds: number) => void (shared.timeoutMs = milliseconds);
+    hosts.push({ committer, local, errors, fatalities, wait, state: () => low.data });
+  }
+  return { log, hosts, host: (nth: number) => hosts[nth] as Host };
+}
+
+const codeOf = (error: unknown) => (error instanceof CatalogError ? error.code : error);
+
+test('a write that another host was ahead of runs again on what that host wrote', async () => {
+  const { log, host } = await openHosts(2);
+  assert.is(await host(0).committer.submit(addBook('first')), 1);
+  assert.is(await host(1).committer.submit(addBook('second')), 2, 'the id is not given again');
+  assert.is(host(1).state().get('books', 1)?.name, 'first');
+  await host(0).committer.catchUp(2);
+  assert.is(host(0).state().digest, host(1).state().digest);
+  assert.equal(
+    log.entries.map(({ changeSet }) => changeSet.writer),
+    ['host 0', 'host 1'],
+  );
+});
+
+test('a change set is part of a host only after the log has it', async () => {
+  const { log, host } = await openHosts(1);
+  log.fault = () => 'lost';
+  const written = host(0).committer.submit(addBook());
+  await until('the failure is reported', () => host(0).errors.length > 0);
+  assert.is(host(0).local.changeSets.length, 0);
+  assert.is(host(0).state().sequence, 0);
+  log.fault = () => 'none';
+  assert.is(await written, 1);
+});
+
+test('an outcome that is not known is asked for with the same bytes until it is known', async () => {
+  for (const fault of ['lost', 'unanswered', 'late', 'delayed'] as const) {
+    const { log, host } = await openHosts(1);
+    const faults: Fault[] = [fault, fault, fault];
+    log.fault = () => faults.shift() ?? 'none';
+    assert.is(await host(0).committer.submit(addBook()), 1, fault);
+    assert.is(log.entries.length, 1, fault);
+    assert.equal(host(0).local.changeSets, [log.entries[0]?.changeSet], fault);
+  }
+});
+
+test('a log that is silent: write_unknown after the time, then log_unavailable, reads go on', async () => {
+  const { log, host } = await openHosts(1);
+  const { committer, state, wait } = host(0);
+  await committer.submit(addBook());
+  wait(30);
+  log.fault = () => 'unanswered';
+  const written = committer.submit(addBook('unknown'));
+  await until('the append is under way', () => log.entries.length === 2);
+  const behind = committer.submit(addBook('behind'));
+  assert.is(codeOf(await written.catch((error: unknown) => error)), 'write_unknown');
+  assert.is(codeOf(await behind.catch((error: unknown) => error)), 'log_unavailable');
+  const late = await committer.submit(addBook('late')).catch((error: unknown) => error);
+  assert.is(codeOf(late), 'log_unavailable');
+  assert.is(state().count('books'), 1);
+  wait(300_000);
+  log.fault = () => 'none';
+  await until('the outcome is known', () => state().count('books') === 2);
+  assert.is(state().get('books', 2)?.name, 'unknown', 'the job went on');
+  await until('writes are taken again', async () => {
+    const tried = await committer.submit(addBook('again')).catch((error: unknown) => error);
+    return tried === 3;
+  });
+});
+
+test('a write that was answered as unknown does not run again after a conflict', async () => {
+  const { log, host } = await openHosts(2);
+  host(0).wait(30);
+  log.fault = (writer) => (writer === 'host 0' ? 'lost' : 'none');
+  const lost = await host(0)
+    .committer.submit(addBook('lost'))
+    .catch((error: unknown) => error);
+  assert.is(codeOf(lost), 'write_unknown');
+  assert.is(await host(1).committer.submit(addBook('other')), 1);
+  log.fault = () => 'none';
+  await host(0).committer.catchUp(1);
+  assert.is(host(0).state().digest, host(1).state().digest);
+  assert.is(log.entries.length, 1);
+});
+
+test('what the log has taken is tried again until the disk of the host takes it', async () => {
+  const { host, log } = await openHosts(1);
+  const { committer, local, state, wait } = host(0);
+  wait(30);
+  local.onAppend = async () => {
+    throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+  };
+  const failure = await committer.submit(addBook()).catch((error: unknown) => error);
+  assert.is(codeOf(failure), 'write_unknown', 'never refused: the other hosts have it');
+  await until('the log has it', () => log.entries.length === 1);
+  local.onAppend = async () => {};
+  await until('the host has it too', () => state().sequence === 1);
+  assert.equal(host(0).fatalities, []);
+});
+
+test('a log that refuses a change set for good: nothing changes, and the next one is taken', async () => {
+  const { log, host } = await openHosts(1);
+  const append = log.append.bind(log);
+  log.append = async () => {
+    throw new CatalogError('write_refused', 'the change set is too large');
+  };
+  const failure = await host(0)
+    .committer.submit(addBook())
+    .catch((error: unknown) => error);
+  assert.is(codeOf(failure), 'write_refused');
+  log.append = append;
+  assert.is(await host(0).committer.submit(addBook()), 1);
+});
+
+test('a host that cannot read the log on stops there, serves reads and takes no write', async () => {
+  const { log, host } = await openHosts(2);
+  for (const name of ['1', '2', '3']) await host(0).committer.submit(addBook(name));
+  await log.trim(3);
+  const failure = await host(1)
+    .committer.catchUp(3)
+    .catch((error: unknown) => error);
+  assert.is(codeOf(failure), 'log_unavailable');
+  assert.match(messageOf(failure), 'trimmed');
+  const write = await host(1)
+    .committer.submit(addBook())
+    .catch((error: unknown) => error);
+  assert.is(codeOf(write), 'log_unavailable');
+  assert.is(host(1).state().count('books'), 0);
+});
+
+test('a host that closes does not wait for a log that is silent', async () => {
+  const { log, host } = await openHosts(1);
+  log.fault = () => 'lost';
+  const written = host(0)
+    .committer.submit(addBook())
+    .catch((error: unknown) => error);
+  await until('the failure is reported', () => host(0).errors.length > 0);
+  await host(0).committer.close();
+  assert.is(codeOf(await written), 'write_unknown');
+});
+
+/** What the property test does: which host writes what, and what becomes of the calls to the log. */
+const step = fc.record({
+  host: fc.nat(2),
+  kind: fc.constantFrom('add' as const, 'increment' as const, 'together' as const),
+  faults: fc.array(
+    fc.constantFrom<Fault>('none', 'none', 'lost', 'unanswered', 'late', 'delayed'),
+    { maxLength: 3 },
+  ),
+  wait: fc.boolean(),
+});
+
+test('several writers over a faulty log: nothing lost, nothing twice, all states equal', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
+      const { log, hosts, host } = await openHosts(3);
+      const faults: Fault[] = [];
+      log.fault = () => faults.shift() ?? 'none';
+      const counter = await host(0).committer.submit(addBook('counter'));
+      const added: Promise<number>[] = [];
+      const counted: Promise<number>[] = [];
+      for (const { host: nth, kind, faults: more, wait } of steps) {
+        faults.push(...more);
+        const { committer } = host(nth);
+        if (kind !== 'increment') added.push(committer.submit(addBook('added')));
+        if (kind !== 'add') counted.push(committer.submit(increment(counter)));
+        if (wait) await pause(0);
+      }
+      const ids = await Promise.all(added);
+      const values = await Promise.all(counted);
+      await Promise.all(hosts.map(({ committer }) => committer.catchUp(log.last.sequence)));
+      assert.is(new Set(ids).size, ids.length, 'no id is given twice');
+      assert.is(new Set(values).size, values.length, 'each increment has seen all before it');
+      for (const { state, local, fatalities } of hosts) {
+        assert.equal(fatalities, []);
+        assert.is(state().digest, log.last.digest);
+        assert.is(state().get('books', counter)?.readcount, values.length);
+        assert.equal(
+          local.changeSets.map(({ digest }) => digest),
+          digestsOf(log),
+        );
+        for (const id of ids) assert.is(state().get('books', id)?.name, 'added');
+        assert.is(state().count('books'), 1 + ids.length, 'nothing is written twice');
+      }
+    }),
+    { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 20) },
+  );
+});
+
+function digestsOf(log: MemoryChangeLog): string[] {
+  return log.entries.map(({ changeSet }) => changeSet.digest);
+}
+
+test.run();
