@@ -13,7 +13,11 @@ export function sourcesWith(changes: Partial<Sources> = {}): Sources {
     failedPages: zero,
     changes: () => ({ open: 0, delivered: 0, failed: 0, failing: 0, lag: 0 }),
     archive: () => ({ changeSets: 0, seconds: 0 }),
-    hosts: { followers: zero, following: () => null },
+    hosts: {
+      followers: zero,
+      following: () => ({ connected: true, behind: 0, behindMs: 0 }),
+    },
+    log: () => ({ behind: 0, silence: 0 }),
     connections: zero,
     ready: () => true,
     memoryLimit: 0,

@@ -4,7 +4,7 @@ import type { Context } from '../../app/context.ts';
 import { ROLES, type Role } from '../../auth/roles.ts';
 import { type Common, command, subcommand } from '../command.ts';
 import { issueTokenCommand } from '../commands/issue-token.ts';
-import { keysGenerate } from '../commands/archive.ts';
+import { keysGenerate } from '../commands/backup/archive.ts';
 import { keysList, keysRotate } from '../commands/keys.ts';
 import { revokeTokens } from '../commands/revoke-tokens.ts';
 import {

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import type { Context } from '../../app/context.ts';
 import { type Common, command } from '../command.ts';
 import type { ArchiveAddress } from '../../archive/storage/address.ts';
-import { checkArchiveCommand, restoreArchive } from '../commands/archive.ts';
+import { checkArchiveCommand, restoreArchive } from '../commands/backup/archive.ts';
 import { backup, type BackupOptions } from '../commands/backup/backup.ts';
 import { restore, type RestoreOptions } from '../commands/backup/restore.ts';
 import { check } from '../commands/check.ts';

@@ -1,7 +1,7 @@
 /**
  * The files that `npm run release` makes. CI makes no release, so these tests are run by a command:
  *
- *     npm run release && bun test/process/release/archives.test.ts
+ *     npm run release && bun test/process/release/archives.trial.ts
  */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';

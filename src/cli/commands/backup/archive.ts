@@ -1,14 +1,14 @@
 /** `restore --from`, `check --archive`, `keys generate`: what is done with an archive. */
-import { ArchiveObjects } from '../../archive/archive-objects.ts';
-import { checkArchive } from '../../archive/check.ts';
-import { readArchive, type Target } from '../../archive/replay.ts';
-import { type ArchiveAddress, openObjectStore } from '../../archive/storage/address.ts';
-import { writePrivateFiles } from '../../auth/backup/private-files.ts';
-import { createKeyFile, readKeyFile } from '../../encryption/key-file.ts';
-import { CatalogError } from '../../errors.ts';
-import { requireNoStore, restoreBackup } from '../../store/backup.ts';
-import type { Context } from '../../app/context.ts';
-import { describeState } from './describe.ts';
+import { ArchiveObjects } from '../../../archive/archive-objects.ts';
+import { checkArchive } from '../../../archive/check.ts';
+import { readArchive, type Target } from '../../../archive/replay.ts';
+import { type ArchiveAddress, openObjectStore } from '../../../archive/storage/address.ts';
+import { writePrivateFiles } from '../../../auth/backup/private-files.ts';
+import { createKeyFile, readKeyFile } from '../../../encryption/key-file.ts';
+import { CatalogError } from '../../../errors.ts';
+import { requireNoStore, restoreBackup } from '../../../store/backup.ts';
+import type { Context } from '../../../app/context.ts';
+import { describeState } from '../describe.ts';
 
 interface ArchiveOptions {
   readonly archive: ArchiveAddress;

@@ -4,7 +4,7 @@
  *
  *     npm run release -- --target linux-x64
  *     mmdebstrap --variant=minbase --include=adduser bookworm /tmp/root
- *     DEBIAN_ROOT=/tmp/root bun test/process/release/debian.test.ts
+ *     DEBIAN_ROOT=/tmp/root bun test/process/release/debian.trial.ts
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
