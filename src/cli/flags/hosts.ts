@@ -25,8 +25,11 @@ export function addHostFlags(serve: Command): void {
   serve
     .optionsGroup('Hosts:')
     .addOption(
-      // The primary archives: an archive has one writer.
-      flag('--follow <url>', 'follow the host at this address', parseFollowed).conflicts('archive'),
+      // The primary archives, since an archive has one writer; and a shared log has no primary.
+      flag('--follow <url>', 'follow the host at this address', parseFollowed).conflicts([
+        'archive',
+        'log',
+      ]),
     )
     .addOption(
       flag('--token-file <file>', 'file with a token of the role admin there', parseTokenFile),

@@ -77,6 +77,11 @@ test('spec 15.10: what cannot be followed safely is refused before anything is d
   };
   const from = (file: string) => ['--token-file', file];
   assert.match(await refusal('--follow', 'https://primary'), /needs --token-file/);
+  for (const other of ['--archive', '--log']) {
+    const address = other === '--log' ? 'etcd://127.0.0.1:2379/shop' : `file://${directory}`;
+    const stderr = await refusal('--follow', 'https://primary', ...from(token), other, address);
+    assert.match(stderr, new RegExp(`--follow.*${other}`));
+  }
   assert.match(await refusal('--follow', 'primary', ...from(token)), /Give an address/);
   assert.match(
     await refusal('--follow', 'http://primary', ...from(token)),

@@ -193,4 +193,24 @@ for (const [what, from, to] of [
   });
 }
 
+test('a row of any length is written in small slices, and no character is cut in two', () => {
+  for (const lead of ['', 'x']) {
+    const row: Row = { id: 1, name: `${lead}${'😀'.repeat(200_000)}` };
+    const snapshot: Snapshot = {
+      sequence: 1,
+      digest: 'a'.repeat(64),
+      time: null,
+      lastIds: perKind(() => 1),
+      rows: perKind(({ name }) => (name === 'books' ? [row] : [])),
+    };
+    const slices = [...baseSlices(snapshot)];
+    assert.ok(
+      slices.every((slice) => slice.length <= 4 * 65_537),
+      'a slice is small',
+    );
+    const { state } = decodeBase('name', Buffer.concat(slices));
+    assert.equal(state.rows.books.get(1), row);
+  }
+});
+
 test.run();
