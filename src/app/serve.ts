@@ -30,8 +30,8 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
     follow === undefined ? null : openReplica({ ...options, follow }, context, operation, current);
   if (replica === null) current.use(await current.open({}));
   else await replica.begin();
-  // With `--follow` there may be no catalog yet, and no directory.
-  context.disk.mkdir(options.data);
+  // There may be no catalog yet, and no directory.
+  if (replica !== null) context.disk.mkdir(options.data);
   takePrecautions(options.data, operation.log);
   const server = await startServer({
     application: current.application,

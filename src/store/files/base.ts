@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { CatalogError } from '../../errors.ts';
+import type { Row, Scalar } from '../../model/kind.ts';
 import { ALL_KINDS } from '../../model/kinds.ts';
 import type { Snapshot } from '../state.ts';
 import { checksumMember } from './files.ts';
@@ -39,7 +40,7 @@ export function* baseSlices(
   for (const text of baseTexts(snapshot, members)) {
     rest += text;
     while (rest.length >= SLICE_LENGTH) {
-      const end = endOfSlice(rest);
+      const end = endOfSlice(rest, 0);
       yield encode(rest.slice(0, end));
       rest = rest.slice(end);
     }
@@ -48,10 +49,44 @@ export function* baseSlices(
   yield Buffer.from(checksumMember(hash.digest('hex')));
 }
 
-/** @returns a place to cut at that is not within a surrogate pair, which is one character of UTF-8. */
-function endOfSlice(text: string): number {
-  const isPair = /^[\uD800-\uDBFF]$/.test(text.charAt(SLICE_LENGTH - 1));
-  return isPair ? SLICE_LENGTH + 1 : SLICE_LENGTH;
+/**
+ * @param start of the slice.
+ * @returns where it ends: not within a surrogate pair, which is one character of UTF-8.
+ */
+function endOfSlice(text: string, start: number): number {
+  const end = start + SLICE_LENGTH;
+  return /^[\uD800-\uDBFF]$/.test(text.charAt(end - 1)) ? end + 1 : end;
+}
+
+/** The JSON text of a row; that of a row with a long text in pieces. */
+function* rowTexts(row: Row): Generator<string> {
+  if (!Object.values(row).some(isLong)) {
+    yield JSON.stringify(row);
+    return;
+  }
+  let separator = '{';
+  for (const [name, value] of Object.entries(row)) {
+    yield `${separator}${JSON.stringify(name)}:`;
+    if (isLong(value)) yield* longText(value);
+    else yield JSON.stringify(value);
+    separator = ',';
+  }
+  yield '}';
+}
+
+function isLong(value: Scalar | undefined): value is string {
+  return typeof value === 'string' && value.length > SLICE_LENGTH;
+}
+
+/** The same text as of `JSON.stringify`, which takes milliseconds for each megabyte. */
+function* longText(value: string): Generator<string> {
+  yield '"';
+  for (let start = 0; start < value.length; ) {
+    const end = endOfSlice(value, start);
+    yield JSON.stringify(value.slice(start, end)).slice(1, -1);
+    start = end;
+  }
+  yield '"';
 }
 
 function* baseTexts(snapshot: Snapshot, members: BackupMembers): Generator<string> {
@@ -62,7 +97,8 @@ function* baseTexts(snapshot: Snapshot, members: BackupMembers): Generator<strin
     yield `${index === 0 ? '' : ','}\n"${name}":[`;
     let separator = '';
     for (const row of snapshot.rows[name]) {
-      yield `${separator}\n${JSON.stringify(row)}`;
+      yield `${separator}\n`;
+      yield* rowTexts(row);
       separator = ',';
     }
     yield ']';

@@ -195,7 +195,8 @@ for (const [what, from, to] of [
 
 test('a row of any length is written in small slices, and no character is cut in two', () => {
   for (const lead of ['', 'x']) {
-    const row: Row = { id: 1, name: `${lead}${'😀'.repeat(200_000)}` };
+    const name = `${lead}${'😀'.repeat(200_000)}`;
+    const row: Row = { id: 1, name, empty: null, image: '"\\\n'.repeat(50_000), count: 7 };
     const snapshot: Snapshot = {
       sequence: 1,
       digest: 'a'.repeat(64),
@@ -210,6 +211,7 @@ test('a row of any length is written in small slices, and no character is cut in
     );
     const { state } = decodeBase('name', Buffer.concat(slices));
     assert.equal(state.rows.books.get(1), row);
+    assert.ok(Buffer.concat(slices).includes(JSON.stringify(row)), 'the text is that of JSON');
   }
 });
 
