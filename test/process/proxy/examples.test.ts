@@ -192,7 +192,8 @@ async function assertProxy({ start, hasCache }: Proxy): Promise<void> {
     return typeof front !== 'string' && front.body.includes('<html');
   });
   assert.is(get(SHOP, '/admin/skus/').status, 404, 'the shop has pages alone');
-  assert.ok([403, 405].includes(get(SHOP, '/', '-X', 'POST', '-d', '{}').status));
+  // Without a body: a proxy that refuses one unread may reset its stream before curl has the answer.
+  assert.ok([403, 405].includes(get(SHOP, '/', '-X', 'POST').status));
 
   if (hasCache) {
     await server.stop();
