@@ -79,8 +79,6 @@ const ITEM_AUDITS = [...AUDITED, 'webhooks'].map((name) => `/admin/${name}/{pk}/
 /** What changes, and what became of it on its way to a webhook. */
 const FEEDS = ['/admin/changes/', '/admin/webhooks/{pk}/deliveries/'];
 
-/** What hosts that follow ask for. */
-const HOSTS = ['state', 'credentials', 'base', 'changes'].map((name) => `/admin/hosts/${name}/`);
 
 /** Undoing a write. */
 const REVERSAL = '/admin/audits/{pk}/reversal/';
@@ -133,7 +131,6 @@ const DOCUMENTS = [
   '/admin/page-builds/{pk}/',
   ...PAGES,
   ...FEEDS,
-  ...HOSTS,
 ];
 
 /** A token for a password, which needs no token itself; the end of a token. */

@@ -60,6 +60,9 @@ export function linksOf({ headers }: Received): [string, string][] {
   return [...found].map(([, target = '', rel = '']) => [rel, target]);
 }
 
+/** What hosts say to each other is in no description. */
+const INTERNAL = /\/admin\/hosts\//;
+
 /**
  * Sends one request. Without `token` the caller is an admin; `null` sends no token.
  *
@@ -95,7 +98,8 @@ export async function send(
   }
   const received = { status: response.status, headers: response.headers, text, json };
   requireShortHeaders(response.headers, `${method} ${path}`);
-  if (undescribed === undefined) await requireDescribed(server, method, path, received);
+  const isDescribed = undescribed === undefined && !INTERNAL.test(path);
+  if (isDescribed) await requireDescribed(server, method, path, received);
   return received;
 }
 

@@ -57,7 +57,8 @@ export async function backUpCredentials(
   directory: string,
   to: EncryptTo | null,
 ): Promise<{ credentials: BackedUpCredentials; encrypted: string[]; leftOut: string[] }> {
-  const access = contentOf(directory, 'access.json') ?? undefined;
+  // A file in which nobody is says what no file says; hosts with the same accounts have equal backups.
+  const access = inUse(contentOf(directory, 'access.json'));
   const keys: Partial<Record<KeyFileName, object>> = {};
   for (const name of KEY_FILES) {
     const content = contentOf(directory, name);
@@ -69,6 +70,14 @@ export async function backUpCredentials(
   const encryptedKeys = await encrypt(JSON.stringify(keys), to);
   return { credentials: { access, encryptedKeys }, encrypted: names, leftOut: [] };
 }
+
+/** @returns undefined for lists that are all empty. */
+function inUse(access: object | null): object | undefined {
+  if (access === null || Object.values(access).every(isEmptyList)) return undefined;
+  return access;
+}
+
+const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;
 
 /** @returns the parsed file; null if there is none. @throws CatalogError if it is not in order. */
 function contentOf(directory: string, name: FileName): object | null {

@@ -9,8 +9,9 @@ import { pathItem } from './paths.ts';
 import { ref } from './refs.ts';
 import { OPENAPI } from './version.ts';
 
-export function openApiDocument(table: readonly Path[], settings: Settings): object {
+export function openApiDocument(paths: readonly Path[], settings: Settings): object {
   const { basePath, version } = settings;
+  const table = paths.filter(({ internal }) => internal !== true);
   const all = componentsOf(table, demoExamples());
   const described = {
     openapi: OPENAPI,

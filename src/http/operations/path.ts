@@ -45,6 +45,11 @@ interface PathFacts {
    * about this host.
    */
   readonly place?: 'here' | 'there';
+  /**
+   * Spoken between hosts of one version. The description of the API leaves it out: it is for clients,
+   * and one of these answers does not end.
+   */
+  readonly internal?: boolean;
   /** A page for people: without its last slash, GET is redirected to it. */
   readonly page?: boolean;
 }

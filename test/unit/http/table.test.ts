@@ -10,6 +10,9 @@ const SETTINGS = { basePath: '', version: 'test', protectBooks: false };
 
 const TABLE = operationTable(SETTINGS);
 
+/** What clients ask for; hosts among themselves have more. */
+const PUBLIC = TABLE.filter(({ internal }) => internal !== true);
+
 type Described = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
 
 const { paths } = openApiDocument(TABLE, SETTINGS) as { readonly paths: Described };
@@ -38,9 +41,10 @@ test('no path is in the table twice, and no operation has the id of another', ()
 test('every operation of the table is described, and nothing else is', () => {
   assert.equal(
     Object.keys(paths),
-    TABLE.map(({ template }) => template),
+    PUBLIC.map(({ template }) => template),
   );
-  for (const { template, operations, allow } of TABLE) {
+  assert.ok(PUBLIC.length > 40, `${PUBLIC.length} paths`);
+  for (const { template, operations, allow } of PUBLIC) {
     const item = paths[template] ?? {};
     const described = METHODS.filter((method) => method.toLowerCase() in item);
     assert.equal(described.toSorted(), [...operations.keys(), 'OPTIONS'].toSorted(), template);
@@ -49,7 +53,7 @@ test('every operation of the table is described, and nothing else is', () => {
 });
 
 test('an operation is described with the statuses, the role and the body that it declares', () => {
-  for (const { template, operations } of TABLE) {
+  for (const { template, operations } of PUBLIC) {
     for (const [method, { id, role, body, responses, failures = [] }] of operations) {
       const at = `${method} ${template}`;
       const described = paths[template]?.[method.toLowerCase()] ?? {};

@@ -132,6 +132,7 @@ const BASE_EXAMPLE = {
 const hostsPath = (operationId: string) => ({
   tag: HOSTS_TAG,
   place: 'here' as const,
+  internal: true,
   name: operationId,
   resolve: () => undefined,
 });
