@@ -14,7 +14,7 @@ const writers = Number(process.argv[3] ?? 1);
 const directory = mkdtempSync(join(tmpdir(), 'catalog-follow-'));
 const tokenFile = join(directory, 'token');
 writeFileSync(tokenFile, await tokenFor('admin'), { mode: 0o600 });
-const primary = await startServer({ env: { CATALOG_JWT_SECRET: SECRET } });
+const primary = await startServer({ args: ['--followers'], env: { CATALOG_JWT_SECRET: SECRET } });
 const replica = await startServer({
   data: join(directory, 'replica'),
   args: ['--follow', primary.url, '--token-file', tokenFile],

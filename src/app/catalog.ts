@@ -63,6 +63,7 @@ export type CatalogOptions = Pick<
   | 'archive'
   | 'archiveKey'
   | 'archiveKeep'
+  | 'followers'
 > &
   ClusterSettings;
 
@@ -149,7 +150,7 @@ async function compose(
   const { imports, close: endImports } = await openImports(options, audited, disk, monitor);
   const delivers = seams.confirmed === undefined;
   const changes = await openChanges(data, audited, { disk, version }, monitor, seams, delivers);
-  const { role, hosts } = openHosts(data, { store, changes }, { disk, env }, monitor, seams);
+  const { role, hosts } = openHosts(options, { store, changes }, { disk, env }, monitor, seams);
   const archive = openArchive(options, store, { disk, env }, monitor, seams);
   const readinessDetails = detailsOf(archive, seams);
   const application = createApplication({

@@ -72,6 +72,8 @@ export interface ServeOptions extends OperationOptions, ArchiveOptions, ClusterS
   readonly history: number;
   /** Bytes that change sets may take together beside a smaller base. */
   readonly checkpointSize?: number;
+  /** Whether other hosts may follow this one. */
+  readonly followers?: boolean;
   /** The host that this one follows; left out if it follows none. */
   readonly follow?: FollowOptions;
 }

@@ -82,7 +82,7 @@ test('change sets that are not kept, or that there are not, are 410', async () =
 });
 
 test('spec 15.12: the credentials tell keys and accounts, and their digest changes with them', async () => {
-  const service = await openService({ demo: true, ownKeys: true });
+  const service = await openService({ demo: true, ownKeys: true, followers: true });
   const keys = readKeys(keysPath(service.data));
   assert.ok(keys !== null);
   const issued = Math.floor(Date.now() / 1000);
@@ -101,8 +101,15 @@ test('spec 15.12: the credentials tell keys and accounts, and their digest chang
   assert.is(state.json.secret, null);
 });
 
-test('spec 15.10: a secret of the environment does not cross, but what tells it from others', async () => {
+test('spec 15.10: without --followers no host gets accounts and keys', async () => {
   const service = await openService({ demo: true });
+  const { status, json } = await send(service, 'GET', '/admin/hosts/credentials/');
+  assert.is(status, 403);
+  assert.match(json.error, /--followers/);
+});
+
+test('spec 15.10: a secret of the environment does not cross, but what tells it from others', async () => {
+  const service = await openService({ demo: true, followers: true });
   assert.is((await send(service, 'GET', '/admin/hosts/credentials/')).json.files.keys, null);
   const { json } = await send(service, 'GET', '/admin/hosts/state/');
   assert.match(json.secret, /^[0-9a-f]{64}$/);

@@ -79,7 +79,6 @@ const ITEM_AUDITS = [...AUDITED, 'webhooks'].map((name) => `/admin/${name}/{pk}/
 /** What changes, and what became of it on its way to a webhook. */
 const FEEDS = ['/admin/changes/', '/admin/webhooks/{pk}/deliveries/'];
 
-
 /** Undoing a write. */
 const REVERSAL = '/admin/audits/{pk}/reversal/';
 

@@ -18,7 +18,7 @@ export interface HostSeams {
 
 /** @returns what other hosts ask of this one, and its role among them. */
 export function openHosts(
-  directory: string,
+  { data: directory, followers = false }: { readonly data: string; readonly followers?: boolean },
   { store, changes }: { readonly store: Store; readonly changes: Changes },
   { disk, env }: Pick<Context, 'disk' | 'env'>,
   monitor: Monitor,
@@ -42,6 +42,7 @@ export function openHosts(
     files: new WatchedCredentialFiles(directory, secret === undefined),
     secret: secretFingerprint(secret),
     arrivals: changes.arrivals,
+    givesCredentials: followers,
     emptyLineMs,
   });
   return { role, hosts };

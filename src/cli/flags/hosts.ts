@@ -25,6 +25,13 @@ export function addHostFlags(serve: Command): void {
   serve
     .optionsGroup('Hosts:')
     .addOption(
+      flag(
+        '--followers [yes|no]',
+        'let other hosts follow this one; they get its accounts and keys',
+        parseSwitch,
+      ),
+    )
+    .addOption(
       // The primary archives, since an archive has one writer; and a shared log has no primary.
       flag('--follow <url>', 'follow the host at this address', parseFollowed).conflicts([
         'archive',

@@ -51,6 +51,8 @@ interface Options {
   /** See `secretFingerprint`. */
   readonly secret: string | null;
   readonly arrivals: Arrivals;
+  /** Whether other hosts may have accounts and keys: who has them can sign tokens. */
+  readonly givesCredentials: boolean;
   /** {@link EMPTY_LINE_MS} if left out. */
   readonly emptyLineMs?: number | undefined;
 }
@@ -88,7 +90,12 @@ export class Hosts implements HostService {
   }
 
   credentials(): { readonly digest: string; readonly files: CredentialFiles } {
-    return this.#options.files.current();
+    const { files, givesCredentials } = this.#options;
+    if (givesCredentials) return files.current();
+    throw new CatalogError(
+      'forbidden',
+      'no host may follow this one, because it would get its accounts and keys; to allow that, start this one with --followers',
+    );
   }
 
   base(): BodyStream {

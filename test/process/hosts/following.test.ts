@@ -19,6 +19,11 @@ async function tokenFile(claims: Readonly<Record<string, unknown>> = {}): Promis
   return path;
 }
 
+/** Starts a server that others may follow. */
+function startPrimary(options: Parameters<typeof startServer>[0] = {}): Promise<TestServer> {
+  return startServer({ ...options, args: ['--followers', ...(options.args ?? [])] });
+}
+
 /** Starts a server that follows another one. */
 async function follow(
   primary: { readonly url: string },
@@ -94,7 +99,7 @@ async function namesIn(server: { readonly url: string }): Promise<string[]> {
 }
 
 test('spec 15.10 to 15.13: an empty directory takes a base, keeps up, and passes writes on', async () => {
-  const primary = await startServer({ demo: true });
+  const primary = await startPrimary({ demo: true });
   const replica = await follow(primary);
   await ready(replica);
   const created = await send(replica, 'POST', '/books/', {
@@ -124,7 +129,7 @@ test('spec 15.10 to 15.13: an empty directory takes a base, keeps up, and passes
 });
 
 test('spec 15.12: a token that is ended on the primary ends on the follower', async () => {
-  const primary = await startServer({ demo: true });
+  const primary = await startPrimary({ demo: true });
   const replica = await follow(primary, { args: ['--max-unconfirmed', '3s'] });
   await ready(replica);
   const token = await tokenFor('viewer', { sub: 'eve', jti: 'token-of-eve' });
@@ -139,7 +144,7 @@ test('spec 15.12: a token that is ended on the primary ends on the follower', as
 });
 
 test('spec 15.13: a follower that is too far behind takes a new base by itself', async () => {
-  const primary = await startServer({
+  const primary = await startPrimary({
     demo: true,
     args: ['--history', '0', '--checkpoint-size', '64KiB'],
   });
@@ -169,7 +174,7 @@ test('spec 15.13: a follower that is too far behind takes a new base by itself',
 
 test('spec 15.13, 15.15, 15.16: kills in mid-stream, a promotion, and the old primary refused', async () => {
   const data = temporaryDirectory();
-  let primary = await startServer();
+  let primary = await startPrimary();
   let replica = await follow(primary, { data });
   await ready(replica);
   const { port } = new URL(primary.url);
@@ -182,7 +187,7 @@ test('spec 15.13, 15.15, 15.16: kills in mid-stream, a promotion, and the old pr
   replica = await follow(primary, { data });
   await written(writer.answered.length + 20);
   await primary.kill();
-  primary = await startServer({ data: primary.data, args: ['--port', port] });
+  primary = await startPrimary({ data: primary.data, args: ['--port', port] });
   await written(writer.answered.length + 20);
   await writer.stop();
   await ready(replica);
@@ -200,7 +205,7 @@ test('spec 15.13, 15.15, 15.16: kills in mid-stream, a promotion, and the old pr
   assert.is(promotion.status, 0, promotion.stderr);
   assert.match(promotion.stdout, /epoch 2 begins after change set \d+/);
   assert.match(promotion.stderr, /WARNING: .* is lost/);
-  primary = await startServer({ data: primary.data, args: ['--port', port] });
+  primary = await startPrimary({ data: primary.data, args: ['--port', port] });
   const successor = await startServer({ data });
   assert.is((await send(successor, 'POST', '/books/', { body: book('After') })).status, 201);
   await until('the old primary was told', async () => {
@@ -215,8 +220,8 @@ test('spec 15.13, 15.15, 15.16: kills in mid-stream, a promotion, and the old pr
 });
 
 test('spec 15.14: another history, and change sets that the primary does not have, are refused', async () => {
-  const primary = await startServer({ demo: true });
-  const other = await startServer({ demo: true });
+  const primary = await startPrimary({ demo: true });
+  const other = await startPrimary({ demo: true });
   const refusal = async (data: string) => {
     const file = await tokenFile();
     const args = [
