@@ -202,7 +202,7 @@ test('a row of any length is written in small slices, and no character is cut in
       digest: 'a'.repeat(64),
       time: null,
       lastIds: perKind(() => 1),
-      rows: perKind(({ name }) => (name === 'books' ? [row] : [])),
+      rows: perKind((kind) => (kind.name === 'books' ? [row] : [])),
     };
     const slices = [...baseSlices(snapshot)];
     assert.ok(
