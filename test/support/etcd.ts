@@ -22,6 +22,8 @@ export interface Etcd {
   /** `etcd://127.0.0.1:port,…/prefix`. */
   readonly url: (prefix: string) => string;
   readonly signal: (nth: number, signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => void;
+  /** Whether a node stands still: SIGSTOP is carried out some time after it was sent. */
+  readonly isStopped: (nth: number) => boolean;
   /** Starts a node that was killed. */
   readonly start: (nth: number) => void;
   readonly close: () => Promise<void>;
@@ -105,6 +107,8 @@ export async function startEtcd(count = 3, tls?: TlsFiles): Promise<Etcd> {
     endpoints,
     url: (prefix) => `etcd://${endpoints.map((each) => each.split('//')[1]).join(',')}/${prefix}`,
     signal: (nth, signal) => void nodeAt(nth).process.kill(signal),
+    isStopped: (nth) =>
+      /^State:\s+T/m.test(readFileSync(`/proc/${nodeAt(nth).process.pid}/status`, 'utf8')),
     start(nth) {
       const node = nodeAt(nth);
       node.process = run(node);

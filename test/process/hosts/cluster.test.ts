@@ -134,6 +134,7 @@ test('a token that ends on one host ends on all', async () => {
 test('without a majority reads go on, writes are 503, and no host is ready', async () => {
   etcd.signal(0, 'SIGSTOP');
   etcd.signal(1, 'SIGSTOP');
+  await until('two nodes stand still', () => etcd.isStopped(0) && etcd.isStopped(1));
   try {
     const body = { name: 'nobody knows', pub_date: '2024-02-29' };
     const headers = { 'Idempotency-Key': 'unknown' };
