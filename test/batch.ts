@@ -13,6 +13,9 @@ import { hasFailed, nextFile } from './support/file-hooks.ts';
 /** A line that begins so is between two files. */
 export const BOUNDARY = '\u0001end of a file: ';
 
+/** Milliseconds in which the last of several files may still fail. */
+const LATE_MS = 50;
+
 /** What uvu's own command sets, so that files queue their tests instead of starting them. */
 const uvu = globalThis as unknown as { UVU_DEFER: number; UVU_INDEX: number; UVU_QUEUE: unknown[] };
 
@@ -34,6 +37,10 @@ async function runFiles(files: readonly string[]): Promise<void> {
     await import(url);
     await exec();
   }
+  if (files.length === 1) return;
+  // What an earlier file has left open is no reason to wait for ever, but a late failure counts.
+  await new Promise((resolve) => setTimeout(resolve, LATE_MS));
+  process.exit();
 }
 
 // Not awaited here: a test that never settles would keep the process alive for ever.
