@@ -17,9 +17,7 @@ export async function measured({ args = [], ...more }: ServerOptions = {}): Prom
     ...more,
     args: ['--metrics-port', '0', '--log-level', 'info', ...args],
   });
-  let said = '';
-  server.child.stderr?.on('data', (chunk) => (said += chunk));
-  const found = () => /"url":"(http:[^"]+)\/metrics"/.exec(said)?.[1];
+  const found = () => /"url":"(http:[^"]+)\/metrics"/.exec(server.said())?.[1];
   await until('the log names the port', () => found() !== undefined);
   return { server, operator: { url: found() ?? '' } };
 }

@@ -67,6 +67,8 @@ export interface Serving {
   /** See {@link Reachable.settings}. */
   readonly settings: string;
   readonly child: ChildProcess;
+  /** Standard error from the start on. */
+  said(): string;
   /** Resolves when the process has ended. */
   readonly finished: Promise<Finished>;
   /** Sends SIGTERM and waits for the end. */
@@ -117,6 +119,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
  * @param settings that tell it from others; if left out, it is like no other.
  */
 export async function serving(child: ChildProcess, settings?: string): Promise<Serving> {
+  let said = '';
+  child.stderr?.on('data', (chunk) => (said += chunk));
   const finished = collect(child);
   running.set(child, finished);
   void finished.then(() => running.delete(child));
@@ -129,6 +133,7 @@ export async function serving(child: ChildProcess, settings?: string): Promise<S
     url,
     settings: settings ?? url,
     child,
+    said: () => said,
     finished,
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
