@@ -9,9 +9,8 @@
  */
 import { join } from 'node:path';
 import { type Disk, machineDisk } from '../disk/disk.ts';
-import { acquireOwnership } from '../disk/lock.ts';
 import { createStore } from './files/create.ts';
-import { changeSetName, LOCK, unwritable } from './files/files.ts';
+import { changeSetName, unwritable } from './files/files.ts';
 import { writeMigrationBackup, migrationBackupDirectory } from './files/migration-backup.ts';
 import { recover, type Recovered } from './files/recovery.ts';
 import { migrationsFrom, SCHEMA_VERSION } from './files/schema.ts';
@@ -44,17 +43,16 @@ function planFor(directory: string, { schema }: Recovered): Migrated {
 }
 
 /**
- * @param command that runs it. Another process that finds the directory locked names it.
+ * Migrates a store. The caller owns the directory.
+ *
  * @returns as {@link planMigration}.
- * @throws CatalogError `store_locked`, `store_damaged`, `store_unreadable`, `schema_version`,
- *   `durability_unknown`, `write_refused`.
+ * @throws CatalogError `store_damaged`, `store_unreadable`, `schema_version`, `durability_unknown`,
+ *   `write_refused`.
  */
 export async function migrateStore(
   directory: string,
-  command: string,
   disk: Disk = machineDisk,
 ): Promise<Migrated | null> {
-  const lock = acquireOwnership(join(directory, LOCK), command);
   try {
     const recovered = recover(disk, directory, 'older');
     if (recovered === null) return null;
@@ -70,7 +68,5 @@ export async function migrateStore(
     return planFor(directory, recovered);
   } catch (error) {
     throw unwritable(directory, error);
-  } finally {
-    lock.close();
   }
 }

@@ -24,6 +24,8 @@ interface Options {
   readonly directory: string;
   /** The command that opens the store. Another process that finds the directory locked names it. */
   readonly command: string;
+  /** The ownership of the directory, if the caller has it already; the store ends it. */
+  readonly lock?: FileLock;
   /** Whether to create an empty store if there is none; otherwise that is `store_missing`. */
   readonly create: boolean;
   /** The digest with which the history of a new store begins; a new history if left out. */
@@ -101,10 +103,10 @@ export class Store implements ReadableStore {
    */
   static async open(options: Options): Promise<Store> {
     const { directory, command, create, origin, follows = false, disk = machineDisk } = options;
-    requireLog(directory, disk, options.shared);
-    const lock = acquireOwnership(join(directory, LOCK), command);
+    const lock = options.lock ?? ownDirectory(directory, command);
     const log = new FileLog({ ...options, disk, onError: errorHandler(options) });
     try {
+      requireLog(directory, disk, options.shared);
       if (!follows) requireWritable(disk, directory);
       const low = databaseOver(log, origin);
       const empty = low.data;
@@ -258,6 +260,16 @@ export class Store implements ReadableStore {
   lastId(kind: KindName): number {
     return this.#low.data.lastId(kind);
   }
+}
+
+/**
+ * Makes this process the owner of a data directory.
+ *
+ * @param command for the message of another process that finds it locked.
+ * @throws CatalogError `store_locked`.
+ */
+export function ownDirectory(directory: string, command: string): FileLock {
+  return acquireOwnership(join(directory, LOCK), command);
 }
 
 /** @throws CatalogError `log_missing` if commits of this process would bypass the log of all hosts. */

@@ -1,13 +1,14 @@
 /** `migrate`: creates a store, or brings it to the current schema version. */
 import demo from '../../../data/demo.json' with { type: 'json' };
 import type { Disk } from '../../disk/disk.ts';
+import type { FileLock } from '../../disk/lock.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { KIND_NAMES, type KindName } from '../../model/kind.ts';
 import type { RowOf } from '../../model/rows.ts';
 import { recover } from '../../store/files/recovery.ts';
 import { type Migrated, migrateStore, planMigration } from '../../store/migration.ts';
 import { SCHEMA_VERSION } from '../../store/files/schema.ts';
-import { Store } from '../../store/store.ts';
+import { ownDirectory, Store } from '../../store/store.ts';
 import type { Context } from '../../app/context.ts';
 
 export interface MigrateOptions {
@@ -24,8 +25,7 @@ export async function migrate(options: MigrateOptions, context: Context): Promis
     if (wantsDemo) context.print(`would add the demo catalog: ${describeDemo()}`);
     return;
   }
-  const migrated = await migrateStore(data, 'migrate', context.disk);
-  const store = await openStore(data, context);
+  const { migrated, store } = await migrateAndOpen(data, context);
   try {
     if (wantsDemo) requireUnused(context.disk, data);
     sayDone(data, migrated, context);
@@ -38,12 +38,26 @@ export async function migrate(options: MigrateOptions, context: Context): Promis
   }
 }
 
-function openStore(data: string, context: Context): Promise<Store> {
+/** Under one lock: no other command gets the store in between, and this one says what it did. */
+async function migrateAndOpen(data: string, context: Context) {
+  const lock = ownDirectory(data, 'migrate');
+  let migrated: Migrated | null;
+  try {
+    migrated = await migrateStore(data, context.disk);
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+  return { migrated, store: await openStore(data, lock, context) };
+}
+
+function openStore(data: string, lock: FileLock, context: Context): Promise<Store> {
   const give = (what: string) => (error: unknown) =>
     context.warn(`${what}: ${messageOf(error)}`, error);
   return Store.open({
     directory: data,
     command: 'migrate',
+    lock,
     create: true,
     disk: context.disk,
     // How much is kept is for `serve` to say.

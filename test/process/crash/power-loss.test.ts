@@ -379,7 +379,7 @@ function judgeMigration(disk: PowerDisk): number {
 }
 
 async function migrateAgain(disk: PowerDisk): Promise<void> {
-  await migrateStore(data, 'test', disk);
+  await migrateStore(data, disk);
   assert.is(judgeMigration(disk), SCHEMA_VERSION);
   assert.equal(checkStore(disk, data).findings, []);
 }
@@ -420,7 +420,7 @@ test('a migration from version 2 that power loss cuts off leaves either version 
   const text = (at: PowerDisk, directory: string) =>
     textOfDocument(recover(at, directory, 'older')?.state as State);
   const before = text(disk, data);
-  await migrateStore(data, 'test', disk);
+  await migrateStore(data, disk);
   const versions = new Set<number | undefined>();
   for (const { left } of different(losses(disk, 0, randomFrom(7), DRAWS))) {
     const found = new PowerDisk(root, left);

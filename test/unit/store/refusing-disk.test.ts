@@ -614,7 +614,7 @@ async function assertServes(directory: string, expected: State, what: string): P
 for (const mode of MODES) {
   test(`the removal of what a migration kept fails at any operation (${mode}), and comes later`, async () => {
     const template = earlierStore();
-    await migrateStore(template, 'test', quickDisk);
+    await migrateStore(template, quickDisk);
     assert.ok(existsSync(join(template, KEPT, BASE)));
     const operations = await refuseEach(mode, async (disk, nth) => {
       const directory = temporaryDirectory();
@@ -725,7 +725,7 @@ for (const mode of MODES) {
     const versions = new Set<number>();
     const operations = await refuseEach(mode, async (disk, nth) => {
       const directory = earlierStore();
-      const failure = await failureOf(migrateStore(directory, 'test', disk));
+      const failure = await failureOf(migrateStore(directory, disk));
       const what = `operation ${nth}, ${disk.refused.join()}: ${failure?.message}`;
       assert.equal(disk.descriptors, [], what);
 
@@ -740,7 +740,7 @@ for (const mode of MODES) {
         }
       }
 
-      await migrateStore(directory, 'test', quickDisk);
+      await migrateStore(directory, quickDisk);
       // What was kept is the earlier store, whole.
       assert.equal(filesOf(join(directory, KEPT)), original, what);
       await assertServes(directory, expected, what);
