@@ -10,10 +10,15 @@ import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
 import { type FileContent, readWithMode } from '../../disk/watched-file.ts';
 import { CatalogError } from '../../errors.ts';
-import { readAccess } from '../access.ts';
-import { readKeys } from '../keys.ts';
-import { exclusively, type PrivateFile, writePrivate } from '../private-file.ts';
-import { readWebhookKey } from '../webhook-key.ts';
+import { exclusively } from '../private-file.ts';
+import {
+  judge,
+  judged,
+  PRIVATE_NAMES,
+  type PrivateContents,
+  type PrivateName,
+  writeContents,
+} from '../sharing/private-contents.ts';
 import { decrypt, type DecryptWith, encrypt, type EncryptTo } from './encryption.ts';
 
 /** As the file of a backup holds them. */
@@ -24,25 +29,7 @@ export interface BackedUpCredentials {
   readonly encryptedKeys?: string | undefined;
 }
 
-type KeyFileName = 'keys.json' | 'webhook-key.json';
-type FileName = 'access.json' | KeyFileName;
-
-/** The contents of files of the data directory by their names. */
-export type CredentialFiles = Readonly<Partial<Record<FileName, object>>>;
-
-interface CredentialFile {
-  readonly code: PrivateFile['code'];
-  /** Reads and judges the file. @throws CatalogError with `code`. */
-  readonly read: (path: string, read: () => FileContent | null) => unknown;
-}
-
-const FILES: Readonly<Record<FileName, CredentialFile>> = {
-  'access.json': { code: 'access_file', read: readAccess },
-  'keys.json': { code: 'key_file', read: readKeys },
-  'webhook-key.json': { code: 'key_file', read: readWebhookKey },
-};
-
-const KEY_FILES: readonly KeyFileName[] = ['keys.json', 'webhook-key.json'];
+const KEY_FILES = ['keys.json', 'webhook-key.json'] as const;
 
 /**
  * Reads what is to go into a backup. A running server and commands may change it meanwhile; each
@@ -59,7 +46,7 @@ export async function backUpCredentials(
 ): Promise<{ credentials: BackedUpCredentials; encrypted: string[]; leftOut: string[] }> {
   // A file in which nobody is says what no file says; hosts with the same accounts have equal backups.
   const access = inUse(contentOf(directory, 'access.json'));
-  const keys: Partial<Record<KeyFileName, object>> = {};
+  const keys: Partial<Record<PrivateName, object>> = {};
   for (const name of KEY_FILES) {
     const content = contentOf(directory, name);
     if (content !== null) keys[name] = content;
@@ -80,10 +67,10 @@ function inUse(access: object | null): object | undefined {
 const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;
 
 /** @returns the parsed file; null if there is none. @throws CatalogError if it is not in order. */
-function contentOf(directory: string, name: FileName): object | null {
+function contentOf(directory: string, name: PrivateName): object | null {
   const path = join(directory, name);
   let content: FileContent | null = null;
-  FILES[name].read(path, () => (content = readWithMode(path)));
+  judge(name, path, () => (content = readWithMode(path)));
   return parsed(content);
 }
 
@@ -101,16 +88,16 @@ export async function openCredentials(
   name: string,
   { access, encryptedKeys }: BackedUpCredentials,
   using: DecryptWith | null,
-): Promise<CredentialFiles> {
-  const files: Partial<Record<FileName, object>> = {};
-  if (access !== undefined) files['access.json'] = judged(name, 'access.json', access);
-  if (encryptedKeys === undefined || using === null) return files;
+): Promise<PrivateContents> {
+  const from = `in ${name}`;
+  if (encryptedKeys === undefined || using === null) return judged(from, { 'access.json': access });
   const keys = decryptedKeys(name, await decrypt(encryptedKeys, using));
-  for (const file of KEY_FILES) {
-    const content = keys[file];
-    if (content !== undefined) files[file] = judged(name, file, content);
-  }
-  return files;
+  const [tokens, webhooks] = KEY_FILES;
+  return judged(from, {
+    'access.json': access,
+    [tokens]: keys[tokens],
+    [webhooks]: keys[webhooks],
+  });
 }
 
 function decryptedKeys(name: string, text: string): Readonly<Record<string, unknown>> {
@@ -123,12 +110,6 @@ function decryptedKeys(name: string, text: string): Readonly<Record<string, unkn
   throw new CatalogError('backup_failed', `${name}: what is encrypted in it is not a set of keys`);
 }
 
-function judged(backup: string, name: FileName, value: unknown): object {
-  const bytes = Buffer.from(JSON.stringify(value));
-  FILES[name].read(`${name} in ${backup}`, () => ({ bytes, mode: 0o600 }));
-  return value as object;
-}
-
 /**
  * Writes the files into a data directory; they survive power loss when this returns. Files that are
  * there already with the same content stay, so that this can be repeated after a crash.
@@ -138,25 +119,27 @@ function judged(backup: string, name: FileName, value: unknown): object {
 export async function restoreCredentials(
   disk: Disk,
   directory: string,
-  files: CredentialFiles,
+  files: PrivateContents,
 ): Promise<void> {
-  const entries = Object.entries(files) as [FileName, object][];
-  if (entries.length === 0) return;
+  const names = PRIVATE_NAMES.filter((name) => files[name] !== undefined);
+  if (names.length === 0) return;
   await exclusively(directory, async () => {
-    const missing = entries.filter(([name, value]) => !isThere(directory, name, value));
-    for (const [name, value] of missing) {
-      await writePrivate(disk, { path: join(directory, name), code: FILES[name].code }, value);
-    }
+    const missing = names.filter((name) => !isThere(directory, name, files[name]));
+    await writeContents(
+      disk,
+      directory,
+      Object.fromEntries(missing.map((name) => [name, files[name]])),
+    );
   });
 }
 
 /** Whether the directory has the file with this content. @throws CatalogError if with another. */
-function isThere(directory: string, name: FileName, value: object): boolean {
+function isThere(directory: string, name: PrivateName, value: unknown): boolean {
   const present = contentOf(directory, name);
   if (present === null) return false;
   if (isDeepStrictEqual(present, value)) return true;
   throw new CatalogError(
     'store_not_empty',
-    `${join(directory, name)} is there already and is not that of the backup; move it away, and put it back after the restore if it is to count`,
+    `${join(directory, name)} is there already and is another than the one to restore; move it away, and put it back after the restore if it is to count`,
   );
 }

@@ -8,11 +8,12 @@
 import { createHash, createHmac } from 'node:crypto';
 import * as v from 'valibot';
 import type { Disk } from '../../disk/disk.ts';
-import { type FileContent, WatchedFile } from '../../disk/watched-file.ts';
-import { accessPath, readAccess } from '../access.ts';
-import { keysPath, readKeys } from '../keys.ts';
-import { exclusively, type PrivateFile, readPrivate, writePrivate } from '../private-file.ts';
-import { readWebhookKey, webhookKeyPath } from '../webhook-key.ts';
+import { WatchedFile } from '../../disk/watched-file.ts';
+import { accessPath } from '../access.ts';
+import { keysPath } from '../keys.ts';
+import { exclusively, readPrivate } from '../private-file.ts';
+import { webhookKeyPath } from '../webhook-key.ts';
+import { judged, writeContents } from './private-contents.ts';
 
 /** The content of the files; null for one that is not there. */
 export interface CredentialFiles {
@@ -99,27 +100,10 @@ export async function replaceCredentialFiles(
   directory: string,
   { keys, access, webhook_key: webhookKey }: CredentialFiles,
 ): Promise<void> {
-  await exclusively(directory, async () => {
-    const replaced: { readonly file: PrivateFile; readonly content: object }[] = [];
-    if (keys !== null) {
-      readKeys('the keys of the primary', contentOf(keys));
-      replaced.push({ file: { path: keysPath(directory), code: 'key_file' }, content: keys });
-    }
-    const accounts = access ?? NO_ACCESS_FILE;
-    readAccess('the accounts of the primary', contentOf(accounts));
-    replaced.push({
-      file: { path: accessPath(directory), code: 'access_file' },
-      content: accounts,
-    });
-    if (webhookKey !== null) {
-      readWebhookKey('the webhook key of the primary', contentOf(webhookKey));
-      const file: PrivateFile = { path: webhookKeyPath(directory), code: 'key_file' };
-      replaced.push({ file, content: webhookKey });
-    }
-    for (const each of replaced) await writePrivate(disk, each.file, each.content);
+  const contents = judged('of the primary', {
+    'keys.json': keys,
+    'access.json': access ?? NO_ACCESS_FILE,
+    'webhook-key.json': webhookKey,
   });
-}
-
-function contentOf(value: object): () => FileContent {
-  return () => ({ bytes: Buffer.from(JSON.stringify(value)), mode: 0o600 });
+  await exclusively(directory, () => writeContents(disk, directory, contents));
 }

@@ -4,13 +4,19 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PrivateFiles, writePrivateFiles } from '../../../../src/auth/backup/private-files.ts';
+import { encodeKeys, makeKey } from '../../../../src/auth/keys.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
 
+const contentOf = (directory: string, name: string): unknown =>
+  JSON.parse(readFileSync(join(directory, name), 'utf8'));
+
 function filled(): string {
   const directory = temporaryDirectory();
-  writeFileSync(join(directory, 'access.json'), '{"users":[]}\n');
-  writeFileSync(join(directory, 'keys.json'), '{"keys":[]}\n');
+  const access = { users: [], revoked_subjects: [], revoked_tokens: [] };
+  writeFileSync(join(directory, 'access.json'), JSON.stringify(access), { mode: 0o600 });
+  const keys = encodeKeys([makeKey(0)]);
+  writeFileSync(join(directory, 'keys.json'), JSON.stringify(keys), { mode: 0o600 });
   return directory;
 }
 
@@ -20,7 +26,7 @@ test('a copy has each file as it is, and is written for its owner alone', async 
   const other = temporaryDirectory();
   assert.equal(await writePrivateFiles(quickDisk, other, copy), ['access.json', 'keys.json']);
   for (const name of ['access.json', 'keys.json']) {
-    assert.is(readFileSync(join(other, name), 'utf8'), readFileSync(join(directory, name), 'utf8'));
+    assert.equal(contentOf(other, name), contentOf(directory, name));
     assert.is(statSync(join(other, name)).mode & 0o777, 0o600);
   }
   assert.not.ok(existsSync(join(other, 'webhook-key.json')));
@@ -31,12 +37,16 @@ test('files that are there already are kept if they are the same, and otherwise 
   const copy = new PrivateFiles(directory).read();
   await writePrivateFiles(quickDisk, directory, copy);
   const other = temporaryDirectory();
-  writeFileSync(join(other, 'keys.json'), '{"keys":[1]}\n');
+  const keys = JSON.stringify(encodeKeys([makeKey(1)]));
+  writeFileSync(join(other, 'keys.json'), keys, { mode: 0o600 });
   try {
     await writePrivateFiles(quickDisk, other, copy);
     assert.unreachable();
   } catch (error) {
-    assert.match(String(error), 'keys.json is another than that of the archive');
+    assert.match(
+      String(error),
+      'keys.json is there already and is another than the one to restore',
+    );
   }
   assert.not.ok(existsSync(join(other, 'access.json')));
 });
@@ -56,12 +66,12 @@ test('a file that is new, changed or removed is noticed', () => {
 });
 
 test('a copy that is damaged is refused', async () => {
-  for (const text of ['', '[]', '{"passwd":"x"}']) {
+  for (const text of ['', '[]', '{"passwd":"x"}', '{"keys.json":"{"}', '{"keys.json":"{}"}']) {
     try {
       await writePrivateFiles(quickDisk, temporaryDirectory(), Buffer.from(text));
       assert.unreachable();
     } catch (error) {
-      assert.match(String(error), 'are damaged');
+      assert.match(String(error), /are damaged|keys\.json of the archive/);
     }
   }
 });

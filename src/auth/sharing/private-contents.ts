@@ -1,0 +1,74 @@
+/**
+ * What is secret in a data directory beside its store: accounts and revocations, the signing keys,
+ * the key of webhooks. Backups, archives and other hosts have copies of the three files. A copy is
+ * judged as a start would judge the files before the first of them is written.
+ */
+import { join } from 'node:path';
+import type { Disk } from '../../disk/disk.ts';
+import type { FileContent } from '../../disk/watched-file.ts';
+import { readAccess } from '../access.ts';
+import { readKeys } from '../keys.ts';
+import { type PrivateFile, writePrivate } from '../private-file.ts';
+import { readWebhookKey } from '../webhook-key.ts';
+
+export const PRIVATE_NAMES = ['access.json', 'keys.json', 'webhook-key.json'] as const;
+
+export type PrivateName = (typeof PRIVATE_NAMES)[number];
+
+/** The contents of the files that there are, by their names. */
+export type PrivateContents = Readonly<Partial<Record<PrivateName, object>>>;
+
+interface Reading {
+  readonly code: PrivateFile['code'];
+  /** Reads and judges a file. @throws CatalogError with `code`. */
+  readonly read: (path: string, read: () => FileContent | null) => unknown;
+}
+
+const READINGS: Readonly<Record<PrivateName, Reading>> = {
+  'access.json': { code: 'access_file', read: readAccess },
+  'keys.json': { code: 'key_file', read: readKeys },
+  'webhook-key.json': { code: 'key_file', read: readWebhookKey },
+};
+
+/**
+ * @param read gives the bytes and the mode of a file.
+ * @param path for messages.
+ * @throws CatalogError `access_file`, `key_file` if a start would refuse the file.
+ */
+export function judge(name: PrivateName, path: string, read: () => FileContent | null): void {
+  READINGS[name].read(path, read);
+}
+
+/**
+ * @param from where the contents come from, for messages: `in backup.json`.
+ * @param contents null or undefined for files that there are not.
+ * @returns the contents that there are.
+ * @throws CatalogError `access_file`, `key_file` if a start would refuse one of them.
+ */
+export function judged(
+  from: string,
+  contents: Readonly<Partial<Record<PrivateName, unknown>>>,
+): PrivateContents {
+  const found: Partial<Record<PrivateName, object>> = {};
+  for (const name of PRIVATE_NAMES) {
+    const content = contents[name] ?? null;
+    if (content === null) continue;
+    const bytes = Buffer.from(JSON.stringify(content));
+    judge(name, `${name} ${from}`, () => ({ bytes, mode: 0o600 }));
+    found[name] = content;
+  }
+  return found;
+}
+
+/** Writes files, each durably, in the place of those that are there. @throws as `writePrivate`. */
+export async function writeContents(
+  disk: Disk,
+  directory: string,
+  contents: PrivateContents,
+): Promise<void> {
+  for (const name of PRIVATE_NAMES) {
+    const content = contents[name];
+    if (content === undefined) continue;
+    await writePrivate(disk, { path: join(directory, name), code: READINGS[name].code }, content);
+  }
+}
