@@ -123,7 +123,7 @@ export class HttpPrimary implements Primary {
     }
   }
 
-  /** @throws HistoryGone; CatalogError `unauthorized`; Error for every other failure. */
+  /** @throws HistoryGone; CatalogError `unauthorized`, `forbidden`; Error for every other failure. */
   async #request(
     path: string,
     headers: Readonly<Record<string, string>>,
@@ -156,10 +156,16 @@ export class HttpPrimary implements Primary {
     // The rest of the answer is of no use, and neither is its connection.
     timer.fail(new Error('the answer was refused'));
     if (status === 410) return new HistoryGone(`${this.address} does not keep the next change set`);
-    if (status === 401 || status === 403) {
+    if (status === 401) {
       return new CatalogError(
         'unauthorized',
-        `${this.address} does not accept the token of --token-file: it needs one of the role admin (${status})`,
+        `${this.address} does not accept the token of --token-file`,
+      );
+    }
+    if (status === 403) {
+      return new CatalogError(
+        'forbidden',
+        `${this.address} does not let this host follow it: it has to run with --followers, and the token of --token-file needs the role admin`,
       );
     }
     return new Error(`${this.address} answered ${status}`);

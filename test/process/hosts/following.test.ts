@@ -221,6 +221,10 @@ test('spec 15.13, 15.15, 15.16: kills in mid-stream, a promotion, and the old pr
 
 test('spec 15.14: another history, and change sets that the primary does not have, are refused', async () => {
   const primary = await startPrimary({ demo: true });
+  const closed = await startServer();
+  const waiting = await follow(closed);
+  await until('it says what is missing', () => waiting.said().includes('--followers'));
+  assert.not.ok(await isReady(waiting));
   const other = await startPrimary({ demo: true });
   const refusal = async (data: string) => {
     const file = await tokenFile();
