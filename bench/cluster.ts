@@ -5,20 +5,19 @@
  * Needs wrk and etcd (Debian: `apt-get install wrk etcd-server`). Three nodes of etcd, all hosts and
  * the load share the machine and its disk, so that the ratios are lower than on machines apart.
  */
-import { spawn } from 'node:child_process';
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { startEtcd } from '../test/support/etcd.ts';
+import { requestsPerSecond } from './load.ts';
 import {
   build,
   EXECUTABLE,
   fill,
   inDirectory,
   issueToken,
+  median,
   need,
   pagesMade,
-  quantile,
-  ROOT,
   type Running,
   start,
 } from './server.ts';
@@ -29,24 +28,14 @@ const ROUNDS = 5;
 const CONNECTIONS = 64;
 
 /** @returns requests per second. */
-async function load(url: string, name: string, token: string): Promise<number> {
-  const wrk = ['-t', '1', '-c', `${CONNECTIONS}`, '-d', `${SECONDS}s`, '-s', 'bench/requests.lua'];
-  const args = [...wrk, '-H', `Authorization: Bearer ${token}`, url, '--', name, `${SKUS}`];
-  const child = spawn('wrk', args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
-  let text = '';
-  child.stdout.on('data', (chunk) => (text += chunk));
-  await new Promise((resolve) => child.on('close', resolve));
-  const rate = /Requests\/sec: +([\d.]+)/.exec(text)?.[1];
-  if (rate === undefined || /Non-2xx|Socket errors/.test(text)) throw new Error(`${name}: ${text}`);
-  return Number(rate);
-}
-
-function median(values: readonly number[]): number {
-  return quantile(
-    values.toSorted((one, other) => one - other),
-    0.5,
-  );
-}
+const load = (url: string, name: string, token: string): Promise<number> =>
+  requestsPerSecond({
+    url,
+    token,
+    connections: CONNECTIONS,
+    seconds: SECONDS,
+    script: { name, skus: SKUS },
+  });
 
 function report(what: string, values: readonly number[], base: readonly number[]): void {
   const ratio = (median(values) / median(base)).toFixed(2);

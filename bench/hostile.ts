@@ -4,20 +4,20 @@
  * Throughput and memory before; with idle connections open; after as many hostile requests, of
  * every kind in turn, with the idle connections still open; and after all of them have closed.
  */
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { requestsPerSecond } from './load.ts';
 import {
   build,
   EXECUTABLE,
   fill,
   inDirectory,
   issueToken,
+  median,
   need,
   pagesMade,
   quantile,
-  ROOT,
   start,
 } from './server.ts';
 
@@ -104,24 +104,13 @@ async function idle(port: number): Promise<Socket[]> {
 }
 
 /** @returns requests per second, the median of three. */
-function rate(url: string, token: string): number {
-  const rates = [0, 1, 2].map(() => {
-    const { stdout } = spawnSync(
-      'wrk',
-      // biome-ignore format: one option a line says less than one group a line.
-      [
-        '-t', '1', '-c', '16', '-d', `${SECONDS}s`, '-s', 'bench/requests.lua',
-        '-H', `Authorization: Bearer ${token}`, url, '--', 'sku', String(SKUS),
-      ],
-      { cwd: ROOT, encoding: 'utf8' },
-    );
-    if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(stdout);
-    return Number(/Requests\/sec: +([\d.]+)/.exec(stdout)?.[1]);
-  });
-  return quantile(
-    rates.toSorted((a, b) => a - b),
-    0.5,
-  );
+async function rate(url: string, token: string): Promise<number> {
+  const rates: number[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    const script = { name: 'sku', skus: SKUS };
+    rates.push(await requestsPerSecond({ url, token, connections: 16, seconds: SECONDS, script }));
+  }
+  return median(rates);
 }
 
 function memory(pid: number): number {
@@ -141,8 +130,8 @@ async function main(): Promise<void> {
     await pagesMade(data, SKUS);
     const pid = child.pid ?? 0;
     const port = Number(new URL(url).port);
-    const tell = (what: string) => {
-      const requests = rate(url, token).toFixed(0).padStart(9);
+    const tell = async (what: string) => {
+      const requests = (await rate(url, token)).toFixed(0).padStart(9);
       const descriptors = String(readdirSync(`/proc/${pid}/fd`).length).padStart(7);
       const mebibytes = memory(pid).toFixed(0).padStart(6);
       process.stdout.write(`${what.padEnd(44)}${requests}${mebibytes}${descriptors}\n`);
@@ -150,10 +139,10 @@ async function main(): Promise<void> {
     process.stdout.write(
       `${''.padEnd(44)}${'req/s'.padStart(9)}${'MiB'.padStart(6)}${'files'.padStart(7)}\n`,
     );
-    tell('to warm up');
-    tell('before');
+    await tell('to warm up');
+    await tell('before');
     const sockets = await idle(port);
-    tell(`with ${IDLE} idle connections`);
+    await tell(`with ${IDLE} idle connections`);
     const begun = performance.now();
     const delays: number[] = [];
     let next = 0;
@@ -176,10 +165,10 @@ async function main(): Promise<void> {
     process.stdout.write(
       `${REQUESTS} hostile requests in ${seconds} s; /healthz meanwhile: median ${quantile(delays, 0.5).toFixed(1)} ms, 99 % ${quantile(delays, 0.99).toFixed(1)} ms, ${delays.length} asked; most memory ${most.toFixed(0)} MiB\n`,
     );
-    tell('after them');
+    await tell('after them');
     for (const socket of sockets) socket.destroy();
     await Bun.sleep(5000);
-    tell('with all of them gone');
+    await tell('with all of them gone');
   });
 }
 

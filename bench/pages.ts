@@ -4,18 +4,17 @@
  * Each case runs in turn against a large and a small store. The ratio is what counts: a page that
  * costs what it shows has a ratio near 1.
  */
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { requestsPerSecond } from './load.ts';
 import {
   build,
   EXECUTABLE,
   fill,
   inDirectory,
   issueToken,
+  median,
   need,
   pagesMade,
-  quantile,
-  ROOT,
   start,
 } from './server.ts';
 
@@ -51,38 +50,6 @@ const CASES: readonly Case[] = [
   { title: 'of one category by price', search: () => 'category_id=3&sortby=price&page=2' },
 ];
 
-function median(values: readonly number[]): number {
-  return quantile(
-    values.toSorted((a, b) => a - b),
-    0.5,
-  );
-}
-
-/** @returns requests per second. */
-async function load(url: string, token: string): Promise<number> {
-  const child = spawn(
-    'wrk',
-    [
-      '-t',
-      '1',
-      '-c',
-      String(CONNECTIONS),
-      '-d',
-      `${SECONDS}s`,
-      '-H',
-      `Authorization: Bearer ${token}`,
-      url,
-    ],
-    { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  let text = '';
-  child.stdout.on('data', (chunk) => (text += chunk));
-  await new Promise((resolve) => child.on('close', resolve));
-  const rate = /Requests\/sec: +([\d.]+)/.exec(text)?.[1];
-  if (rate === undefined || /Non-2xx|Socket errors/.test(text)) throw new Error(`${url}: ${text}`);
-  return Number(rate);
-}
-
 void inDirectory(async (directory, children) => {
   need('wrk');
   build();
@@ -93,7 +60,13 @@ void inDirectory(async (directory, children) => {
     const server = await start(EXECUTABLE, 'serve', '--port', '0', '--data', data);
     children.push(server.child);
     await pagesMade(data, skus);
-    return (search: string) => load(`${server.url}/admin/skus/?per_page=${SIZE}&${search}`, token);
+    return (search: string) =>
+      requestsPerSecond({
+        url: `${server.url}/admin/skus/?per_page=${SIZE}&${search}`,
+        token,
+        connections: CONNECTIONS,
+        seconds: SECONDS,
+      });
   };
   const [many, few] = [await serve(SKUS), await serve(FEW_SKUS)];
   process.stdout.write(

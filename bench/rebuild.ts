@@ -6,7 +6,7 @@
  */
 import { readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { build, EXECUTABLE, fill, inDirectory, output, quantile } from './server.ts';
+import { build, EXECUTABLE, fill, inDirectory, median, output } from './server.ts';
 
 const SKUS = Number(process.argv[2] ?? 100_000);
 const ROUNDS = 3;
@@ -51,9 +51,5 @@ void inDirectory(async (directory) => {
     const [, same, wait] = /(\d+) unchanged.* in ([\d.]+) s$/m.exec(checked) ?? [];
     show('rebuild-pages --stale, none is', Number(same) / Number(wait));
   }
-  const median = quantile(
-    ratios.toSorted((a, b) => a - b),
-    0.5,
-  );
-  process.stdout.write(`median ratio of rebuild-pages to creating: ${median.toFixed(2)}\n`);
+  process.stdout.write(`median ratio of rebuild-pages to creating: ${median(ratios).toFixed(2)}\n`);
 });

@@ -4,18 +4,17 @@
  * Load comes from wrk (Debian: `apt-get install wrk`). The machine is shared with it, and noisy:
  * every case alternates between the two servers, and the medians and their ratio are what counts.
  */
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { requestsPerSecond } from './load.ts';
 import {
   build,
   EXECUTABLE,
   fill,
   inDirectory,
   issueToken,
+  median,
   need,
   pagesMade,
-  quantile,
-  ROOT,
   start,
 } from './server.ts';
 
@@ -23,41 +22,6 @@ const SKUS = Number(process.argv[2] ?? 100_000);
 const SECONDS = Number(process.argv[3] ?? 4);
 const ROUNDS = 5;
 const FEW_SKUS = 1000;
-
-interface Load {
-  readonly name: string;
-  readonly connections: number;
-  readonly skus: number;
-  readonly token: string;
-}
-
-/** @returns requests per second. */
-async function load(url: string, { name, connections, skus, token }: Load): Promise<number> {
-  const child = spawn(
-    'wrk',
-    // biome-ignore format: one option a line says less than one group a line.
-    [
-      '-t', '1', '-c', String(connections), '-d', `${SECONDS}s`,
-      '-s', 'bench/requests.lua', '-H', `Authorization: Bearer ${token}`, url,
-      '--', name, String(skus),
-    ],
-    { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  let text = '';
-  child.stdout.on('data', (chunk) => (text += chunk));
-  await new Promise((resolve) => child.on('close', resolve));
-  if (/Non-2xx|Socket errors/.test(text)) throw new Error(`${name}: ${text}`);
-  const rate = /Requests\/sec: +([\d.]+)/.exec(text)?.[1];
-  if (rate === undefined) throw new Error(`wrk said nothing of its rate: ${text}`);
-  return Number(rate);
-}
-
-function median(values: readonly number[]): number {
-  return quantile(
-    values.toSorted((a, b) => a - b),
-    0.5,
-  );
-}
 
 /** Runs both in turn and prints one line. */
 async function compare(
@@ -90,13 +54,25 @@ async function main(): Promise<void> {
       children.push(server.child);
       await pagesMade(data, skus);
       return (name: string, connections: number) =>
-        load(server.url, { name, connections, skus, token });
+        requestsPerSecond({
+          url: server.url,
+          token,
+          connections,
+          seconds: SECONDS,
+          script: { name, skus },
+        });
     };
     const bareServer = await start(process.execPath, 'bench/bare.ts');
     children.push(bareServer.child);
     const many = await serve(SKUS);
     const bare = (name: string, connections: number) =>
-      load(bareServer.url, { name, connections, skus: SKUS, token: 'none' });
+      requestsPerSecond({
+        url: bareServer.url,
+        token: 'none',
+        connections,
+        seconds: SECONDS,
+        script: { name, skus: SKUS },
+      });
     const few = await serve(FEW_SKUS);
 
     process.stdout.write(

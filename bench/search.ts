@@ -12,7 +12,7 @@ import type { RowOf } from '../src/model/rows.ts';
 import { foldText, wordsOf } from '../src/model/text-folding.ts';
 import { RowTable } from '../src/store/memory/row-table.ts';
 import { Tables } from '../src/store/memory/tables.ts';
-import { quantile } from './server.ts';
+import { median } from './server.ts';
 
 const SKUS = Number(process.argv[2] ?? 100_000);
 const SPUS = Math.max(1000, SKUS / 20);
@@ -192,17 +192,11 @@ async function main(): Promise<void> {
     .map(([query, { costs: each, total }]) => ({
       query,
       total,
-      cost: quantile(
-        each.toSorted((a, b) => a - b),
-        0.5,
-      ),
+      cost: median(each),
     }))
     .sort((a, b) => a.cost - b.cost);
-  const median = quantile(
-    costs.map(({ cost }) => cost),
-    0.5,
-  );
-  print(`a search costs ${median.toFixed(2)} ms at the median; the dearest:`);
+  const typical = median(costs.map(({ cost }) => cost));
+  print(`a search costs ${typical.toFixed(2)} ms at the median; the dearest:`);
   for (const { query, total, cost } of costs.slice(-8).reverse()) {
     print(`${cost.toFixed(2).padStart(8)} ms  ${query.padEnd(24)} ${total} SKUs`);
   }

@@ -12,6 +12,7 @@ import {
   fill,
   inDirectory,
   issueToken,
+  median,
   output,
   pagesMade,
   quantile,
@@ -99,12 +100,6 @@ function residentMemory(pid: number): number {
   const line = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return Number(line?.[1]) / 1024;
 }
-
-const median = (values: readonly number[]) =>
-  quantile(
-    values.toSorted((a, b) => a - b),
-    0.5,
-  );
 
 /** Keeps every client busy. @returns MiB of resident memory, one figure a second. */
 async function work(server: Running, token: string, seconds: number): Promise<number[]> {
