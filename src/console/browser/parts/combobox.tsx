@@ -6,28 +6,16 @@ import { type Choice, labelOf, search } from '../api/references.ts';
 import type { CollectionName } from '../api/types.ts';
 import { t } from '../messages/text.ts';
 import { complain } from './notices.tsx';
+import type { PickerProps } from './picker-props.ts';
 
 /** How long a pause in typing lasts before the server is asked, in milliseconds. */
 const PAUSE_MS = 150;
 
-export interface ComboboxProps {
-  readonly id: string;
+export interface ComboboxProps extends PickerProps {
   readonly collection: CollectionName;
-  readonly value: number | null;
-  /** The name of the value, if it is known already. */
-  readonly label?: string | undefined;
   readonly onChange: (value: number | null, label: string) => void;
   /** Filters that every choice must match. */
   readonly fixed?: Readonly<Record<string, string>>;
-  /** Offered if nothing has the name that was typed. */
-  readonly onCreate?: ((name: string) => void) | undefined;
-  /** A choice for "null", by its name. */
-  readonly none?: string;
-  readonly required?: boolean;
-  readonly readOnly?: boolean;
-  readonly describedBy?: string | undefined;
-  readonly invalid?: boolean;
-  readonly placeholder?: string;
 }
 
 /** The name of the value: what is known, else what the server says. */

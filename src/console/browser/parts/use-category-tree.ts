@@ -5,24 +5,12 @@ import { categories, chainOf, needCategories } from '../api/references.ts';
 import { t } from '../messages/text.ts';
 import { type TreeRow, treeRows } from './category-tree.ts';
 import { complain } from './notices.tsx';
+import type { PickerProps } from './picker-props.ts';
 
-export interface CategoryPickerProps {
-  readonly id: string;
-  readonly value: number | null;
-  /** What the field shows instead of the path of the value. */
-  readonly label?: string | undefined;
+export interface CategoryPickerProps extends PickerProps {
   readonly onChange: (value: number | null) => void;
   /** Levels that may be chosen, from 1 to 3. */
   readonly levels: readonly number[];
-  /** Offered for what was typed. */
-  readonly onCreate?: ((name: string) => void) | undefined;
-  /** A choice for "null", by its name. */
-  readonly none?: string;
-  readonly required?: boolean;
-  readonly readOnly?: boolean;
-  readonly describedBy?: string | undefined;
-  readonly invalid?: boolean;
-  readonly placeholder?: string;
 }
 
 /** A line of the popup: a category, no category, or one that is to be created. */
