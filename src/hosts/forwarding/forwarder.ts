@@ -34,6 +34,7 @@ const PIECE_BYTES = 64 * 1024;
 /** Failures before anything was sent, as Bun's HTTP client names them. */
 const NOTHING_SENT = new Set([
   'ECONNREFUSED',
+  'ENOENT',
   'EHOSTUNREACH',
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -52,16 +53,24 @@ interface Options {
   readonly maxBody: number;
   /** Milliseconds without progress; {@link IDLE_MS} if left out. */
   readonly idleMs?: number;
+  /** Requests at the same time; {@link MAX_OPEN} if left out. */
+  readonly maxOpen?: number;
+  /** The path of the socket on which a process of this host listens; left out for another host. */
+  readonly socket?: string;
+  /** Who carries the requests out, in messages; `the primary` if left out. */
+  readonly to?: string;
 }
 
 export class Forwarder {
   /** The name of this host in `Via`: another one at each start, so that it is never another's. */
   readonly pseudonym = `catalog-${randomBytes(8).toString('hex')}`;
   readonly #options: Options;
+  readonly #to: string;
   #open = 0;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#to = options.to ?? 'the primary';
   }
 
   /** Requests that are being passed on. */
@@ -82,12 +91,12 @@ export class Forwarder {
     if (isLoop(request.headers, this.pseudonym)) {
       throw unreachable('the hosts pass requests to each other in circles; look at their --follow');
     }
-    const url = urlOf(request, origin);
-    if (this.#open >= MAX_OPEN) {
-      throw new CatalogError('busy', 'too many requests wait for the primary; try again');
+    const url = urlOf(request, origin, this.#to);
+    if (this.#open >= (this.#options.maxOpen ?? MAX_OPEN)) {
+      throw new CatalogError('busy', `too many requests wait for ${this.#to}; try again`);
     }
     this.#open += 1;
-    const timer = new ProgressTimer(this.#options.idleMs ?? IDLE_MS, 'the primary is silent');
+    const timer = new ProgressTimer(this.#options.idleMs ?? IDLE_MS, `${this.#to} is silent`);
     const upload = new Upload(request, this.#options.maxBody, timer);
     const done = () => {
       // A connection over which a body was sent half-way is of no more use.
@@ -97,7 +106,7 @@ export class Forwarder {
     };
     try {
       const response = await this.#exchange(request, url, timer, upload);
-      return await passedBack(request, response, timer, done);
+      return await this.#passedBack(request, response, timer, done);
     } catch (error) {
       timer.fail(error);
       done();
@@ -120,13 +129,40 @@ export class Forwarder {
           redirect: 'manual',
           signal: timer.signal,
           decompress: false,
+          ...(this.#options.socket !== undefined && { unix: this.#options.socket }),
         }),
       );
     } catch (error) {
-      throw upload.failure ?? failureOf(request, error);
+      throw upload.failure ?? failureOf(request, error, this.#to);
     } finally {
       upload.end();
     }
+  }
+
+  /** @param done is called when nothing more is needed of the connection. */
+  async #passedBack(
+    { method }: HttpRequest,
+    response: Response,
+    timer: ProgressTimer,
+    done: () => void,
+  ): Promise<HttpResponse> {
+    const { status } = response;
+    const headers = responseHeaders(response.headers.entries());
+    const length = response.headers.get('content-length');
+    if (response.body === null || method === 'HEAD') {
+      done();
+      if (method === 'HEAD' && length !== null) headers['Content-Length'] = length;
+      return { status, headers, body: null };
+    }
+    if (length !== null && Number(length) <= MAX_WHOLE_BYTES) {
+      const body = await timer.within(response.bytes()).catch((error: unknown) => {
+        throw broken(method, error, this.#to);
+      });
+      done();
+      return { status, headers, body };
+    }
+    if (length !== null) headers['Content-Length'] = length;
+    return { status, headers, body: streamOf(response.body, timer, done) };
   }
 }
 
@@ -139,9 +175,11 @@ class Upload {
   /** Why the client's body could not be read to its end. */
   failure: unknown = null;
 
-  constructor({ body }: HttpRequest, limit: number, timer: ProgressTimer) {
-    this.isSent = body === NO_BODY;
-    this.body = body === NO_BODY ? null : this.#pieces(body.stream(limit), timer);
+  constructor({ method, body }: HttpRequest, limit: number, timer: ProgressTimer) {
+    // The body of a GET means nothing (RFC 9110, section 9.3.1), and the HTTP client sends none.
+    const isSent = body !== NO_BODY && method !== 'GET' && method !== 'HEAD';
+    this.isSent = !isSent;
+    this.body = isSent ? this.#pieces(body.stream(limit), timer) : null;
   }
 
   /** There is a response: no more of the body is read for it. */
@@ -169,37 +207,11 @@ class Upload {
 }
 
 /** @throws CatalogError `malformed_request` if the address would lead elsewhere on the other host. */
-function urlOf({ path, search }: HttpRequest, origin: string): URL {
+function urlOf({ path, search }: HttpRequest, origin: string, to: string): URL {
   const text = `${origin}${path}${search === '' ? '' : `?${search}`}`;
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url !== null && url.pathname === path && url.hash === '') return url;
-  throw new CatalogError('malformed_request', 'the address cannot be passed on to the primary');
-}
-
-/** @param done is called when nothing more is needed of the connection. */
-async function passedBack(
-  { method }: HttpRequest,
-  response: Response,
-  timer: ProgressTimer,
-  done: () => void,
-): Promise<HttpResponse> {
-  const { status } = response;
-  const headers = responseHeaders(response.headers.entries());
-  const length = response.headers.get('content-length');
-  if (response.body === null || method === 'HEAD') {
-    done();
-    if (method === 'HEAD' && length !== null) headers['Content-Length'] = length;
-    return { status, headers, body: null };
-  }
-  if (length !== null && Number(length) <= MAX_WHOLE_BYTES) {
-    const body = await timer.within(response.bytes()).catch((error: unknown) => {
-      throw broken(method, error);
-    });
-    done();
-    return { status, headers, body };
-  }
-  if (length !== null) headers['Content-Length'] = length;
-  return { status, headers, body: streamOf(response.body, timer, done) };
+  throw new CatalogError('malformed_request', `the address cannot be passed on to ${to}`);
 }
 
 /** A body in pieces, to be read once. It need not be read. */
@@ -244,22 +256,22 @@ function streamOf(
   };
 }
 
-function failureOf({ method }: HttpRequest, error: unknown): CatalogError {
+function failureOf({ method }: HttpRequest, error: unknown, to: string): CatalogError {
   const code = (error as { readonly code?: unknown }).code;
   if (typeof code === 'string' && NOTHING_SENT.has(code)) {
-    return unreachable('the primary cannot be reached; nothing was changed, try again', error);
+    return unreachable(`${to} cannot be reached; nothing was changed, try again`, error);
   }
-  return broken(method, error);
+  return broken(method, error, to);
 }
 
 /** The connection broke after the request was sent. */
-function broken(method: string, cause: unknown): CatalogError {
+function broken(method: string, cause: unknown, to: string): CatalogError {
   if (method === 'GET' || method === 'HEAD') {
-    return unreachable('the primary did not answer; try again', cause);
+    return unreachable(`${to} did not answer; try again`, cause);
   }
   return new CatalogError(
     'write_unknown',
-    'the primary did not answer, and may have carried the request out; look before you repeat it, or repeat it with the same Idempotency-Key',
+    `${to} did not answer, and may have carried the request out; look before you repeat it, or repeat it with the same Idempotency-Key`,
     { cause: new Error(messageOf(cause), { cause }), headers: { 'Retry-After': '1' } },
   );
 }

@@ -1,12 +1,14 @@
 /** Requests that are passed on over real connections (spec 15.11): bounds, breaks, silence. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../src/errors.ts';
 import { Forwarder } from '../../../src/hosts/forwarding/forwarder.ts';
 import { type HttpRequest, NO_BODY, type RequestBody } from '../../../src/http/message.ts';
 import { Trace } from '../../../src/http/wire/trace.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 import { until } from '../../support/until.ts';
 
 const MIB = 1024 * 1024;
@@ -106,6 +108,42 @@ test('a long response is passed back in pieces, and may be left half read', asyn
       await until('the connection is given up', () => forwarder.open === 0);
     },
   );
+});
+
+test('a GET is passed on without a body, which means nothing', async () => {
+  let received = '';
+  await withPrimary(
+    async (incoming, outgoing) => {
+      for await (const piece of incoming) received += piece;
+      outgoing.end(incoming.method);
+    },
+    async (origin) => {
+      const forwarder = new Forwarder({ maxBody: MIB });
+      async function* pieces() {
+        yield Buffer.from('a body');
+      }
+      for (const method of ['GET', 'HEAD']) {
+        const response = await forwarder.forward(request(method, bodyOf(pieces)), origin);
+        assert.is(response.status, 200);
+      }
+      assert.is(received, '');
+      assert.is(forwarder.open, 0);
+    },
+  );
+});
+
+test('a socket of this host is reached by its path, and a missing one is named for what it is', async () => {
+  const socket = join(temporaryDirectory(), 'sock');
+  const server = createServer((incoming, outgoing) => outgoing.end(incoming.url));
+  await new Promise<void>((resolve) => server.listen(socket, resolve));
+  const forwarder = new Forwarder({ maxBody: MIB, socket, to: 'the writer' });
+  const { body } = await forwarder.forward(request('DELETE'), 'http://owner');
+  assert.is(Buffer.from(body as Uint8Array).toString(), '/books/?a=1');
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  const { code, message } = await failure(forwarder.forward(request('DELETE'), 'http://owner'));
+  assert.is(code, 'primary_unreachable');
+  assert.is(message, 'the writer cannot be reached; nothing was changed, try again');
 });
 
 test('nothing was changed if nobody listens', async () => {
