@@ -8,8 +8,8 @@ import { Renewals } from '../auth/renewals.ts';
 import type { PasswordCheck } from '../auth/passwords.ts';
 import type { SharedFiles } from '../auth/sharing/shared-files.ts';
 import { TokenVerifier } from '../auth/tokens.ts';
-import type { ConsoleAssets, OpenConsole } from '../console/assets.ts';
-import { openConsole } from '../console/open.ts';
+import type { OpenConsole } from '../console/assets.ts';
+import { onceOpened, openConsole } from '../console/open.ts';
 import { diskSpace } from '../disk/free-space.ts';
 import { messageOf } from '../errors.ts';
 import {
@@ -82,6 +82,8 @@ export interface Seams extends ChangeSeams, ArchiveSeams, HostSeams {
   readonly openConsole?: OpenConsole;
   /** How requests are carried out elsewhere; null while all are carried out here. */
   readonly forwarding?: () => Forward | null;
+  /** Called when a change set is durable; it is answered when the promise resolves. Never rejects. */
+  readonly onDurable?: (sequence: number) => Promise<void>;
   /** How far this host is behind the one that it follows. */
   readonly following?: () => ReadinessDetails['following'];
 }
@@ -116,7 +118,8 @@ export async function openCatalog(
 ): Promise<Catalog> {
   // A mistake in the settings is better reported before anything is opened.
   void new TemplateSources(disk, options.pages.templates);
-  const opened = await openStore(options, { disk, env }, monitor, seams.confirmed !== undefined);
+  const follows = seams.confirmed !== undefined;
+  const opened = await openStore(options, { disk, env }, monitor, follows, seams.onDurable);
   await keepSettings(disk, options.data, options.pages).catch(
     monitor.failed('rebuild-pages will not know the settings of pages'),
   );
@@ -177,7 +180,7 @@ async function compose(
     jsonLimits: { depth: options.maxJsonDepth, elements: options.maxJsonElements },
     readiness: () => monitor.readiness.reason() ?? role.reason(),
     readinessDetails,
-    openConsole: opening(open),
+    openConsole: onceOpened(open),
     onFault: (requestId, error) =>
       monitor.log.failure(`request ${requestId} failed: ${messageOf(error)}`, error),
   });
@@ -238,19 +241,8 @@ function forwardingOf(
   membership: Membership | null,
   { forwarding = membership?.forwarding }: Seams,
 ): Pick<ApplicationOptions, 'forwarding'> {
-  return forwarding === undefined ? {} : { forwarding };
-}
-
-/** Opens the console once; again only if that failed. */
-function opening(open: OpenConsole): OpenConsole {
-  let opened: Promise<ConsoleAssets> | null = null;
-  return () => {
-    opened ??= open().catch((error: unknown) => {
-      opened = null;
-      throw error;
-    });
-    return opened;
-  };
+  if (forwarding === undefined) return {};
+  return { forwarding: (place) => (place === 'writer' ? forwarding() : null) };
 }
 
 function openUsers(

@@ -1,6 +1,7 @@
 /** Opens the store of a server, alone or with the hosts that share its log. */
 import type { Cluster } from '../hosts/cluster/cluster.ts';
-import { hasStore, Store } from '../store/store.ts';
+import { hasStore } from '../store/directory.ts';
+import { Store } from '../store/store.ts';
 import type { Monitor } from './catalog-monitor.ts';
 import { joinCluster, type Membership } from './cluster/join.ts';
 import { openCluster } from './cluster/open.ts';
@@ -23,6 +24,7 @@ export interface OpenStore {
 
 /**
  * @param follows whether this host follows another one: then there has to be a store.
+ * @param onDurable as the store takes it.
  * @throws CatalogError as {@link Store.open} and {@link joinCluster}.
  */
 export async function openStore(
@@ -30,6 +32,7 @@ export async function openStore(
   { disk, env }: Pick<Context, 'disk' | 'env'>,
   monitor: Monitor,
   follows: boolean,
+  onDurable?: (sequence: number) => Promise<void>,
 ): Promise<OpenStore> {
   const { data, history, checkpointSize: smallestCheckpoint } = settings;
   const cluster = openCluster(settings, disk);
@@ -45,6 +48,7 @@ export async function openStore(
     onError: monitor.failed('the store goes on, but'),
     onFatal: monitor.fatal,
     observer: monitor.observer,
+    onDurable,
   });
   try {
     const host = { data, disk, secret: env['CATALOG_JWT_SECRET'] };

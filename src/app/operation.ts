@@ -15,6 +15,7 @@ import type { HostSources } from '../telemetry/host-metrics.ts';
 import type { Changes } from './webhooks/open.ts';
 import { Log } from '../telemetry/log.ts';
 import { Metrics } from '../telemetry/metrics.ts';
+import { type ProcessFigures, ProcessMetrics } from '../telemetry/process-metrics.ts';
 import { levelOf, logAnswer } from '../telemetry/requests.ts';
 import { measureEventLoopDelay } from '../telemetry/event-loop-delay.ts';
 import { DiskWatch } from './disk-watch.ts';
@@ -53,27 +54,39 @@ interface Watched {
   /** Null if this host follows none. */
   readonly following: HostSources['following'];
   readonly server: HttpServer;
+  /** What other processes tell that serve requests for this one. */
+  readonly others: () => Promise<readonly ProcessFigures[]>;
   /** Milliseconds since the epoch; null if none was made. */
   readonly lastBackup: () => number | null;
 }
 
-const NO_CHANGES = { open: 0, delivered: 0, failed: 0, failing: 0, lag: 0 };
+/** Processes that share the memory of a server: with one worker it is the owner of the directory. */
+function processesOf(workers: number): number {
+  return workers === 1 ? 1 : workers + 1;
+}
+
+const NO_CHANGES = { delivered: 0, failed: 0, failing: 0, lag: 0 };
 
 export class Operation {
   readonly log: Log;
   readonly memory: MemoryWatch;
+  /** Bytes that all processes of the server may take together. */
+  readonly #memoryLimit: number;
   readonly #disk: DiskWatch;
   readonly readiness: Readiness;
   readonly #options: Options;
   readonly #version: string;
   #metrics: Metrics | null = null;
+  #process: ProcessMetrics | null = null;
   #server: HttpServer | null = null;
   #stopMeasuring: () => void = () => {};
 
   constructor(options: Options, version: string) {
     const { logLevel: level, logFormat: format, verbose: stacks = false } = options;
     this.log = new Log({ level, format, terminal: process.stderr.isTTY, stacks });
-    this.memory = new MemoryWatch(options.maxMemory ?? defaultMemoryLimit());
+    const { maxMemory = defaultMemoryLimit(), workers = 1 } = options;
+    this.#memoryLimit = maxMemory;
+    this.memory = new MemoryWatch(maxMemory / processesOf(workers));
     this.#disk = new DiskWatch(options.data, options.minFreeDisk);
     this.readiness = new Readiness([this.memory.reason, this.#disk.reason]);
     this.#options = options;
@@ -111,9 +124,9 @@ export class Operation {
   };
 
   readonly listener: AccessListener = {
-    wants: (status) => this.#metrics !== null || this.log.writes(levelOf(status)),
+    wants: (status) => this.#process !== null || this.log.writes(levelOf(status)),
     onResponse: (record) => {
-      this.#metrics?.answered(record);
+      this.#process?.answered(record);
       logAnswer(this.log, record);
     },
   };
@@ -137,8 +150,30 @@ export class Operation {
     };
   }
 
+  /**
+   * Measures what this process does.
+   *
+   * @param server that it serves requests with.
+   * @param changeReaders requests that wait for changes, and streams.
+   */
+  measure(
+    server: Pick<HttpServer, 'connections' | 'bodyMemory'>,
+    changeReaders: () => number,
+  ): ProcessMetrics {
+    const figures = new ProcessMetrics({
+      connections: () => server.connections,
+      changeReaders,
+      residentMemory: this.memory.resident,
+      bodyMemory: () => server.bodyMemory,
+      logLinesLost: () => this.log.lost,
+    });
+    this.#process = figures;
+    this.#stopMeasuring = measureEventLoopDelay(figures.delayed);
+    return figures;
+  }
+
   /** Serves the metrics if they have a port. @throws CatalogError `listen`. */
-  async open({ catalog, following, server, lastBackup }: Watched): Promise<void> {
+  async open({ catalog, following, server, others, lastBackup }: Watched): Promise<void> {
     const { metricsPort: port, metricsHost, host } = this.#options;
     if (port === undefined) return;
     const { log, readiness, memory } = this;
@@ -149,7 +184,8 @@ export class Operation {
         return current === null ? absent : value(current);
       };
     const names = [...COLLECTIONS.values()].map(({ name }) => name);
-    const metrics = new Metrics(this.#version, {
+    const readers = read(({ changes }) => changes.figures().open, 0);
+    const sources = {
       rows: read(({ store }) => names.map((name) => [name, store.count(name)] as const), []),
       size: read(({ store }) => store.size, { base: 0, changes: 0 }),
       waiting: read(({ store }) => store.waiting, 0),
@@ -160,24 +196,20 @@ export class Operation {
       // A host that has no catalog yet follows another one, and archives nothing.
       archive: catalog()?.archive.figures ?? null,
       hosts: { followers: read(({ hosts }) => hosts.followers, 0), following },
-      connections: () => server.connections,
       ready: () => readiness.reason() === null,
-      memoryLimit: memory.limit,
+      memoryLimit: this.#memoryLimit,
       memoryScarce: memory.isScarce,
-      residentMemory: memory.resident,
-      bodyMemory: () => server.bodyMemory,
       disk: this.#disk.read,
       lastBackup,
-      logLinesLost: () => log.lost,
       log: catalog()?.cluster?.figures,
-    });
+    };
+    const metrics = new Metrics(this.#version, sources, this.measure(server, readers));
     this.#metrics = metrics;
-    this.#stopMeasuring = measureEventLoopDelay(metrics.delayed);
     this.#server = await startServer({
       application: operatorApplication({
         readiness: readiness.reason,
         readinessDetails: read(({ readinessDetails: details }) => details(), {}),
-        metrics,
+        metrics: { type: metrics.type, text: async () => metrics.text(await others()) },
       }),
       host: metricsHost ?? host,
       port,

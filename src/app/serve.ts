@@ -1,6 +1,6 @@
 /** `serve`: a catalog on a port, from start to the last response. */
 import { trustIn } from '../http/wire/client-address.ts';
-import { startServer } from '../http/wire/server.ts';
+import { type HttpServer, startServer } from '../http/wire/server.ts';
 import { lastBackupTime } from '../store/files/last-backup.ts';
 import type { Context } from './context.ts';
 import { CurrentCatalog } from './hosts/current-catalog.ts';
@@ -11,6 +11,10 @@ import { Operation } from './operation.ts';
 import { takePrecautions } from './precautions.ts';
 import type { ServeOptions } from './server-options.ts';
 import { firstSignal } from './signals.ts';
+import { WorkerPool } from './workers/pool.ts';
+import { startWorkers } from './workers/serve-workers.ts';
+import { startWorker, workerPort } from './workers/worker-process.ts';
+import { serveWorker } from './workers/worker.ts';
 
 /** Milliseconds that requests under way have to be answered after a signal. */
 const REQUESTS_GRACE_MS = 10_000;
@@ -20,6 +24,12 @@ const PAGES_GRACE_MS = 5000;
 
 /** Serves until a signal comes, and returns when everything is written. */
 export async function serve(options: ServeOptions, context: Context): Promise<void> {
+  const port = workerPort(context.env);
+  if (port === null) await serveAsOwner(options, context);
+  else await serveWorker({ ...options, port }, context);
+}
+
+async function serveAsOwner(options: ServeOptions, context: Context): Promise<void> {
   const stop = firstSignal();
   const operation = new Operation(options, context.version);
   process.on('uncaughtException', operation.onFault);
@@ -28,25 +38,18 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
   const { follow } = options;
   const replica =
     follow === undefined ? null : openReplica({ ...options, follow }, context, operation, current);
-  if (replica === null) current.use(await current.open({}));
+  const pool = openPool(options, operation, current);
+  if (replica === null) current.use(await current.open(pool ? { onDurable: pool.reach } : {}));
   else await replica.begin();
   // There may be no catalog yet, and no directory.
   if (replica !== null) context.disk.mkdir(options.data);
   takePrecautions(options.data, operation.log);
-  const server = await startServer({
-    application: current.application,
-    host: options.host,
-    port: options.port,
-    onError: operation.failed('an answer could not be sent'),
-    listener: operation.listener,
-    trusts: trustIn(options.trustProxy ?? []),
-    limits: operation.limits,
-    isMemoryScarce: operation.memory.isScarce,
-  });
+  const server = await listen(options, context, operation, current, pool);
   await operation.open({
     catalog: () => current.catalog,
     following: () => replica?.figures ?? null,
     server,
+    others: async () => pool?.figures() ?? [],
     lastBackup: () => lastBackupTime(context.disk, options.data),
   });
   // Only now: a start that fails has one line, its error.
@@ -68,6 +71,47 @@ export async function serve(options: ServeOptions, context: Context): Promise<vo
   if (replica !== null) await replica.close(PAGES_GRACE_MS);
   else await current.catalog?.close(PAGES_GRACE_MS);
   await operation.close();
+}
+
+/** @returns null if this process serves alone. */
+function openPool(
+  { workers = 1 }: ServeOptions,
+  operation: Operation,
+  current: CurrentCatalog,
+): WorkerPool | null {
+  if (workers === 1) return null;
+  const pool = new WorkerPool({
+    count: workers,
+    start: startWorker,
+    state: () => ({
+      sequence: current.catalog?.store.sequence ?? 0,
+      oldest: current.catalog?.store.oldest ?? 0,
+    }),
+    log: operation.log,
+  });
+  operation.readiness.also(pool.reason);
+  return pool;
+}
+
+function listen(
+  options: ServeOptions,
+  { disk }: Context,
+  operation: Operation,
+  current: CurrentCatalog,
+  pool: WorkerPool | null,
+): Promise<HttpServer> {
+  const { data, host, port } = options;
+  const settings = {
+    application: current.application,
+    host,
+    port,
+    onError: operation.failed('an answer could not be sent'),
+    listener: operation.listener,
+    limits: operation.limits,
+    isMemoryScarce: operation.memory.isScarce,
+  };
+  if (pool !== null) return startWorkers({ ...settings, data, disk, pool });
+  return startServer({ ...settings, trusts: trustIn(options.trustProxy ?? []) });
 }
 
 function openReplica(

@@ -19,7 +19,9 @@ export interface OperationOptions {
   readonly maxUrl: number;
   /** Bytes. */
   readonly maxBodyMemory: number;
-  /** Bytes of the process; three quarters of the machine's if left out. */
+  /** Processes that serve requests; 1 if left out: then it is the one that owns the directory. */
+  readonly workers?: number;
+  /** Bytes of all processes; three quarters of the machine's if left out. */
   readonly maxMemory?: number;
   /** Bytes free on the disk below which the server is not ready; see DiskWatch if left out. */
   readonly minFreeDisk?: number;

@@ -3,7 +3,7 @@ import { CatalogError } from '../errors.ts';
 import { type HttpRequest, type HttpResponse, whenReady } from './message.ts';
 import { openApiDocument } from './openapi/document.ts';
 import type { ServedDocument } from './operations/document.ts';
-import type { Path } from './operations/path.ts';
+import type { Path, Place } from './operations/path.ts';
 import type { Settings } from './operations/settings.ts';
 import { type Route, Routes } from './routes.ts';
 import { crossOrigin } from './rules/cors.ts';
@@ -13,12 +13,15 @@ import { type FaultReporter, problem } from './rules/problems.ts';
 import type { Services } from './services.ts';
 import { operationTable } from './table.ts';
 
-/** Has another host carry a request out. @throws CatalogError if it does not. */
+/** Has another host or process carry a request out. @throws CatalogError if it does not. */
 export type Forward = (request: HttpRequest) => Promise<HttpResponse>;
 
+/** Places that may be others than this process. */
+type Elsewhere = Exclude<Place, 'anywhere'>;
+
 export interface ApplicationOptions extends Omit<Services, 'description'>, Settings {
-  /** Null while this host carries all requests out; always, if left out. */
-  readonly forwarding?: () => Forward | null;
+  /** What carries out the requests of a place; null if this process does, as always if left out. */
+  readonly forwarding?: (place: Elsewhere) => Forward | null;
   /** Origins whose pages may read the answers; empty for none. */
   readonly corsOrigins: readonly string[];
   readonly onFault: FaultReporter;
@@ -59,8 +62,9 @@ export function createApplication(
       const refuse = (error: unknown) =>
         finish(problem(error, request, route?.path.emptyNotFound ?? false, onFault));
       try {
-        const forward = route?.path.isElsewhere(request.method) === true ? forwarding() : null;
-        // The response is complete: the other host has added the headers of every answer.
+        const place = route?.path.placeOf(request.method) ?? 'anywhere';
+        const forward = place === 'anywhere' ? null : forwarding(place);
+        // The response is complete: the other one has added the headers of every answer.
         if (forward !== null) return forward(request).catch(refuse);
         const answer =
           route === undefined

@@ -9,6 +9,7 @@
  * 3. The state that `open` returns is the fold of {@link State.apply} over all change sets.
  */
 import type { ChangeSet, EncodedChangeSet } from './change-set.ts';
+import type { StoreSize } from './observer.ts';
 import type { State } from './state.ts';
 
 export interface Log {
@@ -46,4 +47,13 @@ export interface Log {
   checkpoint(state: State): Promise<void>;
   /** Releases what the log holds open. */
   close(): Promise<void>;
+}
+
+/** A log with what a store tells of it. */
+export interface StoreLog extends Log {
+  readonly size: StoreSize;
+  /** The sequence of the base: of the last checkpoint, or of the creation. */
+  readonly baseSequence: number;
+  /** The lowest sequence after which {@link Log.since} gives the changes. */
+  readonly oldest: number;
 }

@@ -11,16 +11,27 @@ import { Committer, type SharedLog } from './writer/committer.ts';
 import type { CommitListener } from './writer/local-commits.ts';
 import type { LongTransaction, Transaction } from './writer/draft.ts';
 import { FileLog } from './files/file-log.ts';
-import { BASE, CLUSTER, HEAD, LOCK, unwritable } from './files/files.ts';
-import { recover } from './files/recovery.ts';
+import { missing } from './directory.ts';
+import { CLUSTER, LOCK, unwritable } from './files/files.ts';
 import { requireWritable } from './hosts/host-record.ts';
+import type { StoreLog } from './log.ts';
 import type { FrozenView } from './memory/frozen-view.ts';
 import { databaseOver } from './lowdb.ts';
 import type { Page, Selection } from './memory/selection.ts';
 import type { StoreObserver, StoreSize } from './observer.ts';
 import type { ReadableStore, RowsOf, Snapshot, State } from './state.ts';
 
-interface Options {
+/** Where a store reports its work and its failures. */
+interface Reports {
+  /** Called with what fails in the background. The store continues. */
+  readonly onError: (error: unknown) => void;
+  /** Called if memory or disk can no longer be known. The process has to end. */
+  readonly onFatal: (error: unknown) => void;
+  /** Called after every group and checkpoint. */
+  readonly observer?: StoreObserver | undefined;
+}
+
+interface Options extends Reports {
   readonly directory: string;
   /** The command that opens the store. Another process that finds the directory locked names it. */
   readonly command: string;
@@ -37,58 +48,29 @@ interface Options {
   readonly smallestCheckpoint?: number | undefined;
   /** Bytes of change sets that are kept although the base contains them; 256 MiB if left out. */
   readonly history?: number | undefined;
-  /** Called with what fails in the background. The store continues. */
-  readonly onError: (error: unknown) => void;
-  /** Called if memory or disk can no longer be known. The process has to end. */
-  readonly onFatal: (error: unknown) => void;
-  /** Called after every group and checkpoint. */
-  readonly observer?: StoreObserver | undefined;
+  /** Called when a change set is durable; it is answered when the promise resolves. Never rejects. */
+  readonly onDurable?: ((sequence: number) => Promise<void>) | undefined;
   /** The log that this host shares with others; without it this host decides alone. */
   readonly shared?: SharedLog | undefined;
-}
-
-/**
- * Reads a consistent snapshot of a directory, which another process may own.
- *
- * @throws CatalogError `store_missing`, `store_damaged`, `store_unreadable`, `schema_version`.
- */
-export function readSnapshot(directory: string, disk: Disk = machineDisk): State {
-  const recovered = recover(disk, directory);
-  if (recovered === null) throw missing(directory);
-  return recovered.state;
-}
-
-/**
- * Checks that a directory holds a store, without reading it.
- *
- * @throws CatalogError `store_missing`.
- */
-export function requireStore(directory: string, disk: Disk): void {
-  if (!hasStore(directory, disk)) throw missing(directory);
-}
-
-/** @returns whether a directory holds a store, without reading it. */
-export function hasStore(directory: string, disk: Disk): boolean {
-  const names = disk.list(directory);
-  return names.includes(BASE) || names.includes(HEAD);
 }
 
 /** An open store. One process owns its directory. */
 export class Store implements ReadableStore {
   readonly #low: Low<State>;
-  readonly #log: FileLog;
+  readonly #log: StoreLog;
   readonly #committer: Committer;
-  readonly #lock: FileLock;
+  /** Null if another process owns the directory. */
+  readonly #lock: FileLock | null;
   #writeRefusal: (() => CatalogError) | null = null;
   /** Whether {@link Store.open} found no store and created one. */
   readonly created: boolean;
 
   private constructor(
     low: Low<State>,
-    log: FileLog,
-    lock: FileLock,
+    log: StoreLog,
+    lock: FileLock | null,
     created: boolean,
-    options: Options,
+    options: Reports,
   ) {
     this.#low = low;
     this.#log = log;
@@ -120,6 +102,22 @@ export class Store implements ReadableStore {
       lock.close();
       throw unwritable(directory, error);
     }
+  }
+
+  /**
+   * A store over a log whose directory another process owns. It takes no transactions of its own,
+   * only the change sets of the owner, by {@link Store.receive}.
+   *
+   * @throws CatalogError `store_missing`, `store_damaged`, `store_unreadable`, `schema_version`.
+   */
+  static async beside(directory: string, log: StoreLog, reports: Reports): Promise<Store> {
+    const low = databaseOver(log);
+    const empty = low.data;
+    await low.read();
+    if (low.data === empty) throw missing(directory);
+    const store = new Store(low, log, null, false, reports);
+    store.refuseWrites(() => new CatalogError('not_primary', 'another process takes the writes'));
+    return store;
   }
 
   /** Transactions that wait for the group before them. */
@@ -167,17 +165,17 @@ export class Store implements ReadableStore {
     this.#committer.listen(listener);
   }
 
-  /** See {@link FileLog.since}. */
+  /** See {@link Log.since}. */
   since(sequence: number): AsyncIterable<ChangeSet> {
     return this.#log.since(sequence);
   }
 
-  /** See {@link FileLog.encodedSince}. */
+  /** See {@link Log.encodedSince}. */
   encodedSince(sequence: number): AsyncIterable<EncodedChangeSet> {
     return this.#log.encodedSince(sequence);
   }
 
-  /** See {@link FileLog.baseSequence}. */
+  /** See {@link StoreLog.baseSequence}. */
   get baseSequence(): number {
     return this.#log.baseSequence;
   }
@@ -187,7 +185,7 @@ export class Store implements ReadableStore {
     return this.#low.data.snapshot();
   }
 
-  /** See {@link FileLog.oldest}. */
+  /** See {@link StoreLog.oldest}. */
   get oldest(): number {
     return this.#log.oldest;
   }
@@ -200,7 +198,7 @@ export class Store implements ReadableStore {
       try {
         await this.#log.close();
       } finally {
-        this.#lock.close();
+        this.#lock?.close();
       }
     }
   }
@@ -282,16 +280,8 @@ function requireLog(directory: string, disk: Disk, shared: SharedLog | undefined
 }
 
 /** A failure in the background after which the disk is unknown is fatal; every other is not. */
-function errorHandler({ onError, onFatal }: Options): (error: unknown) => void {
+function errorHandler({ onError, onFatal }: Reports): (error: unknown) => void {
   return (error) => {
     (endsWriting(error) ? onFatal : onError)(error);
   };
-}
-
-/** @returns the error for a directory without a store. */
-export function missing(directory: string): CatalogError {
-  return new CatalogError(
-    'store_missing',
-    `${directory} holds no store; run: catalog-server migrate --data ${directory}`,
-  );
 }

@@ -1,10 +1,8 @@
 /** What the metrics are read from. */
 import type { HostSources } from './host-metrics.ts';
 
-/** Readers of changes, and deliveries to webhooks. */
+/** Deliveries to webhooks. */
 export interface ChangeFigures {
-  /** Answers that wait for changes, and streams. */
-  readonly open: number;
   /** Attempts since the start. */
   readonly delivered: number;
   readonly failed: number;
@@ -46,16 +44,10 @@ export interface Sources {
   /** Null if there is no archive. */
   readonly archive: (() => ArchiveFigures) | null;
   readonly hosts: HostSources;
-  readonly connections: () => number;
   readonly ready: () => boolean;
   /** Bytes. */
   readonly memoryLimit: number;
   readonly memoryScarce: () => boolean;
-  /** Bytes that the process occupies; null if that cannot be read. */
-  readonly residentMemory: () => number | null;
-  /** Bytes of request bodies in memory. */
-  readonly bodyMemory: () => number;
-  readonly logLinesLost: () => number;
   /** Bytes of the disk; null if they are not known. */
   readonly disk: () => { readonly free: number; readonly minimum: number } | null;
   /** Milliseconds since the epoch; null if none was made. Throws if that cannot be read. */

@@ -2,40 +2,15 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { measureHosts } from './host-metrics.ts';
 import type { ArchiveFigures, ChangeFigures, LogFigures, Sources } from './metric-sources.ts';
-import type { AccessRecord } from './requests.ts';
-
-/** Seconds: from a response out of memory to a write on a slow disk. */
-const LATENCIES = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+import { LATENCIES, type ProcessFigures, type ProcessMetrics } from './process-metrics.ts';
 
 /** Seconds: a checkpoint writes the whole base. */
 const CHECKPOINTS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60];
 
 const GROUP_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
-/** Methods with a label of their own. A client may send any other word. */
-const METHODS: ReadonlySet<string> = new Set([
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-]);
-
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #requests = this.#histogram(
-    'catalog_http_request_duration_seconds',
-    'From the headers of a request to those of its answer, by route and status.',
-    LATENCIES,
-    ['method', 'route', 'status'],
-  );
-  readonly #sent = new Counter({
-    name: 'catalog_http_response_bytes_total',
-    help: 'Bytes of the bodies of answers.',
-    registers: [this.#registry],
-  });
   readonly #commits = this.#histogram(
     'catalog_commit_duration_seconds',
     'From the forming of a group of transactions to its answers, by outcome.',
@@ -54,18 +29,16 @@ export class Metrics {
     ['outcome'],
   );
 
-  readonly #delays = this.#histogram(
-    'catalog_event_loop_delay_seconds',
-    'How late the event loop comes to a timer, measured 50 times a second.',
-    LATENCIES,
-  );
+  readonly #process: ProcessMetrics;
 
-  constructor(version: string, sources: Sources) {
+  /** @param process the metrics of this process, which are shown with those of others. */
+  constructor(version: string, sources: Sources, process: ProcessMetrics) {
+    this.#process = process;
     // A failure that has not happened is 0, so that the first one is an increase for an alert.
     for (const outcome of ['durable', 'unchanged', 'refused']) this.#commits.zero({ outcome });
     for (const outcome of ['durable', 'failed']) this.#checkpoints.zero({ outcome });
-    const { rows, size, waiting, pages, oldestPage, connections, ready, logLinesLost } = sources;
-    const { memoryLimit, memoryScarce, bodyMemory, lastBackup } = sources;
+    const { rows, size, waiting, pages, oldestPage, ready } = sources;
+    const { memoryLimit, memoryScarce, lastBackup } = sources;
     this.#gauge('catalog_build_info', 'Always 1; the version is the label.', ['version'], (gauge) =>
       gauge.set({ version }, 1),
     );
@@ -93,31 +66,19 @@ export class Metrics {
     if (sources.archive !== null) this.#measureArchive(sources.archive);
     if (sources.log !== undefined) this.#measureLog(sources.log);
     measureHosts(this.#registry, sources.hosts);
-    this.#value('catalog_http_connections', 'Connections that are open.', connections);
     this.#value('catalog_ready', '1 while /readyz answers 200.', () => Number(ready()));
-    this.#total('catalog_log_lines_lost_total', 'Lines of the log that were lost.', logLinesLost);
     this.#value('catalog_memory_limit_bytes', 'Limit of resident memory.', () => memoryLimit);
     this.#value('catalog_memory_scarce', '1 while new data is refused for want of memory.', () =>
       Number(memoryScarce()),
     );
-    this.#value('catalog_http_body_memory_bytes', 'Request bodies in memory.', bodyMemory);
     this.#known(
       'catalog_backup_age_seconds',
       'Since the last backup; no value if none was made, or if that cannot be read.',
       () => ageOf(lastBackup),
     );
-    this.#known(
-      'process_resident_memory_bytes',
-      'Resident memory; no value if that cannot be read.',
-      sources.residentMemory,
-    );
     this.#value('process_start_time_seconds', 'Start, since the epoch.', () =>
       Math.round(performance.timeOrigin / 1000),
     );
-    this.#total('process_cpu_seconds_total', 'Time of all processors, user and system.', () => {
-      const { user, system } = process.cpuUsage();
-      return (user + system) / 1e6;
-    });
   }
 
   #measureLog(read: () => LogFigures): void {
@@ -134,11 +95,6 @@ export class Metrics {
   }
 
   #measureChanges(read: () => ChangeFigures): void {
-    this.#value(
-      'catalog_change_readers',
-      'Requests that wait for changes, and streams of changes.',
-      () => read().open,
-    );
     const deliveries: Counter<'outcome'> = new Counter({
       name: 'catalog_webhook_deliveries_total',
       help: 'Attempts to deliver changes to webhooks, by outcome.',
@@ -189,16 +145,6 @@ export class Metrics {
     );
   }
 
-  readonly answered = ({ method, route, status, milliseconds, bytes }: AccessRecord): void => {
-    const labels = {
-      method: METHODS.has(method) ? method : 'other',
-      route: route ?? 'none',
-      status: String(status),
-    };
-    this.#requests.observe(labels, milliseconds / 1000);
-    this.#sent.inc(bytes);
-  };
-
   readonly committed = (group: {
     readonly transactions: number;
     readonly changes: number;
@@ -208,11 +154,6 @@ export class Metrics {
     const outcome = group.refused ? 'refused' : group.changes === 0 ? 'unchanged' : 'durable';
     this.#commits.observe({ outcome }, group.milliseconds / 1000);
     this.#groups.observe(group.transactions);
-  };
-
-  /** @param milliseconds that the event loop was late. */
-  readonly delayed = (milliseconds: number): void => {
-    this.#delays.observe(milliseconds / 1000);
   };
 
   readonly checkpointed = (checkpoint: {
@@ -228,9 +169,13 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** Everything in the text format of Prometheus, version 0.0.4. */
-  text(): Promise<string> {
-    return this.#registry.metrics();
+  /**
+   * Everything in the text format of Prometheus, version 0.0.4.
+   *
+   * @param others the figures of other processes that serve requests.
+   */
+  async text(others: readonly ProcessFigures[] = []): Promise<string> {
+    return `${await this.#registry.metrics()}${await this.#process.text(others)}`;
   }
 
   #histogram(name: string, help: string, buckets: number[], labelNames: string[] = []) {
@@ -244,19 +189,6 @@ export class Metrics {
       labelNames,
       registers: [this.#registry],
       collect: () => collect(gauge),
-    });
-  }
-
-  /** A counter whose count is kept elsewhere. */
-  #total(name: string, help: string, read: () => number): void {
-    const counter: Counter = new Counter({
-      name,
-      help,
-      registers: [this.#registry],
-      collect() {
-        counter.reset();
-        counter.inc(read());
-      },
     });
   }
 

@@ -8,7 +8,7 @@ import { machineDisk } from '../../src/disk/disk.ts';
 import type { OutgoingRequest } from '../../src/resources/webhooks/ports.ts';
 import { restoreBackup } from '../../src/store/backup.ts';
 import { checkStore } from '../../src/store/check.ts';
-import { readSnapshot } from '../../src/store/store.ts';
+import { readSnapshot } from '../../src/store/directory.ts';
 import { type Fields, read } from '../support/catalog.ts';
 import { type Sent, send, tokenFor } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';

@@ -16,7 +16,8 @@ import { checkStore } from '../../src/store/check.ts';
 import type { Selection } from '../../src/store/memory/selection.ts';
 import { indexedAttributes } from '../../src/store/memory/tables.ts';
 import type { ReadableStore } from '../../src/store/state.ts';
-import { readSnapshot, Store } from '../../src/store/store.ts';
+import { readSnapshot } from '../../src/store/directory.ts';
+import { Store } from '../../src/store/store.ts';
 import { temporaryDirectory } from './directory.ts';
 import { inEveryFile } from './file-hooks.ts';
 

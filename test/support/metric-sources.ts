@@ -1,5 +1,6 @@
 /** What metrics are read from, of a server that has nothing to do and whose every value is known. */
 import type { Sources } from '../../src/telemetry/metric-sources.ts';
+import { ProcessMetrics, type ProcessSources } from '../../src/telemetry/process-metrics.ts';
 
 /** @param changes in place of the values here. */
 export function sourcesWith(changes: Partial<Sources> = {}): Sources {
@@ -11,22 +12,31 @@ export function sourcesWith(changes: Partial<Sources> = {}): Sources {
     pages: zero,
     oldestPage: zero,
     failedPages: zero,
-    changes: () => ({ open: 0, delivered: 0, failed: 0, failing: 0, lag: 0 }),
+    changes: () => ({ delivered: 0, failed: 0, failing: 0, lag: 0 }),
     archive: () => ({ changeSets: 0, seconds: 0 }),
     hosts: {
       followers: zero,
       following: () => ({ connected: true, behind: 0, behindMs: 0 }),
     },
     log: () => ({ behind: 0, silence: 0 }),
-    connections: zero,
     ready: () => true,
     memoryLimit: 0,
     memoryScarce: () => false,
-    residentMemory: zero,
-    bodyMemory: zero,
     disk: () => ({ free: 0, minimum: 0 }),
     lastBackup: () => Date.now(),
-    logLinesLost: zero,
     ...changes,
   };
+}
+
+/** The metrics of a process that has nothing to do. @param changes in place of the values here. */
+export function processMetricsWith(changes: Partial<ProcessSources> = {}): ProcessMetrics {
+  const zero = () => 0;
+  return new ProcessMetrics({
+    connections: zero,
+    changeReaders: zero,
+    residentMemory: zero,
+    bodyMemory: zero,
+    logLinesLost: zero,
+    ...changes,
+  });
 }

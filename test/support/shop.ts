@@ -20,7 +20,7 @@ import { createWriter } from '../../src/pages/writer/create-writer.ts';
 import type { Transaction } from '../../src/store/writer/draft.ts';
 import type { Change } from '../../src/model/change.ts';
 import type { ReadableStore } from '../../src/store/state.ts';
-import { readSnapshot } from '../../src/store/store.ts';
+import { readSnapshot } from '../../src/store/directory.ts';
 import { memoryDisk } from './memory-disk.ts';
 import { add, MemoryStore } from './memory-store.ts';
 

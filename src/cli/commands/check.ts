@@ -3,7 +3,7 @@ import { accessPath, readAccess } from '../../auth/access.ts';
 import { checkKeys } from '../../auth/keys.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { checkStore } from '../../store/check.ts';
-import { missing } from '../../store/store.ts';
+import { missing } from '../../store/directory.ts';
 import type { Context } from '../../app/context.ts';
 import { describeState } from './describe.ts';
 

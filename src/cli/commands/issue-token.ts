@@ -4,7 +4,7 @@ import { LiveCredentials } from '../../auth/credentials.ts';
 import { issueFor } from '../../auth/login.ts';
 import type { Role } from '../../auth/roles.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
-import { requireStore } from '../../store/store.ts';
+import { requireStore } from '../../store/directory.ts';
 import type { Context } from '../../app/context.ts';
 
 export interface IssueTokenOptions {

@@ -11,7 +11,7 @@ import {
   readHostRecord,
   writeHostRecord,
 } from '../../store/hosts/host-record.ts';
-import { missing, requireStore } from '../../store/store.ts';
+import { missing, requireStore } from '../../store/directory.ts';
 
 /**
  * @throws CatalogError `store_locked`, `store_missing`, `store_damaged`, `schema_version`; `usage`

@@ -8,7 +8,7 @@ import { keptSettings, type PageSettings } from '../../pages/shop/settings.ts';
 import { PageList } from '../../pages/shop/page-list.ts';
 import { TemplateSources } from '../../pages/render/template-sources.ts';
 import { createWriter } from '../../pages/writer/create-writer.ts';
-import { readSnapshot, requireStore } from '../../store/store.ts';
+import { readSnapshot, requireStore } from '../../store/directory.ts';
 import type { Context } from '../../app/context.ts';
 import { ProgressBar } from '../progress-bar.ts';
 

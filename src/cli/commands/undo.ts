@@ -4,7 +4,8 @@ import { CatalogError, messageOf } from '../../errors.ts';
 import { AuditedStore } from '../../resources/audit/audited-store.ts';
 import { ChangedSinceError, type Undone } from '../../resources/audit/reversal.ts';
 import { type EntrySelection, planUndo, Undo } from '../../resources/audit/undo.ts';
-import { readSnapshot, Store } from '../../store/store.ts';
+import { readSnapshot } from '../../store/directory.ts';
+import { Store } from '../../store/store.ts';
 import { commandSubject } from './subject.ts';
 
 export interface UndoOptions {

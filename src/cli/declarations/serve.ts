@@ -15,7 +15,12 @@ import { addHostFlags, followOptionsOf, type HostFlags } from '../flags/hosts.ts
 import { addLoggingFlags } from '../flags/logging.ts';
 import { addAddressFlags, addClientFlags } from '../flags/network.ts';
 import { addPageFlags, type PageFlags, pageFlagsOf } from '../flags/pages.ts';
-import { parseAuditSize, parseCheckpointSize, parseHistory } from '../flags/values.ts';
+import {
+  parseAuditSize,
+  parseCheckpointSize,
+  parseHistory,
+  parseWorkers,
+} from '../flags/values.ts';
 
 /** The flags as commander names them, so far as they are not options of the server already. */
 type ServeFlags = Common &
@@ -50,6 +55,9 @@ export function declareServe(program: Command, context: Context): void {
       await run(serveOptionsOf(flags), context);
     });
   addAddressFlags(serve);
+  serve.addOption(
+    flag('--workers <number>', 'processes that serve requests', parseWorkers, { value: 1 }),
+  );
   addPageFlags(serve);
   addClientFlags(serve);
   serve.optionsGroup('Audit trail:').addOption(
@@ -93,6 +101,9 @@ function serveOptionsOf(flags: ServeFlags): ServeOptions {
   const follow = followOptionsOf(flags);
   if (follow !== undefined && flags.log !== undefined) {
     throw new CatalogError('usage', 'a host has --log or --follow, and not both');
+  }
+  if ((flags.workers ?? 1) > 1 && (follow ?? flags.log) !== undefined) {
+    throw new CatalogError('usage', 'a host with --log or --follow has one worker');
   }
   return {
     ...rest,

@@ -52,6 +52,14 @@ export function parseAuditSize(text: string): number {
   throw new InvalidArgumentError(`Give a number of MiB from 0 to ${MAX_AUDIT_SIZE}.`);
 }
 
+/** Each worker has the whole state in memory. */
+const MAX_WORKERS = 64;
+
+export function parseWorkers(text: string): number {
+  if (/^[1-9]\d?$/.test(text) && Number(text) <= MAX_WORKERS) return Number(text);
+  throw new InvalidArgumentError(`Give a number from 1 to ${MAX_WORKERS}.`);
+}
+
 const UNITS: Readonly<Record<string, number>> = {
   '': 1,
   KiB: 2 ** 10,

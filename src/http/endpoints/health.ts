@@ -140,6 +140,7 @@ export const HEALTH_PATHS: readonly Path[] = [
   }),
   definePath({
     template: '/readyz',
+    place: 'owner',
     tag: SERVICE_TAG,
     name: 'Readiness',
     about: 'the readiness of the server',

@@ -189,7 +189,7 @@ export function importPath(place: Place, maxImport = MAX_IMPORT_BYTES): Path {
 export const IMPORT_PATHS: readonly Path[] = [
   definePath({
     template: '/admin/imports/',
-    place: 'there',
+    place: 'writer',
     tag: IMPORTS_TAG,
     name: 'ImportList',
     about: 'imports',
@@ -216,7 +216,7 @@ export const IMPORT_PATHS: readonly Path[] = [
   }),
   definePath({
     template: '/admin/imports/{pk}/',
-    place: 'there',
+    place: 'writer',
     parameters: [PK],
     tag: IMPORTS_TAG,
     name: 'Import',

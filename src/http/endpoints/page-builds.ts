@@ -104,7 +104,7 @@ const HEAD = { name: 'PageBuildHead', description: 'There is something to read.'
 export const PAGE_BUILD_PATHS: readonly Path[] = [
   definePath({
     template: '/admin/page-builds/',
-    place: 'here',
+    place: 'owner',
     tag: PAGES_TAG,
     name: 'PageBuildList',
     about: 'page builds',
@@ -153,7 +153,7 @@ export const PAGE_BUILD_PATHS: readonly Path[] = [
   }),
   definePath({
     template: '/admin/page-builds/{pk}/',
-    place: 'here',
+    place: 'owner',
     parameters: [PK],
     tag: PAGES_TAG,
     name: 'PageBuild',

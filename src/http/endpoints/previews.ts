@@ -19,7 +19,7 @@ function previewPath(kind: Kind): Path {
   const name = componentName(kind);
   return definePath<Kind>({
     template: `${kind.path}preview/`,
-    place: 'here',
+    place: 'owner',
     tag: tagOf({ kind, nesting: null, protectsOpen: false }),
     name: `${name}Preview`,
     about: `previews of ${kind.plural}`,

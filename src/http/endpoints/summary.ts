@@ -89,6 +89,7 @@ const SUMMARY: Shape = {
 
 export const SUMMARY_PATH: Path = definePath({
   template: '/admin/summary/',
+  place: 'owner',
   tag: CONSOLE_TAG,
   name: 'Summary',
   about: 'the summary',

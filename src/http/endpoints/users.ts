@@ -53,7 +53,7 @@ export const USER_PATHS: readonly Path[] = [
   definePath({
     ...common,
     template: '/admin/users/',
-    place: 'there',
+    place: 'writer',
     name: 'UserList',
     about: 'users',
     resolve: () => undefined,
@@ -100,7 +100,7 @@ export const USER_PATHS: readonly Path[] = [
   definePath({
     ...common,
     template: '/admin/users/{name}/',
-    place: 'there',
+    place: 'writer',
     parameters: [NAME],
     matchedWhole: true,
     name: 'User',

@@ -143,7 +143,7 @@ async function create(context: RequestContext<Address>, body: unknown): Promise<
 
 export const DELIVERIES_PATH: Path = definePath<Row>({
   template: `${KIND.path}{${PK.name}}/deliveries/`,
-  place: 'there',
+  place: 'writer',
   parameters: [PK],
   tag: tagOf(PLACE),
   name: 'DeliveryList',

@@ -78,7 +78,7 @@ function failuresOf(path: Path, method: string, operation: Described): FailureSt
   const queried = parameters.some((parameter) => parameter.in === 'query');
   const statuses = new Set<FailureStatus>([500, ...own]);
   if (queried || body.content !== null || reads(method)) statuses.add(400);
-  if (reads(method) || path.isElsewhere(method)) statuses.add(503);
+  if (reads(method) || path.placeOf(method) === 'writer') statuses.add(503);
   if (role !== null) statuses.add(401).add(503);
   if (role === 'editor' || role === 'admin') statuses.add(403);
   if (path.parameters.length > 0) statuses.add(404);

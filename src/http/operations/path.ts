@@ -9,6 +9,13 @@ import type { Method, Operation, OperationDescription } from './operation.ts';
 import type { PathParameter } from './parameters.ts';
 import { Params } from './params.ts';
 
+/**
+ * Where a request is carried out, if several processes or hosts serve the catalog: `anywhere`, from
+ * any copy of the state; by the `owner` of the data directory of the host, since it is about that
+ * directory; or by the `writer`, the host that takes the writes.
+ */
+export type Place = 'anywhere' | 'owner' | 'writer';
+
 /** A group of operations in the description. */
 export interface Tag {
   readonly name: string;
@@ -39,12 +46,8 @@ interface PathFacts {
    * which itty-router does not match.
    */
   readonly matchedWhole?: boolean;
-  /**
-   * Where its requests are carried out if another host takes the writes: reads here and the rest
-   * there, if left out; all `there` if they show what is in no change set; all `here` if they are
-   * about this host.
-   */
-  readonly place?: 'here' | 'there';
+  /** Where its requests are carried out; reads anywhere and the rest by the writer, if left out. */
+  readonly place?: Exclude<Place, 'anywhere'>;
   /**
    * Spoken between hosts of one version. The description of the API leaves it out: it is for clients,
    * and one of these answers does not end.
@@ -72,8 +75,7 @@ export interface Path extends PathFacts {
   readonly allow: string;
   /** Whether a method asks for a token; of a method that the path does not have, whether GET does. */
   guards(method: string): boolean;
-  /** Whether a method is carried out by the host that takes the writes, if that is another one. */
-  isElsewhere(method: string): boolean;
+  placeOf(method: string): Place;
   /** The values of the parameters; null if the path is not of the template. */
   match(path: string): Params | null;
   /** Runs the checks in their order and the operation. @throws CatalogError a failed check. */
@@ -103,9 +105,9 @@ export function definePath<Found>(declared: PathDeclaration<Found>): Path {
     tagged: declared.validators !== undefined,
     allow,
     guards: (method) => ((operations.get(method) ?? fallback)?.role ?? null) !== null,
-    isElsewhere(method) {
-      if (declared.place === 'here' || !operations.has(method)) return false;
-      return declared.place === 'there' || (method !== 'GET' && method !== 'HEAD');
+    placeOf(method) {
+      if (!operations.has(method)) return 'anywhere';
+      return declared.place ?? (method === 'GET' || method === 'HEAD' ? 'anywhere' : 'writer');
     },
     match(path) {
       const found = pattern.exec(path);

@@ -89,7 +89,7 @@ async function serve(context: ServerContext, exchange: Exchange, turn: Turn): Pr
     const milliseconds = performance.now() - started;
     const sending = sendResponse(exchange, response, request.method === 'HEAD');
     const bytes = sending instanceof Promise ? await sending : sending;
-    if (listener?.wants(response.status) === true) {
+    if (!request.trace.isTold && listener?.wants(response.status) === true) {
       const gone = connection.destroyed;
       listener.onResponse(accessRecord(request, response, bytes, milliseconds, gone));
     }

@@ -43,6 +43,8 @@ export interface ServerOptions {
   readonly application: Application;
   readonly host: string;
   readonly port: number;
+  /** The path of a socket to listen on in place of host and port. */
+  readonly socket?: string;
   /** Called if a response could not be made or sent. */
   readonly onError: (error: unknown) => void;
   readonly listener?: AccessListener;
@@ -60,10 +62,8 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
   const { pipeline, connections, bodies } = context;
   const server = createHttpServer(context);
   await listen(server, options);
-  const address = server.address() as AddressInfo;
-  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return {
-    url: `http://${host}:${address.port}`,
+    url: options.socket === undefined ? urlOf(server) : `unix:${options.socket}`,
     get connections() {
       return connections.open;
     },
@@ -75,6 +75,11 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
     },
     close: (grace) => closeServer(server, pipeline, grace),
   };
+}
+
+function urlOf(server: Server): string {
+  const { family, address, port } = server.address() as AddressInfo;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
 interface FullContext extends ServerContext {
@@ -148,14 +153,18 @@ function rejectExpectation(): HttpResponse {
 function listen(server: Server, options: ServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(listenFailure(error, options)));
-    server.listen(options.port, options.host, resolve);
+    if (options.socket !== undefined) server.listen(options.socket, resolve);
+    else server.listen(options.port, options.host, resolve);
   });
 }
 
 const FLAGS: AddressFlags = { host: '--host', port: '--port' };
 
-function listenFailure(error: NodeJS.ErrnoException, options: ServerOptions): CatalogError {
-  const { host, port, flags = FLAGS } = options;
+/** @returns the error for an address that cannot be listened on, with what to do. */
+export function listenFailure(
+  error: NodeJS.ErrnoException,
+  { host, port, flags = FLAGS }: Pick<ServerOptions, 'host' | 'port' | 'flags'>,
+): CatalogError {
   const messages: Readonly<Record<string, string>> = {
     EADDRINUSE: `port ${port} of ${host} is in use; stop the program that has it, or name another with ${flags.port}`,
     EACCES: `port ${port} is for root alone; name one above 1023 with ${flags.port}`,

@@ -14,6 +14,8 @@ export class Trace {
   reached: number | null = null;
   /** The subject of the token. */
   subject: string | null = null;
+  /** Whether another process logs and counts the request, because it has carried it out. */
+  isTold = false;
   #id: string | null;
 
   /** @param id of the request, if a proxy gave it one. */

@@ -12,15 +12,21 @@ import type { Disk } from '../../disk/disk.ts';
 import { removeTemporaries, writeDurably } from '../../disk/durable-file.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { ChangeSet, EncodedChangeSet } from '../change-set.ts';
-import type { Log } from '../log.ts';
+import type { StoreLog } from '../log.ts';
 import type { StoreObserver, StoreSize } from '../observer.ts';
 import type { Snapshot, State } from '../state.ts';
-import { decodeNextBeside } from './change-set-parts.ts';
 import { createStore, makeDirectories, writeHead } from './create.ts';
-import { BASE, CHANGES, changeSetName, damaged, HEAD, occupied, readFile } from './files.ts';
+import { BASE, CHANGES, changeSetName, damaged, HEAD, occupied } from './files.ts';
 import { Descriptors } from './descriptors.ts';
 import { encodeHead } from './head.ts';
-import { type ChangeFile, KeptChangeSets, occupiedBy } from './history.ts';
+import {
+  type ChangeFile,
+  changeSetsOf,
+  KeptChangeSets,
+  occupiedBy,
+  readChangeSets,
+  requireKept,
+} from './history.ts';
 import { removeMigrationBackups } from './migration-backup.ts';
 import { recover } from './recovery.ts';
 import { baseSlices } from './base.ts';
@@ -32,9 +38,6 @@ export const DEFAULT_CHECKPOINT_BYTES = 4 * 1024 * 1024;
 /** Bytes of change sets that are kept after a checkpoint. */
 export const DEFAULT_HISTORY_BYTES = 256 * 1024 * 1024;
 
-/** Milliseconds that {@link FileLog.since} reads before others have their turn. */
-const READ_SLICE_MS = 2;
-
 interface Options {
   readonly disk: Disk;
   readonly directory: string;
@@ -45,9 +48,11 @@ interface Options {
   /** {@link DEFAULT_HISTORY_BYTES} if left out. */
   readonly history?: number | undefined;
   readonly observer?: StoreObserver | undefined;
+  /** Called when a change set is durable; it is answered when the promise resolves. Never rejects. */
+  readonly onDurable?: ((sequence: number) => Promise<void>) | undefined;
 }
 
-export class FileLog implements Log {
+export class FileLog implements StoreLog {
   readonly #options: Options;
   readonly #disk: Disk;
   readonly #directory: string;
@@ -119,23 +124,22 @@ export class FileLog implements Log {
     this.#files.push(file);
     this.#changeBytes += occupied(file.bytes);
     this.#last = sequence;
+    await this.#options.onDurable?.(sequence);
   }
 
   since(sequence: number): AsyncIterable<ChangeSet> {
-    return decoded(this.encodedSince(sequence));
+    return changeSetsOf(this.encodedSince(sequence));
   }
 
   encodedSince(sequence: number): AsyncIterable<EncodedChangeSet> {
-    this.#requireKept(sequence);
+    requireKept(sequence, this.oldest, this.#last);
     return this.#read(sequence, this.#last);
   }
 
-  /** The sequence of the base: of the last checkpoint, or of the creation. */
   get baseSequence(): number {
     return this.#baseSequence;
   }
 
-  /** The lowest sequence after which {@link FileLog.since} gives the changes. */
   get oldest(): number {
     return (this.#history.oldest ?? this.#files[0]?.sequence ?? this.#last + 1) - 1;
   }
@@ -198,34 +202,12 @@ export class FileLog implements Log {
     this.#history.add(covered);
   }
 
-  async *#read(after: number, last: number): AsyncGenerator<EncodedChangeSet> {
-    let previous: string | null = null;
-    let begun = performance.now();
-    for (let sequence = after + 1; sequence <= last; sequence += 1) {
-      const path = this.#pathOf(sequence);
-      const bytes = readFile(this.#disk, path);
-      if (bytes === null) {
-        this.#requireKept(sequence - 1);
-        throw damaged(path, 'it is missing, and later change sets are there');
-      }
-      const changeSet: ChangeSet = await decodeNextBeside(path, bytes, sequence, previous);
-      previous = changeSet.digest;
-      yield { changeSet, bytes };
-      if (performance.now() - begun < READ_SLICE_MS) continue;
-      await new Promise((resolve) => setImmediate(resolve));
-      begun = performance.now();
-    }
-  }
-
-  /** @throws CatalogError `history_gone`. */
-  #requireKept(sequence: number): void {
-    const { oldest } = this;
-    if (sequence >= oldest && sequence <= this.#last) return;
-    const what = sequence > this.#last ? `there is no change set ${sequence}` : 'they are too old';
-    throw new CatalogError(
-      'history_gone',
-      `the changes after ${sequence} cannot be given: ${what}; ask for those after ${oldest} to ${this.#last}`,
-    );
+  #read(after: number, last: number): AsyncIterable<EncodedChangeSet> {
+    const missing = (path: string, sequence: number) => {
+      requireKept(sequence - 1, this.oldest, this.#last);
+      return damaged(path, 'it is missing, and later change sets are there');
+    };
+    return readChangeSets(this.#disk, this.#directory, { after, last, missing });
   }
 
   /** An old head does no harm, so that a full disk can still be served from. */
@@ -267,10 +249,6 @@ export class FileLog implements Log {
     if (this.#descriptors === null) throw new Error('the log is not open');
     return this.#descriptors;
   }
-}
-
-async function* decoded(encoded: AsyncIterable<EncodedChangeSet>): AsyncGenerator<ChangeSet> {
-  for await (const { changeSet } of encoded) yield changeSet;
 }
 
 /** @returns the cause with what it means; a CatalogError says that itself. */

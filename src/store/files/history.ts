@@ -11,8 +11,13 @@
 import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
 import { CatalogError } from '../../errors.ts';
+import type { ChangeSet, EncodedChangeSet } from '../change-set.ts';
+import { decodeNextBeside } from './change-set-parts.ts';
 import { decodeNext } from './change-set.ts';
 import { changeSetName, damaged, occupied, readFile } from './files.ts';
+
+/** Milliseconds of reading between two turns of the event loop. */
+const SLICE_MS = 2;
 
 /** Files measured or removed between two turns of the event loop. */
 const FILES_PER_TURN = 256;
@@ -147,4 +152,58 @@ export class KeptChangeSets {
     }
     return sum;
   }
+}
+
+interface Range {
+  /** The sequence before the first change set. */
+  readonly after: number;
+  /** The sequence of the last change set. */
+  readonly last: number;
+  /** Says why a file is not there; called with its path and its sequence. */
+  readonly missing: (path: string, sequence: number) => Error;
+}
+
+/**
+ * @returns the change sets of a range, each read when it is asked for.
+ * @throws CatalogError `store_damaged`, `store_unreadable`; what `missing` returns.
+ */
+export async function* readChangeSets(
+  disk: Disk,
+  directory: string,
+  { after, last, missing }: Range,
+): AsyncGenerator<EncodedChangeSet> {
+  let previous: string | null = null;
+  let begun = performance.now();
+  for (let sequence = after + 1; sequence <= last; sequence += 1) {
+    const path = join(directory, changeSetName(sequence));
+    const bytes = readFile(disk, path);
+    if (bytes === null) throw missing(path, sequence);
+    const changeSet = await decodeNextBeside(path, bytes, sequence, previous);
+    previous = changeSet.digest;
+    yield { changeSet, bytes };
+    if (performance.now() - begun < SLICE_MS) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    begun = performance.now();
+  }
+}
+
+/** The change sets alone. */
+export async function* changeSetsOf(
+  encoded: AsyncIterable<EncodedChangeSet>,
+): AsyncGenerator<ChangeSet> {
+  for await (const { changeSet } of encoded) yield changeSet;
+}
+
+/**
+ * @param oldest the lowest sequence after which all change sets are kept.
+ * @param last the last change set.
+ * @throws CatalogError `history_gone` if the change sets after a sequence cannot be given.
+ */
+export function requireKept(sequence: number, oldest: number, last: number): void {
+  if (sequence >= oldest && sequence <= last) return;
+  const what = sequence > last ? `there is no change set ${sequence}` : 'they are too old';
+  throw new CatalogError(
+    'history_gone',
+    `the changes after ${sequence} cannot be given: ${what}; ask for those after ${oldest} to ${last}`,
+  );
 }

@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { s3Store } from '../../../src/archive/storage/s3-store.ts';
 import { wholeOf } from '../../../src/archive/storage/object-store.ts';
-import { readSnapshot } from '../../../src/store/store.ts';
+import { readSnapshot } from '../../../src/store/directory.ts';
 import { textOf } from '../../support/archive.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { type S3Server, s3Environment, startS3Server } from '../../support/s3-server.ts';

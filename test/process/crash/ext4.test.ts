@@ -11,7 +11,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { machineDisk } from '../../../src/disk/disk.ts';
 import { checkStore } from '../../../src/store/check.ts';
-import { readSnapshot } from '../../../src/store/store.ts';
+import { readSnapshot } from '../../../src/store/directory.ts';
 import { send } from '../../support/client.ts';
 import { killServers, startServer, type TestServer } from '../../support/server.ts';
 import { canCutPower, CutDisk, unmountAll } from '../../support/small-disk.ts';

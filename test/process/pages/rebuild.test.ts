@@ -10,7 +10,7 @@ import { PageList } from '../../../src/pages/shop/page-list.ts';
 import { createWriter } from '../../../src/pages/writer/create-writer.ts';
 import { pagesLockPath } from '../../../src/pages/refresh/pages-lock.ts';
 import { rebuildPages } from '../../../src/pages/refresh/rebuild.ts';
-import { readSnapshot } from '../../../src/store/store.ts';
+import { readSnapshot } from '../../../src/store/directory.ts';
 import { createCatalog, filesOf, make, skuFields } from '../../support/catalog.ts';
 import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';

@@ -4,11 +4,16 @@ import * as assert from 'uvu/assert';
 import { MemoryWatch } from '../../../src/app/memory.ts';
 import type { Sources } from '../../../src/telemetry/metric-sources.ts';
 import { Metrics } from '../../../src/telemetry/metrics.ts';
-import { sourcesWith } from '../../support/metric-sources.ts';
+import type { ProcessFigures, ProcessSources } from '../../../src/telemetry/process-metrics.ts';
+import { processMetricsWith, sourcesWith } from '../../support/metric-sources.ts';
 
 /** The lines of one metric. */
-async function linesOf(name: string, sources: Partial<Sources> = {}): Promise<string[]> {
-  const text = await new Metrics('test', sourcesWith(sources)).text();
+async function linesOf(
+  name: string,
+  sources: Partial<Sources & ProcessSources> = {},
+): Promise<string[]> {
+  const own = processMetricsWith(sources);
+  const text = await new Metrics('test', sourcesWith(sources), own).text();
   return text.split('\n').filter((line) => line.startsWith(name));
 }
 
@@ -77,6 +82,42 @@ test('how far an archive is behind has a value if there is an archive', async ()
     'catalog_archive_behind_change_sets 3',
   ]);
   assert.equal(await linesOf('catalog_archive', { archive: null }), []);
+});
+
+test('the metrics of several processes add up, and those of one alone stay as they are', async () => {
+  const own = processMetricsWith({ connections: () => 2, residentMemory: () => null });
+  const other = processMetricsWith({ connections: () => 3, residentMemory: () => 4096 });
+  for (const process of [own, other]) {
+    process.answered({
+      id: 'request',
+      method: 'GET',
+      route: '/books/',
+      path: '/books/',
+      status: 200,
+      milliseconds: 2,
+      bytes: 10,
+      address: '127.0.0.1',
+      subject: null,
+      aborted: false,
+    });
+  }
+  const metrics = new Metrics('test', sourcesWith(), own);
+  // As they come from another process.
+  const figures = JSON.parse(JSON.stringify(await other.figures())) as ProcessFigures;
+  const together = (await metrics.text([figures])).split('\n');
+  const request = 'method="GET",route="/books/",status="200"';
+  for (const line of [
+    'catalog_http_connections 5',
+    'catalog_http_response_bytes_total 20',
+    'process_resident_memory_bytes 4096',
+    `catalog_http_request_duration_seconds_count{${request}} 2`,
+    `catalog_http_request_duration_seconds_bucket{le="0.0025",${request}} 2`,
+    `catalog_http_request_duration_seconds_bucket{le="+Inf",${request}} 2`,
+    'catalog_ready 1',
+  ]) {
+    assert.ok(together.includes(line), `${line} in ${together.join('\n')}`);
+  }
+  assert.ok((await metrics.text()).includes('catalog_http_connections 2\n'));
 });
 
 test.run();

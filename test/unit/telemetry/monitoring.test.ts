@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Metrics } from '../../../src/telemetry/metrics.ts';
-import { sourcesWith } from '../../support/metric-sources.ts';
+import { processMetricsWith, sourcesWith } from '../../support/metric-sources.ts';
 import { ROOT } from '../../support/paths.ts';
 
 const documentOf = (...path: string[]) => readFileSync(join(ROOT, 'docs', ...path), 'utf8');
 
-const metrics = new Metrics('test', sourcesWith());
-metrics.answered({
+const own = processMetricsWith();
+const metrics = new Metrics('test', sourcesWith(), own);
+own.answered({
   id: 'request',
   method: 'GET',
   route: '/books/',

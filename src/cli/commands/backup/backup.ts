@@ -7,7 +7,7 @@ import { encodeBackup, writeBackup } from '../../../store/backup.ts';
 import { recordBackup } from '../../../store/files/last-backup.ts';
 import { recover } from '../../../store/files/recovery.ts';
 import type { State } from '../../../store/state.ts';
-import { missing } from '../../../store/store.ts';
+import { missing } from '../../../store/directory.ts';
 import { describeState } from '../describe.ts';
 import { outputPath } from '../output-path.ts';
 import { readPassphrase } from './secrets.ts';

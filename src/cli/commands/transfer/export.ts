@@ -8,7 +8,7 @@ import { Money } from '../../../model/money.ts';
 import { keptSettings } from '../../../pages/shop/settings.ts';
 import { Exports } from '../../../resources/transfer/exports.ts';
 import type { Format } from '../../../resources/transfer/formats.ts';
-import { readSnapshot } from '../../../store/store.ts';
+import { readSnapshot } from '../../../store/directory.ts';
 import { outputPath } from '../output-path.ts';
 
 export interface ExportOptions {

@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 import { migrate } from '../../../../src/cli/commands/migrate.ts';
 import { pairsText } from '../../../../src/resources/transfer/labels.ts';
 import { checkStore } from '../../../../src/store/check.ts';
-import { readSnapshot } from '../../../../src/store/store.ts';
+import { readSnapshot } from '../../../../src/store/directory.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
 import { ROOT } from '../../../support/paths.ts';

@@ -25,7 +25,8 @@ import {
 } from '../../../../src/store/files/files.ts';
 import { encodeHead, type Head, readHead } from '../../../../src/store/files/head.ts';
 import { recover } from '../../../../src/store/files/recovery.ts';
-import { readSnapshot, type Store } from '../../../../src/store/store.ts';
+import { readSnapshot } from '../../../../src/store/directory.ts';
+import { type Store } from '../../../../src/store/store.ts';
 import { findingsOf, leftInDisorder, openStore, storeDirectory } from '../../../support/checked.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk, turn } from '../../../support/disk.ts';

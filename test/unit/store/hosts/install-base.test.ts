@@ -3,7 +3,8 @@ import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
 import { baseSlices } from '../../../../src/store/files/base.ts';
 import { receiveBase } from '../../../../src/store/hosts/install-base.ts';
-import { readSnapshot, Store } from '../../../../src/store/store.ts';
+import { readSnapshot } from '../../../../src/store/directory.ts';
+import { Store } from '../../../../src/store/store.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 import { quickDisk } from '../../../support/disk.ts';
 

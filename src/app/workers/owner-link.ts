@@ -1,0 +1,34 @@
+/** The way from a worker to the owner of the data directory. */
+import type { FromWorker, ToWorker } from './messages.ts';
+
+/** Milliseconds between two signs of life. */
+const ALIVE_MS = 1000;
+
+export class OwnerLink {
+  readonly #listeners: ((message: ToWorker) => void)[] = [];
+
+  /** If the owner ends, however it does, so does this process: nobody would tell it of writes. */
+  constructor() {
+    process.on('disconnect', () => process.exit(0));
+    process.on('message', (message) => {
+      for (const listener of this.#listeners) listener(message as ToWorker);
+    });
+    setInterval(() => this.send({ kind: 'alive' }), ALIVE_MS).unref();
+  }
+
+  onMessage(listener: (message: ToWorker) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  send(message: FromWorker): void {
+    process.send?.(message);
+  }
+
+  /** @returns when the owner can read the message. */
+  sent(message: FromWorker): Promise<void> {
+    return new Promise((resolve) => {
+      if (process.send === undefined) resolve();
+      else process.send(message, undefined, undefined, () => resolve());
+    });
+  }
+}

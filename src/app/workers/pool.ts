@@ -1,0 +1,149 @@
+/**
+ * The workers of one data directory: as many as were asked for, each in step with the owner.
+ *
+ * Invariants:
+ * 1. A write is answered when every worker that serves shows it. A worker serves only from the
+ *    moment from which writes wait for it.
+ * 2. Nothing waits for a worker that has ended, and one that is stuck is ended. So a write waits for
+ *    its workers a bounded time.
+ * 3. Another worker takes the place of one that has ended, with growing delays.
+ */
+import { messageOf } from '../../errors.ts';
+import { Backoff } from '../../hosts/following/backoff.ts';
+import type { ProcessFigures } from '../../telemetry/process-metrics.ts';
+import { type DurableState, Member, type WorkerPort } from './member.ts';
+
+/** Milliseconds between two looks for workers that are stuck. */
+const CHECK_MS = 1000;
+
+/** Milliseconds that a worker has served when its end counts as the first one again. */
+const STABLE_MS = 60_000;
+
+interface Options {
+  readonly count: number;
+  /** Starts a process that listens on a port. */
+  readonly start: (port: number) => WorkerPort;
+  /** The last change set that is durable before the pool is opened, and how far back they go. */
+  readonly state: () => DurableState;
+  readonly log: { info(message: string): void; warn(message: string): void };
+  readonly now?: () => number;
+  readonly backoff?: () => Backoff;
+}
+
+export class WorkerPool {
+  readonly #options: Options;
+  readonly #now: () => number;
+  readonly #members = new Set<Member>();
+  readonly #timers = new Set<ReturnType<typeof setTimeout>>();
+  /** The last change set that was said to be durable. */
+  #sequence = 0;
+  #port = 0;
+  #isClosing = false;
+  #checks: ReturnType<typeof setInterval> | undefined;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#now = options.now ?? performance.now.bind(performance);
+  }
+
+  /**
+   * Starts the workers.
+   *
+   * @param port that all of them listen on.
+   * @returns the address, such as `http://127.0.0.1:8000`.
+   * @throws CatalogError why one cannot serve.
+   */
+  async open(port: number): Promise<string> {
+    this.#port = port;
+    this.#sequence = this.#options.state().sequence;
+    const members = Array.from({ length: this.#options.count }, () => this.#start());
+    this.#checks = setInterval(() => this.#endStuck(), CHECK_MS);
+    try {
+      const urls = await Promise.all(members.map(({ listening }) => listening));
+      for (const member of members) this.#replaceAtEnd(member, this.#newBackoff());
+      return urls[0] ?? '';
+    } catch (error) {
+      await this.close(0);
+      throw error;
+    }
+  }
+
+  /** Workers that take requests. */
+  get serving(): number {
+    return [...this.#members].filter(({ isServing }) => isServing).length;
+  }
+
+  /** Why the server is not ready; null if it is. */
+  readonly reason = (): string | null =>
+    this.serving === 0 && this.#checks !== undefined ? 'no worker is ready' : null;
+
+  /** @returns when every worker that serves shows a change set. Never rejects. */
+  readonly reach = async (sequence: number): Promise<void> => {
+    this.#sequence = sequence;
+    const state = this.#state();
+    await Promise.all([...this.#members].map((member) => member.reach(state)));
+  };
+
+  /** What the workers measure; nothing of those that are too busy to tell. */
+  readonly figures = async (): Promise<ProcessFigures[]> => {
+    const all = await Promise.all([...this.#members].map((member) => member.figures()));
+    return all.filter((figures) => figures !== null);
+  };
+
+  /** @param grace milliseconds that the workers have for requests under way. */
+  async close(grace: number): Promise<void> {
+    this.#isClosing = true;
+    clearInterval(this.#checks);
+    for (const timer of this.#timers) clearTimeout(timer);
+    await Promise.all([...this.#members].map((member) => member.close(grace)));
+  }
+
+  #state(): DurableState {
+    return { sequence: this.#sequence, oldest: this.#options.state().oldest };
+  }
+
+  #newBackoff(): Backoff {
+    return this.#options.backoff?.() ?? new Backoff();
+  }
+
+  #start(): Member {
+    const options = { state: () => this.#state(), now: this.#now };
+    const member = new Member(this.#options.start(this.#port), options);
+    this.#members.add(member);
+    void member.ended.then(() => this.#members.delete(member));
+    return member;
+  }
+
+  /** @param backoff of the place that the worker has. */
+  #replaceAtEnd(member: Member, backoff: Backoff): void {
+    const begunAt = this.#now();
+    void member.ended.then((how) => {
+      if (this.#isClosing) return;
+      if (this.#now() - begunAt > STABLE_MS) backoff.reset();
+      const delay = backoff.delay();
+      this.#options.log.warn(
+        `a worker ended (${how}); another one is started in ${Math.round(delay)} ms`,
+      );
+      const timer = setTimeout(() => {
+        this.#timers.delete(timer);
+        this.#replace(backoff);
+      }, delay);
+      this.#timers.add(timer);
+    });
+  }
+
+  #replace(backoff: Backoff): void {
+    const member = this.#start();
+    this.#replaceAtEnd(member, backoff);
+    member.listening.then(
+      () => this.#options.log.info('a worker has taken the place of the one that ended'),
+      (error: unknown) => this.#options.log.warn(`a worker cannot serve: ${messageOf(error)}`),
+    );
+  }
+
+  #endStuck(): void {
+    for (const member of this.#members) {
+      if (member.endIfStuck()) this.#options.log.warn('a worker did not answer, and was ended');
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * The application of a worker: what the state alone answers is answered here, and the owner of the
+ * data directory carries out the rest.
+ */
+import { LiveCredentials } from '../../auth/credentials.ts';
+import { TokenVerifier } from '../../auth/tokens.ts';
+import { onceOpened, openConsole } from '../../console/open.ts';
+import { messageOf } from '../../errors.ts';
+import { type Application, createApplication, type Forward } from '../../http/router.ts';
+import type { Services } from '../../http/services.ts';
+import { Money } from '../../model/money.ts';
+import { AuditedStore } from '../../resources/audit/audited-store.ts';
+import { Undo } from '../../resources/audit/undo.ts';
+import { ChangeFeed } from '../../resources/changes/change-feed.ts';
+import { ChangeSource } from '../../resources/changes/change-source.ts';
+import { Records } from '../../resources/records.ts';
+import { Exports } from '../../resources/transfer/exports.ts';
+import type { Store } from '../../store/store.ts';
+import type { Monitor } from '../catalog-monitor.ts';
+import type { Context } from '../context.ts';
+import type { ServeOptions } from '../server-options.ts';
+
+/** What only the owner has. */
+type OwnersServices = Omit<
+  Services,
+  | 'records'
+  | 'undo'
+  | 'changes'
+  | 'exports'
+  | 'tokens'
+  | 'jsonLimits'
+  | 'openConsole'
+  | 'description'
+  | 'readiness'
+  | 'readinessDetails'
+>;
+
+export interface ReadingCatalog {
+  readonly application: Application;
+  /** Requests that wait for changes, and streams. */
+  readonly changeReaders: () => number;
+  /** Answers the requests that wait for changes, and ends the streams. */
+  readonly endWaits: () => void;
+}
+
+/**
+ * @param forward has the owner carry a request out.
+ * @throws CatalogError `key_file`, `access_file`.
+ */
+export async function openReadingCatalog(
+  options: ServeOptions,
+  store: Store,
+  { env, version }: Pick<Context, 'env' | 'version'>,
+  monitor: Monitor,
+  forward: Forward,
+): Promise<ReadingCatalog> {
+  const credentials = await LiveCredentials.open(options.data, env['CATALOG_JWT_SECRET']);
+  const audited = new AuditedStore(store);
+  const source = new ChangeSource(store);
+  const changes = new ChangeFeed(source);
+  const application = createApplication({
+    ...OWNERS_SERVICES,
+    records: new Records(audited),
+    undo: new Undo(audited),
+    changes,
+    exports: new Exports(store, new Money(options.pages.currency)),
+    tokens: new TokenVerifier(credentials),
+    forwarding: () => forward,
+    ...(options.maxImport !== undefined && { maxImport: options.maxImport }),
+    basePath: options.basePath,
+    corsOrigins: options.corsOrigins,
+    version,
+    protectBooks: options.protectBooks === true,
+    jsonLimits: { depth: options.maxJsonDepth, elements: options.maxJsonElements },
+    readiness: monitor.readiness.reason,
+    readinessDetails: () => ({}),
+    openConsole: onceOpened(openConsole),
+    onFault: (requestId, error) =>
+      monitor.log.failure(`request ${requestId} failed: ${messageOf(error)}`, error),
+  });
+  return {
+    application,
+    changeReaders: () => changes.open,
+    endWaits: () => source.arrivals.close(),
+  };
+}
+
+/** The router passes every request on that needs one of these; reaching one is a defect. */
+const atOwner = new Proxy(
+  {},
+  {
+    get(_, member) {
+      throw new Error(`${String(member)} is called in a worker; only the owner has it`);
+    },
+  },
+) as never;
+
+const OWNERS_SERVICES: OwnersServices = {
+  webhooks: atOwner,
+  imports: atOwner,
+  tokenService: atOwner,
+  users: atOwner,
+  page: () => Promise.reject(new Error('a page is asked for in a worker; only the owner has it')),
+  summary: atOwner,
+  previews: atOwner,
+  pageBuilds: atOwner,
+  hosts: atOwner,
+};

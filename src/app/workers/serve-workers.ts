@@ -1,0 +1,88 @@
+/**
+ * A server of several processes: workers listen on the port, and the owner of the data directory
+ * carries out what they pass on to it over a socket in that directory.
+ */
+import { type AddressInfo, createServer } from 'node:net';
+import type { Disk } from '../../disk/disk.ts';
+import {
+  type HttpServer,
+  listenFailure,
+  type ServerOptions,
+  startServer,
+} from '../../http/wire/server.ts';
+import type { WorkerPool } from './pool.ts';
+import { socketPath } from './socket-path.ts';
+
+/** Milliseconds that a worker has beyond the grace of its requests. */
+const END_MS = 2000;
+
+interface Options extends ServerOptions {
+  readonly data: string;
+  readonly disk: Disk;
+  readonly pool: WorkerPool;
+}
+
+/** @throws CatalogError `listen`, `usage`, and why a worker cannot serve. */
+export async function startWorkers(options: Options): Promise<HttpServer> {
+  const { data, disk, pool, host, port, application, onError, listener, limits } = options;
+  const socket = socketPath(data);
+  const free = await freePort(host, port);
+  // The owner alone has the directory, so nobody listens on what a killed run has left.
+  await disk.unlink(socket);
+  const { isMemoryScarce } = options;
+  const server = await startServer({
+    application,
+    host,
+    port,
+    socket,
+    onError,
+    ...(listener && { listener }),
+    // Only processes of this user reach the socket, and they name the clients.
+    trusts: () => true,
+    // Each of them has as many connections as clients may have to it.
+    limits: { ...limits, connections: Infinity, connectionsPerAddress: Infinity },
+    ...(isMemoryScarce && { isMemoryScarce }),
+  });
+  let url: string;
+  try {
+    url = await pool.open(free);
+  } catch (error) {
+    await server.close(0);
+    throw error;
+  }
+  return {
+    url,
+    /** Those of clients are the workers' to count. */
+    connections: 0,
+    get requests() {
+      return server.requests;
+    },
+    get bodyMemory() {
+      return server.bodyMemory;
+    },
+    async close(grace) {
+      await pool.close(grace + END_MS);
+      await server.close(grace);
+    },
+  };
+}
+
+/**
+ * The workers share their port, also with any other program that lets it be shared. So the owner
+ * looks first whether somebody has it.
+ *
+ * @returns the port; a free one if it was 0.
+ * @throws CatalogError `listen`.
+ */
+function freePort(host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', (error: NodeJS.ErrnoException) =>
+      reject(listenFailure(error, { host, port })),
+    );
+    probe.listen({ host, port, exclusive: true }, () => {
+      const { port: found } = probe.address() as AddressInfo;
+      probe.close(() => resolve(found));
+    });
+  });
+}

@@ -1,0 +1,60 @@
+/** Workers as processes of this program, which share a port. */
+import cluster, { type Worker } from 'node:cluster';
+import { messageOf } from '../../errors.ts';
+import type { WorkerPort } from './member.ts';
+import type { FromWorker } from './messages.ts';
+
+/** Whether this is the compiled executable, which has its script inside. */
+const IS_COMPILED = Bun.main.startsWith('/$bunfs/');
+
+/** Requests that Bun's HTTP client has under way; those beyond wait. A worker passes on all writes. */
+const CLIENT_REQUESTS = '4096';
+
+/** The port on which all workers listen: the owner may have been told to take a free one. */
+const PORT_VARIABLE = 'CATALOG_WORKER_PORT';
+
+/** @returns the port that a worker listens on; null in a process that is no worker. */
+export function workerPort(env: Readonly<Record<string, string | undefined>>): number | null {
+  return cluster.isWorker ? Number(env[PORT_VARIABLE]) : null;
+}
+
+/** Starts a process with the arguments of this one. A failure to start is an end of the worker. */
+export function startWorker(port: number): WorkerPort {
+  // The first one is the script; the executable takes it for an argument.
+  const [exec = '', ...args] = process.argv.slice(IS_COMPILED ? 2 : 1);
+  cluster.setupPrimary({ exec, args });
+  try {
+    const env = {
+      [PORT_VARIABLE]: String(port),
+      BUN_CONFIG_MAX_HTTP_REQUESTS: CLIENT_REQUESTS,
+    };
+    return portTo(cluster.fork(env));
+  } catch (error) {
+    return endedPort(`it could not be started: ${messageOf(error)}`);
+  }
+}
+
+function portTo(worker: Worker): WorkerPort {
+  return {
+    send(message) {
+      // A process that has ended is found out by its exit.
+      if (worker.isConnected()) worker.send(message);
+    },
+    kill: () => worker.process.kill('SIGKILL'),
+    onMessage: (listener) =>
+      worker.on('message', (message: unknown) => listener(message as FromWorker)),
+    onExit: (listener) =>
+      worker.once('exit', (status: number | null, signal: string | null) =>
+        listener(signal === null ? `status ${status}` : signal),
+      ),
+  };
+}
+
+function endedPort(how: string): WorkerPort {
+  return {
+    send() {},
+    kill() {},
+    onMessage() {},
+    onExit: (listener) => queueMicrotask(() => listener(how)),
+  };
+}

@@ -1,0 +1,114 @@
+/**
+ * A worker: a process that holds the state of a data directory which another process owns, and
+ * serves requests from it.
+ *
+ * Order of a start: read the files as of now; come in step with the owner, from when on writes wait
+ * for this process; only then listen. If the owner ends, this process ends at once.
+ */
+import { CatalogError, messageOf } from '../../errors.ts';
+import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports.ts';
+import type { HttpRequest } from '../../http/message.ts';
+import { trustIn } from '../../http/wire/client-address.ts';
+import { startServer } from '../../http/wire/server.ts';
+import { Forwarder } from '../../hosts/forwarding/forwarder.ts';
+import { LogBeside } from '../../store/beside/log-beside.ts';
+import { Store } from '../../store/store.ts';
+import type { Context } from '../context.ts';
+import { Operation } from '../operation.ts';
+import type { ServeOptions } from '../server-options.ts';
+import { InStep } from './in-step.ts';
+import { OwnerLink } from './owner-link.ts';
+import { openReadingCatalog } from './reading-catalog.ts';
+import { socketPath } from './socket-path.ts';
+
+/** Milliseconds that requests under way have to be answered when the server stops. */
+const REQUESTS_GRACE_MS = 10_000;
+
+/** What the socket of the owner counts as in addresses; no name is looked up. */
+const OWNER = 'http://owner';
+
+/** Serves, on the port of `options`, until the owner says that it closes, or ends. */
+export async function serveWorker(options: ServeOptions, context: Context): Promise<void> {
+  // The owner has the signal as well, and ends its workers when their requests are answered.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+  const link = new OwnerLink();
+  const operation = new Operation(options, context.version);
+  process.on('uncaughtException', operation.onFault);
+  process.on('unhandledRejection', operation.onFault);
+  try {
+    await run(options, context, operation, link);
+  } catch (error) {
+    const code = error instanceof CatalogError ? error.code : 'internal';
+    await link.sent({ kind: 'failed', code, message: messageOf(error) });
+    process.exit(1);
+  }
+}
+
+async function run(
+  options: ServeOptions,
+  context: Context,
+  operation: Operation,
+  link: OwnerLink,
+): Promise<void> {
+  const closing = new Promise<void>((resolve) => {
+    link.onMessage((message) => {
+      if (message.kind === 'close') resolve();
+    });
+  });
+  const log = new LogBeside(context.disk, options.data);
+  const store = await Store.beside(options.data, log, {
+    onError: operation.failed('the worker goes on, but'),
+    onFatal: operation.fatal,
+  });
+  const inStep = new InStep({
+    store,
+    log,
+    send: (message) => link.send(message),
+    onFatal: operation.fatal,
+  });
+  link.onMessage((message) => {
+    if (message.kind === 'state') inStep.take(message);
+  });
+  const catalog = await openReadingCatalog(options, store, context, operation, forwarding(options));
+  inStep.begin();
+  await Promise.race([inStep.joined, closing]);
+  const server = await startServer({
+    application: catalog.application,
+    host: options.host,
+    port: options.port,
+    onError: operation.failed('an answer could not be sent'),
+    listener: operation.listener,
+    trusts: trustIn(options.trustProxy ?? []),
+    limits: operation.limits,
+    isMemoryScarce: operation.memory.isScarce,
+  });
+  if (options.metricsPort !== undefined) {
+    const measured = operation.measure(server, catalog.changeReaders);
+    link.onMessage((message) => {
+      if (message.kind !== 'figures') return;
+      void measured.figures().then((figures) => link.send({ kind: 'figures', figures }));
+    });
+  }
+  link.send({ kind: 'listening', url: server.url });
+  await closing;
+  catalog.endWaits();
+  await server.close(REQUESTS_GRACE_MS);
+  await operation.close();
+}
+
+/** Has the owner carry requests out, each as it came. */
+function forwarding({ data, maxBody, maxImport = MAX_IMPORT_BYTES, maxConnections }: ServeOptions) {
+  const forwarder = new Forwarder({
+    maxBody: Math.max(maxBody, maxImport),
+    // A connection has one request at a time.
+    maxOpen: maxConnections,
+    socket: socketPath(data),
+    to: 'the process that writes',
+  });
+  return async (request: HttpRequest) => {
+    const response = await forwarder.forward(request, OWNER);
+    // The owner knows the subject.
+    request.trace.isTold = true;
+    return response;
+  };
+}

@@ -1,0 +1,40 @@
+/** A data directory as any process may read it, also beside its owner. */
+import { type Disk, machineDisk } from '../disk/disk.ts';
+import { CatalogError } from '../errors.ts';
+import { BASE, HEAD } from './files/files.ts';
+import { recover } from './files/recovery.ts';
+import type { State } from './state.ts';
+
+/**
+ * Reads a consistent snapshot of a directory, which another process may own.
+ *
+ * @throws CatalogError `store_missing`, `store_damaged`, `store_unreadable`, `schema_version`.
+ */
+export function readSnapshot(directory: string, disk: Disk = machineDisk): State {
+  const recovered = recover(disk, directory);
+  if (recovered === null) throw missing(directory);
+  return recovered.state;
+}
+
+/**
+ * Checks that a directory holds a store, without reading it.
+ *
+ * @throws CatalogError `store_missing`.
+ */
+export function requireStore(directory: string, disk: Disk): void {
+  if (!hasStore(directory, disk)) throw missing(directory);
+}
+
+/** @returns whether a directory holds a store, without reading it. */
+export function hasStore(directory: string, disk: Disk): boolean {
+  const names = disk.list(directory);
+  return names.includes(BASE) || names.includes(HEAD);
+}
+
+/** @returns the error for a directory without a store. */
+export function missing(directory: string): CatalogError {
+  return new CatalogError(
+    'store_missing',
+    `${directory} holds no store; run: catalog-server migrate --data ${directory}`,
+  );
+}

@@ -1,0 +1,224 @@
+/** A server of several processes (spec 15.18). */
+import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { send, tokenFor } from '../../support/client.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { killServers, runCommand, startServer, type TestServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
+
+test.after.each(killServers);
+
+const WORKERS = ['--workers', '2'];
+
+const book = (name: string) => ({ name, pub_date: '2026-11-22', readcount: 0, commentcount: 0 });
+
+/** The process ids of the workers of a server. */
+function workersOf({ child: { pid } }: TestServer): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return children.trim().split(' ').filter(Boolean).map(Number);
+}
+
+const isThere = (pid: number) => existsSync(`/proc/${pid}`);
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Sends a request over a connection of its own, so that any worker may get it. */
+function sendAnew(url: string, method: string, body?: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+    const outgoing = request(url, { method, headers, agent: false }, (incoming) => {
+      let text = '';
+      incoming.on('data', (chunk) => (text += chunk));
+      incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, body: text }));
+      incoming.on('error', reject);
+    });
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+test('every reading operation answers as that of one process does', async () => {
+  const one = await startServer({ demo: true });
+  await one.stop();
+  const copy = temporaryDirectory();
+  cpSync(one.data, copy, { recursive: true });
+  const alone = await startServer({ data: one.data });
+  const shared = await startServer({ data: copy, args: WORKERS });
+  const { json } = await send(alone, 'GET', '/openapi.json', { token: null });
+  const paths = Object.entries(json.paths as Record<string, Record<string, unknown>>)
+    .filter(([, operations]) => operations['get'] !== undefined)
+    .map(([path]) => path.replaceAll(/\{\w+\}/g, '1'));
+  assert.ok(paths.length > 40, `${paths.length} paths`);
+  for (const path of [...paths, '/admin/skus/?keyword=phone&sortby=price', '/admin/nothing/']) {
+    const undescribed = 'both are compared';
+    const expected = await send(alone, 'GET', path, { undescribed });
+    const found = await send(shared, 'GET', path, { undescribed });
+    assert.is(found.status, expected.status, path);
+    assert.is(found.text, expected.text, path);
+    for (const name of ['content-type', 'etag', 'link', 'cache-control', 'vary']) {
+      assert.is(found.headers.get(name), expected.headers.get(name), `${name} of ${path}`);
+    }
+  }
+  const refused = await send(shared, 'GET', '/admin/skus/', { token: null });
+  assert.is(refused.status, 401);
+});
+
+test('a write that is answered is read over any connection, whichever worker has it', async () => {
+  const server = await startServer({ args: WORKERS });
+  const { status, body } = await sendAnew(
+    `${server.url}/books/`,
+    'POST',
+    JSON.stringify(book('First')),
+  );
+  assert.is(status, 201, body);
+  const url = `${server.url}/books/1/`;
+  for (let nth = 0; nth < 100; nth += 1) {
+    const name = `Name ${nth}`;
+    const written = await sendAnew(url, 'PUT', JSON.stringify(book(name)));
+    assert.is(written.status, 200, written.body);
+    const reads = await Promise.all(Array.from({ length: 4 }, () => sendAnew(url, 'GET')));
+    for (const read of reads) assert.is((JSON.parse(read.body) as { name: string }).name, name);
+  }
+  assert.is(workersOf(server).length, 2);
+});
+
+test('a worker that is killed is replaced, and no answered write is lost or unseen', async () => {
+  const server = await startServer({ args: WORKERS });
+  const answered = new Set<number>();
+  const over = new AbortController();
+  const write = async () => {
+    while (!over.signal.aborted) {
+      const name = `Book ${answered.size}`;
+      const answer = await sendAnew(
+        `${server.url}/books/`,
+        'POST',
+        JSON.stringify(book(name)),
+      ).catch(() => null);
+      if (answer?.status !== 201) continue;
+      const { id } = JSON.parse(answer.body) as { id: number };
+      answered.add(id);
+      const read = await sendAnew(`${server.url}/books/${id}/`, 'GET').catch(() => null);
+      if (read !== null) assert.is(read.status, 200, `book ${id} is read by any worker`);
+    }
+  };
+  const writers = [write(), write(), write()];
+  for (let round = 1; round <= 4; round += 1) {
+    await until('there are both workers', () => workersOf(server).length === 2);
+    const count = answered.size;
+    await until('writes were answered', () => answered.size > count + 10);
+    const [first = 0] = workersOf(server);
+    process.kill(first, 'SIGKILL');
+    await until('it is replaced', () => {
+      const now = workersOf(server);
+      return now.length === 2 && !now.includes(first);
+    });
+  }
+  over.abort();
+  await Promise.all(writers);
+  assert.match(server.said(), /a worker ended \(SIGKILL\)/);
+  const { status } = await server.stop();
+  assert.is(status, 0);
+  const again = await startServer({ data: server.data });
+  const { json } = await send(again, 'GET', '/books/');
+  const ids = new Set((json as { id: number }[]).map(({ id }) => id));
+  assert.equal(
+    [...answered].filter((id) => !ids.has(id)),
+    [],
+  );
+});
+
+test('workers end with the process that owns the directory, which can be started again', async () => {
+  const server = await startServer({ args: WORKERS });
+  const workers = workersOf(server);
+  const port = new URL(server.url).port;
+  await send(server, 'POST', '/books/', { body: book('Answered') });
+  await server.kill();
+  await until('no worker is left', () => !workers.some(isThere));
+  const again = await startServer({ data: server.data, args: [...WORKERS, '--port', port] });
+  assert.is((await send(again, 'GET', '/books/')).json.length, 1);
+  assert.is(again.url, server.url);
+});
+
+test('a stop answers what is under way, and leaves neither process nor socket', async () => {
+  const server = await startServer({ args: WORKERS });
+  const workers = workersOf(server);
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  const text = JSON.stringify(book('Late'));
+  let received = '';
+  socket.on('data', (chunk) => (received += chunk));
+  const headers = `Content-Type: application/json\r\nContent-Length: ${text.length}`;
+  socket.write(`POST /books/ HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n${headers}\r\n\r\n`);
+  await until('the request is under way', () => received.startsWith('HTTP/1.1 100 '));
+  const stopped = server.stop();
+  const closed = new Promise((resolve) => socket.on('close', resolve));
+  socket.write(text);
+  const { status, stderr } = await stopped;
+  await closed;
+  assert.match(received, /\r\n\r\nHTTP\/1\.1 201 /);
+  assert.is(status, 0);
+  assert.is(stderr, '');
+  assert.not.ok(workers.some(isThere));
+  assert.not.ok(existsSync(join(server.data, 'workers.sock')));
+});
+
+test('accounts and tokens that end are ended in every worker', async () => {
+  const server = await startServer({ demo: true, args: WORKERS });
+  const token = await tokenFor('viewer', { sub: 'eve', jti: 'token-of-eve' });
+  const headers = { authorization: `Bearer ${token}` };
+  const statuses = () =>
+    Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const init = { headers, keepalive: false };
+        return (await fetch(`${server.url}/admin/skus/?per_page=1`, init)).status;
+      }),
+    );
+  assert.equal(new Set(await statuses()), new Set([200]));
+  assert.is((await send(server, 'DELETE', '/admin/tokens/token-of-eve/')).status, 204);
+  assert.equal(new Set(await statuses()), new Set([401]));
+});
+
+test('the metrics count the requests of all workers', async () => {
+  const taken = await startServer();
+  const { port } = new URL(taken.url);
+  await taken.stop();
+  const server = await startServer({ args: [...WORKERS, '--metrics-port', port] });
+  for (let nth = 0; nth < 20; nth += 1) await sendAnew(`${server.url}/books/`, 'GET');
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const count = /duration_seconds_count\{method="GET",route="\/books\/",status="200"\} (\d+)/;
+  assert.is(count.exec(text)?.[1], '20');
+});
+
+test('a port that another program has is named, though workers could share it', async () => {
+  const other = await startServer({ args: WORKERS });
+  const { port } = new URL(other.url);
+  const data = temporaryDirectory();
+  const { status, stderr } = await runCommand([
+    'serve',
+    '--data',
+    data,
+    '--port',
+    port,
+    ...WORKERS,
+  ]);
+  assert.is(status, 1);
+  assert.match(stderr, /port \d+ of 127\.0\.0\.1 is in use/);
+});
+
+test('workers are refused beside --follow and --log, and in a directory with a long path', async () => {
+  const together = await runCommand(['serve', '--workers', '2', '--log', 'etcd://127.0.0.1:1/x']);
+  assert.is(together.status, 2, together.stderr);
+  assert.match(together.stderr, /has one worker/);
+  const data = join(temporaryDirectory(), 'long'.repeat(30));
+  const { stderr } = await runCommand(['serve', '--data', data, '--port', '0', ...WORKERS]);
+  assert.match(stderr, /name a shorter --data/);
+});
+
+test.run();

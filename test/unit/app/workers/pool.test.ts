@@ -1,0 +1,229 @@
+/** spec 15.18: writes wait for the workers that serve, and a worker that ends is replaced. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../../src/errors.ts';
+import { Backoff } from '../../../../src/hosts/following/backoff.ts';
+import type { WorkerPort } from '../../../../src/app/workers/member.ts';
+import type { FromWorker, ToWorker } from '../../../../src/app/workers/messages.ts';
+import { WorkerPool } from '../../../../src/app/workers/pool.ts';
+import { until } from '../../../support/until.ts';
+
+/** A worker that does what the test says. */
+class FakeWorker implements WorkerPort {
+  readonly received: ToWorker[] = [];
+  #onMessage: (message: FromWorker) => void = () => {};
+  #onExit: (how: string) => void = () => {};
+  isKilled = false;
+
+  send(message: ToWorker): void {
+    this.received.push(message);
+    if (message.kind === 'close') this.end('status 0');
+  }
+
+  kill(): void {
+    this.isKilled = true;
+    this.end('SIGKILL');
+  }
+
+  onMessage(listener: (message: FromWorker) => void): void {
+    this.#onMessage = listener;
+  }
+
+  onExit(listener: (how: string) => void): void {
+    this.#onExit = listener;
+  }
+
+  say(message: FromWorker): void {
+    this.#onMessage(message);
+  }
+
+  end(how: string): void {
+    const onExit = this.#onExit;
+    this.#onExit = () => {};
+    onExit(how);
+  }
+
+  /** Becomes a member with all change sets up to one, and listens. */
+  join(sequence: number): void {
+    this.say({ kind: 'applied', sequence });
+    this.say({ kind: 'listening', url: 'http://127.0.0.1:8000' });
+  }
+}
+
+function scene(count: number, sequence = 0) {
+  const started: FakeWorker[] = [];
+  const warnings: string[] = [];
+  const clock = { now: 0 };
+  const pool = new WorkerPool({
+    count,
+    start() {
+      const worker = new FakeWorker();
+      started.push(worker);
+      return worker;
+    },
+    state: () => ({ sequence, oldest: 0 }),
+    log: { info() {}, warn: (message) => warnings.push(message) },
+    now: () => clock.now,
+    backoff: () => new Backoff(() => 0),
+  });
+  const worker = (nth: number): FakeWorker => {
+    const found = started[nth];
+    if (found === undefined) throw new Error(`no worker ${nth} was started`);
+    return found;
+  };
+  return { pool, started, worker, warnings, clock };
+}
+
+/** Whether a promise is settled after all that is due has run. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  void promise.then(() => (settled = true));
+  await new Promise((resolve) => setImmediate(resolve));
+  return settled;
+}
+
+test('the server is there when all workers listen', async () => {
+  const { pool, worker } = scene(2);
+  const opened = pool.open(8000);
+  worker(0).join(0);
+  assert.not.ok(await isSettled(opened));
+  worker(1).join(0);
+  assert.is(await opened, 'http://127.0.0.1:8000');
+  assert.is(pool.serving, 2);
+  await pool.close(0);
+});
+
+test('a worker that cannot listen fails the start with its error, and ends the others', async () => {
+  const { pool, worker } = scene(2);
+  const opened = pool.open(8000);
+  worker(0).join(0);
+  worker(1).say({ kind: 'failed', code: 'listen', message: 'port 8000 is in use' });
+  worker(1).end('status 1');
+  const error = await opened.then(
+    () => null,
+    (failure: unknown) => failure,
+  );
+  assert.instance(error, CatalogError);
+  assert.is((error as CatalogError).code, 'listen');
+  assert.is((error as CatalogError).message, 'port 8000 is in use');
+  assert.is(pool.serving, 0);
+});
+
+test('a write waits until every worker shows it', async () => {
+  const { pool, worker } = scene(2);
+  const opened = pool.open(8000);
+  worker(0).join(0);
+  worker(1).join(0);
+  await opened;
+  const reached = pool.reach(1);
+  assert.equal(worker(0).received.at(-1), {
+    kind: 'state',
+    sequence: 1,
+    oldest: 0,
+    isMember: true,
+  });
+  worker(0).say({ kind: 'applied', sequence: 1 });
+  assert.not.ok(await isSettled(reached), 'the other one does not show it yet');
+  worker(1).say({ kind: 'applied', sequence: 1 });
+  await reached;
+  await pool.close(0);
+});
+
+test('no write waits for a worker that has far to go, until it is close', async () => {
+  const { pool, worker } = scene(1, 1000);
+  const opened = pool.open(8000);
+  worker(0).say({ kind: 'applied', sequence: 10 });
+  const far = { kind: 'state', sequence: 1000, oldest: 0, isMember: false } as const;
+  assert.equal(worker(0).received, [far]);
+  await pool.reach(1001);
+  worker(0).say({ kind: 'applied', sequence: 1000 });
+  assert.equal(worker(0).received.at(-1), { ...far, sequence: 1001, isMember: true });
+  const reached = pool.reach(1002);
+  assert.not.ok(await isSettled(reached), 'from now on writes wait for it');
+  worker(0).say({ kind: 'applied', sequence: 1002 });
+  await reached;
+  worker(0).say({ kind: 'listening', url: 'http://127.0.0.1:8000' });
+  await opened;
+  await pool.close(0);
+});
+
+test('no write waits for a worker that has ended, and another one takes its place', async () => {
+  const { pool, started, worker, warnings } = scene(1);
+  const opened = pool.open(8000);
+  worker(0).join(0);
+  await opened;
+  const reached = pool.reach(1);
+  worker(0).end('SIGSEGV');
+  await reached;
+  assert.is(pool.reason(), 'no worker is ready');
+  await until('another worker is started', () => started.length === 2);
+  assert.match(warnings.join(), /a worker ended \(SIGSEGV\)/);
+  worker(1).join(1);
+  assert.is(pool.serving, 1);
+  assert.is(pool.reason(), null);
+  await pool.close(0);
+});
+
+test('a worker that is stuck is ended, so that writes go on', async () => {
+  const { pool, worker, warnings, clock } = scene(2);
+  const opened = pool.open(8000);
+  worker(0).join(0);
+  worker(1).join(0);
+  await opened;
+  const reached = pool.reach(1);
+  worker(0).say({ kind: 'applied', sequence: 1 });
+  clock.now = 5001;
+  worker(0).say({ kind: 'alive' });
+  await reached;
+  assert.ok(worker(1).isKilled);
+  assert.not.ok(worker(0).isKilled);
+  assert.match(warnings.join(), /a worker did not answer, and was ended/);
+  await pool.close(0);
+});
+
+test('a worker that lives but does not come to a write is ended as well', async () => {
+  const { pool, worker, clock } = scene(1);
+  const opened = pool.open(8000);
+  worker(0).join(0);
+  await opened;
+  const reached = pool.reach(1);
+  // Signs of life alone do not answer the write.
+  const living = setInterval(() => {
+    clock.now += 4000;
+    worker(0).say({ kind: 'alive' });
+  }, 100);
+  await reached;
+  clearInterval(living);
+  assert.ok(worker(0).isKilled);
+  assert.ok(clock.now > 30_000, 'not before its time');
+  await pool.close(0);
+});
+
+test('what the workers measure is asked for, and nothing of one that ends meanwhile', async () => {
+  const { pool, worker } = scene(2);
+  const opened = pool.open(8000);
+  worker(0).join(0);
+  worker(1).join(0);
+  await opened;
+  const figures = pool.figures();
+  worker(0).say({ kind: 'figures', figures: [] });
+  worker(1).end('SIGKILL');
+  assert.equal(await figures, [[]]);
+  await pool.close(0);
+});
+
+test('a close asks the workers to end, and ends those that do not', async () => {
+  const { pool, worker, started } = scene(2);
+  const opened = pool.open(8000);
+  worker(0).join(0);
+  worker(1).join(0);
+  await opened;
+  worker(1).send = () => {};
+  await pool.close(1);
+  assert.equal(worker(0).received.at(-1), { kind: 'close' });
+  assert.not.ok(worker(0).isKilled);
+  assert.ok(worker(1).isKilled);
+  assert.is(started.length, 2, 'none is replaced');
+});
+
+test.run();

@@ -1,0 +1,138 @@
+/** docs/architecture.md, "Workers": a state beside the process that owns the directory. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { InStep } from '../../../../src/app/workers/in-step.ts';
+import type { FromWorker } from '../../../../src/app/workers/messages.ts';
+import { CatalogError } from '../../../../src/errors.ts';
+import { LogBeside } from '../../../../src/store/beside/log-beside.ts';
+import { Store } from '../../../../src/store/store.ts';
+import type { Transaction } from '../../../../src/store/writer/draft.ts';
+import { openStore, storeDirectory } from '../../../support/checked.ts';
+import { quickDisk } from '../../../support/disk.ts';
+
+const addBook = (transaction: Transaction): number => {
+  const id = transaction.nextId('books');
+  const row = { pub_date: '2024-02-29', commentcount: 0, readcount: 0, image: '' };
+  transaction.put('books', { id, name: `Book ${id}`, ...row });
+  return id;
+};
+
+const fail = (error: unknown): never => {
+  throw error;
+};
+
+async function openBeside(directory: string) {
+  const log = new LogBeside(quickDisk, directory);
+  const store = await Store.beside(directory, log, { onError: fail, onFatal: fail });
+  return { log, store };
+}
+
+/** The name, length and content of every file. */
+function filesOf(directory: string): Record<string, string> {
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true });
+  return Object.fromEntries(
+    files
+      .filter((file) => file.isFile())
+      .map((file) => join(file.parentPath, file.name))
+      .map((path) => [path, readFileSync(path, 'latin1')]),
+  );
+}
+
+test('it has the state of the owner, follows it, and writes nothing', async () => {
+  const directory = storeDirectory();
+  const owner = await openStore(directory, { disk: quickDisk });
+  await owner.transact(addBook);
+  const { log, store } = await openBeside(directory);
+  assert.is(store.digest, owner.digest);
+  await owner.transact(addBook);
+  assert.is(store.count('books'), 1);
+  const before = filesOf(directory);
+  for await (const each of log.read(store.sequence, owner.sequence)) await store.receive(each);
+  assert.is(store.digest, owner.digest);
+  assert.equal(store.get('books', 2), owner.get('books', 2));
+  assert.equal(filesOf(directory), before);
+  await store.close();
+  await owner.close();
+});
+
+test('it takes no writes of its own', async () => {
+  const directory = storeDirectory();
+  const owner = await openStore(directory, { disk: quickDisk });
+  const { store } = await openBeside(directory);
+  const error = await store.transact(addBook).catch((failure: unknown) => failure);
+  assert.instance(error, CatalogError);
+  assert.is((error as CatalogError).code, 'not_primary');
+  await store.close();
+  await owner.close();
+});
+
+test('without a store there is nothing to stand beside', async () => {
+  const error = await openBeside(storeDirectory()).catch((failure: unknown) => failure);
+  assert.is((error as CatalogError).code, 'store_missing');
+});
+
+test('change sets that the owner has removed are gone', async () => {
+  const directory = storeDirectory();
+  const options = { disk: quickDisk, history: 0, smallestCheckpoint: 1 };
+  const owner = await openStore(directory, options);
+  const { log, store } = await openBeside(directory);
+  for (let nth = 0; nth < 5; nth += 1) await owner.transact(addBook);
+  await owner.close();
+  const reading = (async () => {
+    for await (const each of log.read(0, 5)) await store.receive(each);
+  })();
+  const error = await reading.catch((failure: unknown) => failure);
+  assert.is((error as CatalogError).code, 'history_gone');
+  await store.close();
+});
+
+test('change sets are kept for readers as far back as the owner says', async () => {
+  const directory = storeDirectory();
+  const owner = await openStore(directory, { disk: quickDisk });
+  for (let nth = 0; nth < 3; nth += 1) await owner.transact(addBook);
+  const { log, store } = await openBeside(directory);
+  assert.throws(() => store.since(2), /cannot be given/);
+  log.setOldest(owner.oldest);
+  const found: number[] = [];
+  for await (const { sequence } of store.since(1)) found.push(sequence);
+  assert.equal(found, [2, 3]);
+  await store.close();
+  await owner.close();
+});
+
+test('the owner is told of a change set only when readers see it', async () => {
+  const directory = storeDirectory();
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat(3), { minLength: 1, maxLength: 8 }), async (commits) => {
+      const owner = await openStore(directory, { disk: quickDisk });
+      const { log, store } = await openBeside(directory);
+      const told: number[] = [];
+      const send = (message: FromWorker) => {
+        if (message.kind !== 'applied') return;
+        assert.is(store.sequence, message.sequence);
+        told.push(message.sequence);
+      };
+      const inStep = new InStep({ store, log, send, onFatal: fail });
+      inStep.begin();
+      for (const count of commits) {
+        for (let nth = 0; nth < count; nth += 1) await owner.transact(addBook);
+        inStep.take({ kind: 'state', sequence: owner.sequence, oldest: 0, isMember: true });
+      }
+      await inStep.joined;
+      while (told.at(-1) !== owner.sequence) await new Promise((next) => setImmediate(next));
+      assert.is(store.digest, owner.digest);
+      assert.equal(
+        told,
+        told.toSorted((a, b) => a - b),
+      );
+      await store.close();
+      await owner.close();
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test.run();
