@@ -1,7 +1,7 @@
 /**
  * What an import costs, and what it costs those who read: `bun bench/import.ts [ROWS]`.
  *
- * The store has a thousand SPUs and as many SKUs. A CSV file creates ROWS SKUs with their
+ * The store has an SPU for each 20 rows, and a thousand SKUs. A CSV file creates ROWS SKUs with their
  * specifications, and a second one, the export of all, changes the price of each. Meanwhile a client
  * reads SKUs, one request after the other. Pages wait until the import has ended. Memory is what the
  * server has more at its peak than before the import: the new rows too.
@@ -10,10 +10,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { latencyLine, latencyTitle, probe } from './latency.ts';
 import type { Sample } from './probe.ts';
+import { categories, categoriesOf, specificationsOf, spuOf, spusFor } from './shape.ts';
 import { build, EXECUTABLE, fill, inDirectory, issueToken, pagesMade, start } from './server.ts';
 
 const ROWS = Number(process.argv[2] ?? 100_000);
-const SPUS = 1000;
+const SPUS = spusFor(ROWS);
+const SKUS = 1000;
 const TICKS_A_SECOND = 100;
 const SAMPLE_MS = 50;
 
@@ -43,9 +45,15 @@ function created(): string {
   const lines = [
     'name,spu_id,caption,category,price USD,cost_price USD,market_price USD,stock,is_launched,specs,code',
   ];
+  const names = new Map(categories().map(({ id, name }) => [id, name]));
   for (let n = 1; n <= ROWS; n += 1) {
+    const spu = spuOf(n, SPUS);
+    const path = categoriesOf(spu).map((id) => names.get(id));
+    const specs = specificationsOf(spu).map(
+      ({ name, options }, nth) => `${name}=${options[(n >> nth) % options.length]?.value}`,
+    );
     lines.push(
-      `Imported SKU ${n},${((n - 1) % SPUS) + 1},Made for measuring,First level > Second level > Third level,4999.00,3999.00,5499.00,${n % 1000},true,Colour=Silver,I-${n}`,
+      `Imported SKU ${n},${spu},Made for measuring,${path.join(' > ')},4999.00,3999.00,5499.00,${n % 1000},true,${specs.join('; ')},I-${n}`,
     );
   }
   return `${lines.join('\r\n')}\r\n`;
@@ -68,7 +76,7 @@ async function measure(
   const end = new AbortController();
   const reading = (async () => {
     while (!end.signal.aborted) {
-      const task = { url, token, skus: SPUS, seconds: 1, methods: ['GET'] } as const;
+      const task = { url, token, skus: SKUS, seconds: 1, methods: ['GET'] } as const;
       samples.push(...(await probe(task)));
     }
   })();
@@ -98,15 +106,15 @@ async function measure(
 void inDirectory(async (directory, children) => {
   build();
   const data = join(directory, 'data');
-  fill(data, SPUS);
+  fill(data, SKUS, SPUS);
   const token = issueToken(data);
   const flags = ['--port', '0', '--page-delay', '1h'];
   const { url, child } = await start(EXECUTABLE, 'serve', ...flags, '--data', data);
   children.push(child);
-  await pagesMade(data, SPUS);
+  await pagesMade(data, SKUS);
   const server = { url, pid: child.pid ?? 0, token };
   await measure('creating', created(), server);
-  await pagesMade(data, SPUS + ROWS);
+  await pagesMade(data, SKUS + ROWS);
   const headers = { Authorization: `Bearer ${token}` };
   const exported = await (await fetch(`${url}/admin/skus/export/`, { headers })).text();
   await measure('changing', exported.replaceAll(',4999.00,', ',4998.00,'), server);

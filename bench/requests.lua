@@ -1,4 +1,5 @@
--- wrk script: arguments are the case and the number of SKUs; ids are drawn by a fixed generator.
+-- wrk script: arguments are the case and the number of SKUs; ids are drawn by a fixed generator. The
+-- rows that belong together follow from their ids as in shape.ts.
 local case, skus, state = 'sku', 1000, 1
 
 local function draw()
@@ -11,19 +12,38 @@ function init(args)
   skus = tonumber(args[2]) or skus
 end
 
+local JSON = { ['Content-Type'] = 'application/json' }
+
+-- Changes the price, and adds two specification records.
 local function put(id)
+  local spu = (id - 1) % math.ceil(skus / 20) + 1
+  local category = 70 + (spu - 1) % 300 + 1
+  local price = state % 899000 + 1000
+  local colour, size = 2 * spu - 1, 2 * spu
   local body = string.format(
-    '{"name":"Benchmark SKU %d","spu_id":%d,"caption":"Made for measuring","category_id":3,"price":%d,"cost_price":399900,"market_price":549900,"stock":%d,"is_launched":true,"specs":[]}',
-    id, (id - 1) % 1000 + 1, state % 1000000, state % 1000)
-  return wrk.format('PUT', '/admin/skus/' .. id .. '/', { ['Content-Type'] = 'application/json', Authorization = wrk.headers.Authorization }, body)
+    '{"name":"Benchmark SKU %d","spu_id":%d,"caption":"Made for measuring","category_id":%d,"price":%d,"cost_price":%d,"market_price":%d,"stock":%d,"is_launched":true,"specs":[{"spec_id":%d,"option_id":%d},{"spec_id":%d,"option_id":%d}]}',
+    id, spu, category, price, math.floor(price / 2), math.floor(price * 1.1), state % 1000,
+    colour, (colour - 1) * 4 + state % 4 + 1, size, (size - 1) * 4 + state % 3 + 1)
+  JSON.Authorization = wrk.headers.Authorization
+  return wrk.format('PUT', '/admin/skus/' .. id .. '/', JSON, body)
+end
+
+local function post(id)
+  local body = string.format('{"name":"Book %d","pub_date":"2024-01-02","image":null}', id)
+  return wrk.format('POST', '/books/', JSON, body)
 end
 
 function request()
   local id = draw()
+  local page = id % math.max(1, math.floor(skus / 20)) + 1
   if case == 'put' then return put(id) end
+  if case == 'mixed' and state % 100 < 5 then return put(id) end
+  if case == 'post' then return post(id) end
   if case == 'book' then return wrk.format('GET', '/books/' .. id % 1000 + 1 .. '/') end
-  if case == 'one' then return wrk.format('GET', '/admin/skus/17/') end
-  if case == 'list' then return wrk.format('GET', '/admin/skus/?page=' .. id % 50 + 1) end
-  if case == 'keyword' then return wrk.format('GET', '/admin/skus/?keyword=Benchmark+SKU+' .. id) end
+  if case == 'list' then return wrk.format('GET', '/admin/skus/?per_page=20&page=' .. page) end
+  if case == 'sorted' then
+    return wrk.format('GET', '/admin/skus/?sortby=price&order=desc&per_page=20&page=' .. page)
+  end
+  if case == 'keyword' then return wrk.format('GET', '/admin/skus/?keyword=Benchmark%20SKU%20' .. id) end
   return wrk.format('GET', '/admin/skus/' .. id .. '/')
 end

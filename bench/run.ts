@@ -1,10 +1,13 @@
 /**
- * Throughput as a ratio to bare node:http in the same run: `bun run bench [SKUS] [SECONDS]`.
+ * Throughput beside two peers and the ceiling of the disk, in one run: `bun run bench [SKUS] [SECONDS]`.
  *
- * Load comes from wrk (Debian: `apt-get install wrk`). The machine is shared with it, and noisy:
- * every case alternates between the two servers, and the medians and their ratio are what counts.
+ * The peers are bare node:http, which stores nothing (bare.ts), and Bun.serve over SQLite
+ * (sqlite.ts). Load comes from wrk (Debian: `apt-get install wrk`). The machine is shared with it,
+ * and noisy: in every case all take turns, and the medians and their ratios are what counts.
  */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { renameCeiling } from './ceiling.ts';
 import { requestsPerSecond } from './load.ts';
 import {
   build,
@@ -15,96 +18,113 @@ import {
   median,
   need,
   pagesMade,
+  type Running,
   start,
 } from './server.ts';
 
 const SKUS = Number(process.argv[2] ?? 100_000);
 const SECONDS = Number(process.argv[3] ?? 4);
-const ROUNDS = 5;
-const FEW_SKUS = 1000;
+const ROUNDS = 3;
 
-/** Runs both in turn and prints one line. */
+/** Seconds of load before a server counts as warm. */
+const WARM_UP = 5;
+
+/** Title, case of requests.lua, connections. Reads come first: writes leave work behind. */
+const CASES = [
+  ['GET a book', 'book', 64],
+  ['GET a SKU with a token', 'sku', 64],
+  ['GET a page of 20 SKUs', 'list', 16],
+  ['GET SKUs by exact name', 'keyword', 16],
+  ['GET a page sorted by price', 'sorted', 16],
+  ['95 % GET, 5 % PUT', 'mixed', 64],
+  ['POST a book', 'post', 64],
+  ['PUT a SKU', 'put', 64],
+  ['PUT a SKU, one connection', 'put', 1],
+] as const;
+
+type Rate = (name: string, connections: number, seconds?: number) => Promise<number>;
+
+const rateOf =
+  ({ url }: Running, token: string): Rate =>
+  (name, connections, seconds = SECONDS) =>
+    requestsPerSecond({ url, token, connections, seconds, script: { name, skus: SKUS } });
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+const cell = (value: number, digits = 0) => value.toFixed(digits).padStart(10);
+
 async function compare(
-  title: string,
-  ours: () => Promise<number>,
-  peer: () => Promise<number>,
-): Promise<void> {
-  const rates: { ours: number; peer: number }[] = [];
+  [title, name, connections]: (typeof CASES)[number],
+  servers: readonly Rate[],
+): Promise<number> {
+  const rates: number[][] = servers.map(() => []);
   for (let round = 0; round < ROUNDS; round += 1) {
-    rates.push({ peer: await peer(), ours: await ours() });
+    for (const [nth, rate] of servers.entries()) rates[nth]?.push(await rate(name, connections));
   }
-  const [mine, theirs] = [median(rates.map((r) => r.ours)), median(rates.map((r) => r.peer))];
-  const ratios = rates.map((r) => r.ours / r.peer);
-  const [low, high] = [Math.min(...ratios), Math.max(...ratios)];
-  const figures = [mine, theirs].map((rate) => rate.toFixed(0).padStart(9)).join('');
-  process.stdout.write(
-    `${title.padEnd(34)}${figures}${median(ratios).toFixed(2).padStart(8)}  ${low.toFixed(2)}-${high.toFixed(2)}\n`,
+  const [ours = 0, bare = 0, sqlite = 0] = rates.map((each) => median(each));
+  const figures = [ours, bare, sqlite].map((rate) => cell(rate)).join('');
+  print(
+    `${`${title}, ${connections}`.padEnd(32)}${figures}${cell(ours / bare, 2)}${cell(ours / sqlite, 2)}`,
   );
+  return ours;
+}
+
+/** MiB at the peak of a process. */
+function peakOf({ child: { pid } }: Running): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1]) / 1024;
+}
+
+/** Milliseconds from the start of the process to its first answer. */
+async function startTime(data: string): Promise<number> {
+  const begun = performance.now();
+  const { child, url } = await start(EXECUTABLE, 'serve', '--port', '0', '--data', data);
+  await fetch(`${url}/books/1/`);
+  const time = performance.now() - begun;
+  const ended = new Promise((resolve) => child.removeAllListeners('exit').once('exit', resolve));
+  child.kill('SIGTERM');
+  await ended;
+  return time;
 }
 
 async function main(): Promise<void> {
   need('wrk');
   build();
   await inDirectory(async (directory, children) => {
-    const serve = async (skus: number) => {
-      const data = join(directory, String(skus));
-      fill(data, skus);
-      const token = issueToken(data);
-      const server = await start(EXECUTABLE, 'serve', '--port', '0', '--data', data);
+    const data = join(directory, 'data');
+    fill(data, SKUS);
+    const secret = 'a secret of the benchmark, 32 bytes';
+    process.env['CATALOG_JWT_SECRET'] = secret;
+    const token = issueToken(data);
+    const begin = async (...command: readonly [string, ...string[]]) => {
+      const server = await start(...command);
       children.push(server.child);
-      await pagesMade(data, skus);
-      return (name: string, connections: number) =>
-        requestsPerSecond({
-          url: server.url,
-          token,
-          connections,
-          seconds: SECONDS,
-          script: { name, skus },
-        });
+      return server;
     };
-    const bareServer = await start(process.execPath, 'bench/bare.ts');
-    children.push(bareServer.child);
-    const many = await serve(SKUS);
-    const bare = (name: string, connections: number) =>
-      requestsPerSecond({
-        url: bareServer.url,
-        token: 'none',
-        connections,
-        seconds: SECONDS,
-        script: { name, skus: SKUS },
-      });
-    const few = await serve(FEW_SKUS);
-
-    process.stdout.write(
-      `${SKUS} SKUs, ${ROUNDS} rounds of ${SECONDS} s; requests per second, medians\n\n` +
-        `${'case'.padEnd(34)}${'ours'.padStart(9)}${'peer'.padStart(9)}${'ratio'.padStart(8)}  range\n`,
+    const ours = await begin(EXECUTABLE, 'serve', '--port', '0', '--data', data);
+    await pagesMade(data, SKUS);
+    const peers = [
+      await begin(process.execPath, 'bench/bare.ts'),
+      await begin(process.execPath, 'bench/sqlite.ts', directory, String(SKUS), secret),
+    ];
+    const servers = [ours, ...peers].map((server) => rateOf(server, token));
+    for (const rate of servers) await rate('sku', 64, WARM_UP);
+    print(`${SKUS} SKUs, ${ROUNDS} rounds of ${SECONDS} s; requests per second, medians\n`);
+    const titles = ['ours', 'bare', 'SQLite', '/ bare', '/ SQLite'];
+    print(`${'case, connections'.padEnd(32)}${titles.map((each) => each.padStart(10)).join('')}`);
+    let alone = 0;
+    for (const each of CASES) alone = await compare(each, servers);
+    const ceiling = renameCeiling(join(directory, 'ceiling'), SECONDS);
+    print(
+      `\ncommits of the disk by rename: ${ceiling.toFixed(0)}; PUT, 1: ${(alone / ceiling).toFixed(2)} of it`,
     );
-    for (const [title, name, connections] of [
-      ['GET book, 64 connections', 'book', 64],
-      ['GET one SKU with a token, 64', 'one', 64],
-      ['GET any SKU with a token, 64', 'sku', 64],
-      ['GET a page of 20 SKUs, 64', 'list', 64],
-      ['GET SKUs by keyword, 64', 'keyword', 64],
-      ['PUT SKU, 64', 'put', 64],
-      ['PUT SKU, 1 connection', 'put', 1],
-    ] as const) {
-      await compare(
-        `${title}; bare`,
-        () => many(name, connections),
-        () => bare(name, connections),
-      );
-    }
-    const title = `PUT SKU, 64; ${FEW_SKUS} SKUs`;
-    await compare(
-      title,
-      () => many('put', 64),
-      () => few('put', 64),
-    );
-    await compare(
-      `PUT SKU, 1; ${FEW_SKUS} SKUs`,
-      () => many('put', 1),
-      () => few('put', 1),
-    );
+    print(`peak of memory: ${peakOf(ours).toFixed(0)} MiB`);
+    ours.child.removeAllListeners('exit').kill('SIGTERM');
+    await new Promise((resolve) => ours.child.once('exit', resolve));
+    const times = [await startTime(data), await startTime(data), await startTime(data)];
+    print(`start to the first answer: ${median(times).toFixed(0)} ms`);
   });
 }
 

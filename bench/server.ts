@@ -35,9 +35,10 @@ export function build(): void {
   output(process.execPath, 'run', 'build');
 }
 
-/** Fills a directory with a store of as many SKUs. */
-export function fill(data: string, skus: number): void {
-  output(process.execPath, 'bench/fill.ts', data, String(skus));
+/** Fills a directory with a store of as many SKUs. @param spus as many as they need, if left out. */
+export function fill(data: string, skus: number, spus?: number): void {
+  const counts = [skus, ...(spus === undefined ? [] : [spus])].map(String);
+  output(process.execPath, 'bench/fill.ts', data, ...counts);
 }
 
 export function issueToken(data: string): string {
