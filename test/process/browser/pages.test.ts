@@ -217,7 +217,7 @@ testInBrowser(
       }
       await skip.focus();
       await own.keyboard.press('Enter');
-      assert.match(own.url(), /#main$/);
+      await own.waitForURL(/#main$/);
     }
     await own.context().close();
   },
