@@ -53,8 +53,11 @@ export function siteOf(settings: Partial<PageSettings> = {}): Site {
   return new Site(settings);
 }
 
+/** The site of {@link SETTINGS}. It keeps nothing but its compiled templates, so one is enough. */
+const SITE = siteOf();
+
 /** Every page that there should be, by name, from nothing but the store. */
-export function freshPages(store: ReadableStore, site = siteOf()): Map<PageName, string> {
+export function freshPages(store: ReadableStore, site = SITE): Map<PageName, string> {
   const pages = new Map<PageName, string>();
   for (const name of site.list.all(store)) {
     const text = site.render(store, name);
