@@ -23,14 +23,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../support/catalog.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-import {
-  type Finished,
-  killServers,
-  runCommand,
-  type RunOptions,
-  SECRET,
-  startServer,
-} from '../../support/server.ts';
+import { callProgram } from '../../support/program.ts';
+import { type Finished, killServers, SECRET, startServer } from '../../support/server.ts';
 import { fixture, PROGRAM } from '../../support/paths.ts';
 
 const FIXTURE = fixture(1);
@@ -53,7 +47,7 @@ async function makeStore(): Promise<string> {
   };
   await makeBooks(3);
   // A backup is a base; in its place it does what a checkpoint does.
-  assertDone(await runCommand(['backup', '--data', data, `${data}-base`]));
+  assertDone(await callProgram(['backup', '--data', data, `${data}-base`]));
   for (const name of readdirSync(join(data, 'changes'))) rmSync(join(data, 'changes', name));
   renameSync(`${data}-base`, join(data, 'catalog.json'));
   await makeBooks(5);
@@ -124,16 +118,22 @@ const owns = ([name, flag]: readonly string[]) =>
 /** The one that owns the directory, and the one that continues after the first problem. */
 const TWO: typeof COMMANDS = [['check'], ['serve', '--port', '0']];
 
-/** Runs a command on a directory that it must refuse. */
-async function refused(
-  command: readonly string[],
-  data: string,
-  options: RunOptions = {},
-): Promise<string> {
-  const finished = await runCommand([...command, '--data', data], {
-    env: { CATALOG_JWT_SECRET: SECRET },
-    ...options,
-  });
+/** What `serve` listens to until its process ends. */
+const EVENTS = ['uncaughtException', 'unhandledRejection', 'SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
+/**
+ * Calls a command in this process on a directory that it must refuse: what it says and leaves is
+ * the same as in a process of its own, which would take most of the time.
+ */
+async function refused(command: readonly string[], data: string): Promise<string> {
+  const env = { CATALOG_JWT_SECRET: SECRET };
+  const before = new Set(EVENTS.flatMap((event) => process.rawListeners(event)));
+  const finished = await callProgram([...command, '--data', data], { env });
+  for (const event of EVENTS) {
+    for (const listener of process.rawListeners(event)) {
+      if (!before.has(listener)) process.off(event, listener);
+    }
+  }
   return assertRefused(command, finished);
 }
 
@@ -175,7 +175,7 @@ async function assertAllRefuse(
 }
 
 test('the store that the damage is done to is in order before', async () => {
-  for (const store of [whole, other]) assertDone(await runCommand(['check', '--data', store]));
+  for (const store of [whole, other]) assertDone(await callProgram(['check', '--data', store]));
 });
 
 /** The files of the store that is damaged, by what they are to it. */
@@ -652,7 +652,7 @@ test('what is not the store’s does no harm in the directory, and hidden files 
     writeFileSync(join(data, name), text);
   }
   for (const command of COMMANDS.filter(([name]) => name !== 'serve')) {
-    assertDone(await runCommand([...command, '--data', data]));
+    assertDone(await callProgram([...command, '--data', data]));
   }
   const server = await startServer({ data });
   assert.is((await read(server, '/books/')).length, 8);
@@ -668,7 +668,7 @@ test('a half-written file of a crash does no harm, and is removed at the next st
   const halves = ['.0123456789abcdef.tmp', join('changes', '.fedcba9876543210.tmp')];
   for (const name of halves) writeFileSync(join(data, name), '{"half":');
   for (const command of [['check'], ['backup', '-'], ['rebuild-pages'], ['migrate', '--dry-run']]) {
-    assertDone(await runCommand([...command, '--data', data]));
+    assertDone(await callProgram([...command, '--data', data]));
   }
   assert.ok(
     halves.every((name) => existsSync(join(data, name))),
@@ -684,14 +684,14 @@ test('an older head, as power loss may leave it, does no harm, and is right afte
   // A change set names the digest of the one before.
   writeSealed(head, { sequence: 5, digest: parsed(join(data, set(6)))['previous'] });
   for (const command of COMMANDS.filter(([name]) => name !== 'serve')) {
-    assertDone(await runCommand([...command, '--data', data]));
+    assertDone(await callProgram([...command, '--data', data]));
   }
   const server = await startServer({ data });
   assert.is((await read(server, '/books/')).length, 8);
   await make(server, '/books/', { name: 'Emma', pub_date: '1815-12-23' });
   await server.stop();
   assert.is(parsed(head)['sequence'], 9);
-  assertDone(await runCommand(['check', '--data', data]));
+  assertDone(await callProgram(['check', '--data', data]));
 });
 
 test('damage that comes while a server runs stops the next start, and no answer', async () => {
