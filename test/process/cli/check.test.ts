@@ -561,8 +561,14 @@ function checkApart(data: string): Promise<Finished> {
   return runCommand(['check', '--data', data]);
 }
 
+/** Checkpoints that come after few writes, and remove what is before them. */
+const OFTEN = ['--checkpoint-size', '1MiB', '--history', '0'];
+
+/** Checks during which the server writes. */
+const CHECKS = Number(process.env['CHECK_ROUNDS'] ?? 4);
+
 test('beside a server that writes and makes checkpoints check never finds anything', async () => {
-  const server = await startServer();
+  const server = await startServer({ args: OFTEN });
   const { spu, brand, chain } = await createCatalog(server);
   const first = await send(server, 'GET', `/admin/goods/${spu}/`);
   const spus = [spu];
@@ -574,8 +580,8 @@ test('beside a server that writes and makes checkpoints check never finds anythi
   const bases = new Set<number>();
   let [seen, busy, rounds] = [0, 0, 0];
   // So many checks that the server wrote meanwhile, and over a checkpoint.
-  while (busy < 10 || bases.size < 2) {
-    assert.ok((rounds += 1) < 300, `${busy} checks beside writes, ${bases.size} bases`);
+  while (busy < CHECKS || bases.size < 2) {
+    assert.ok((rounds += 1) < 300 + CHECKS, `${busy} checks beside writes, ${bases.size} bases`);
     const [answered, there] = [load.answered, lastChangeSet(server.data)];
     const line = assertInOrder(server.data, await checkApart(server.data));
     const [, shown] = /as of change set (\d+), /.exec(line) ?? [];
