@@ -116,7 +116,8 @@ class CrashRun {
 
   #start(): Promise<TestServer> {
     const { binary } = this.#options;
-    const args = ['--history', '0'];
+    // Checkpoints after few writes, so that many kills fall into one.
+    const args = ['--history', '0', '--checkpoint-size', '1MiB'];
     return startServer({ data: this.#data, args, ...(binary !== undefined && { binary }) });
   }
 

@@ -15,7 +15,7 @@ test.after(killServers);
 
 test('a server killed under concurrent writers comes back with every answered write', async () => {
   const seed = setting('CRASH_SEED', Date.now() % 1_000_000);
-  const rounds = setting('CRASH_ROUNDS', 12);
+  const rounds = setting('CRASH_ROUNDS', 6);
   const binary = process.env['CRASH_BINARY'];
   process.stdout.write(`CRASH_SEED=${seed} CRASH_ROUNDS=${rounds} CRASH_BINARY=${binary ?? ''}\n`);
   const started = performance.now();
