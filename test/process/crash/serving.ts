@@ -8,6 +8,7 @@ import { checkStore } from '../../../src/store/check.ts';
 import type { State } from '../../../src/store/state.ts';
 import { BASE, changeSetName, listChanges, occupied } from '../../../src/store/files/files.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { openService } from '../../support/service.ts';
 import { runCommand, type Serving, serving, startServer } from '../../support/server.ts';
 import { Ledger } from './ledger.ts';
 import { assertDied, CLOSING, type Death, FIXTURE, OPENING, startVictim, Trace } from './steps.ts';
@@ -126,9 +127,12 @@ export function sequenceOfBase(data: string): number {
   return decodeBase(path, machineDisk.read(path) ?? Buffer.alloc(0)).state.sequence;
 }
 
-/** Starts the ordinary program on what was left, and compares it with what was answered. */
+/**
+ * Opens the catalog on what was left, and compares it with what was answered. It is called in this
+ * process: what a start does to the files is the same. sigkill.test.ts starts the program.
+ */
 export async function recover({ data, ledger }: Left): Promise<void> {
-  const server = await startServer({ data, args: ['--history', '0'] });
+  const server = await openService({ data, history: 0, disk: machineDisk });
   ledger.compareFiles(checked(data), 'started again');
   const base = sequenceOfBase(data);
   const numbers = readdirSync(join(data, 'changes')).map((name) => Number.parseInt(name, 10));
@@ -137,7 +141,7 @@ export async function recover({ data, ledger }: Left): Promise<void> {
   assert.equal(temporariesIn(data), []);
   await ledger.compare(server, 'started again');
   assert.equal(ledger.violations, []);
-  await server.kill();
+  await server.stop();
   rmSync(data, { recursive: true });
 }
 

@@ -6,7 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { killServers } from '../../support/server.ts';
 import { checked, dieServing, prepare, recover, traceServing } from './serving.ts';
-import { deathsAt, describeDeath, hasMade } from './steps.ts';
+import { deathsAt, describeDeath, hasMade, withoutTwins } from './steps.ts';
 
 const COMMIT = [
   'create change set',
@@ -35,7 +35,7 @@ test('a commit makes its steps in this order, and a server makes no others', asy
   }
 });
 
-for (const death of deathsAt(COMMIT, NTH)) {
+for (const death of withoutTwins(deathsAt(COMMIT, NTH))) {
   test(`a commit, killed ${describeDeath(death)}`, async () => {
     const left = await dieServing(prepared, death);
     const appeared = hasMade(COMMIT, 'link change set', { ...death, nth: 1 });

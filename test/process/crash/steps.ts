@@ -106,9 +106,12 @@ export function deathsIn(steps: readonly string[], few: number): Death[] {
  * them: what is there before a step is what is there after the one before it.
  */
 export function deathsOneByOne(steps: readonly string[]): Death[] {
-  return deathsIn(steps, FILES).filter(
-    ({ step, nth, side }) => side !== 'before' || (step === steps[0] && nth === 1),
-  );
+  return withoutTwins(deathsIn(steps, FILES));
+}
+
+/** Leaves out "before" a step, where what is there is what the step before it has left. */
+export function withoutTwins(deaths: readonly Death[]): Death[] {
+  return deaths.filter(({ side }, index) => side !== 'before' || index === 0);
 }
 
 /** Every place at which to die in the n-th of each of these steps. */
