@@ -16,7 +16,7 @@ import { PageList } from '../../src/pages/shop/page-list.ts';
 import { Renderer } from '../../src/pages/render/renderer.ts';
 import { TemplateSources } from '../../src/pages/render/template-sources.ts';
 import { Templates } from '../../src/pages/render/templates.ts';
-import { createWriter } from '../../src/pages/writer/create-writer.ts';
+import { PageWriter } from '../../src/pages/writer/page-writer.ts';
 import type { Transaction } from '../../src/store/writer/draft.ts';
 import type { Change } from '../../src/model/change.ts';
 import type { ReadableStore } from '../../src/store/state.ts';
@@ -32,20 +32,20 @@ export const SETTINGS: PageSettings = {
 /** Makes pages without files, as they are now. */
 export class Site {
   readonly list: PageList;
-  readonly #renderer: Renderer;
+  readonly renderer: Renderer;
 
   constructor(settings: Partial<PageSettings> = {}) {
     const all = { ...SETTINGS, ...settings };
     const sources = new TemplateSources(machineDisk, all.templates);
     this.list = new PageList(all.publicUrl !== null);
-    this.#renderer = new Renderer(new Templates(sources), all);
+    this.renderer = new Renderer(new Templates(sources), all);
   }
 
   /** @returns null if there is no such page. */
   render(catalog: Catalog, name: PageName): string | null {
     const gatherer = new Gatherer(catalog, this.list.hasSitemap);
-    const prepared = this.#renderer.prepare(allSteps(gatherer.facts(name)));
-    return prepared && this.#renderer.render(prepared);
+    const prepared = this.renderer.prepare(allSteps(gatherer.facts(name)));
+    return prepared && this.renderer.render(prepared);
   }
 }
 
@@ -75,7 +75,7 @@ export class Shop {
   readonly store: MemoryStore;
   readonly #gatherer: Gatherer;
   readonly #disk = memoryDisk();
-  readonly #writer = createWriter(this.#disk.disk, '', SETTINGS);
+  readonly #writer = new PageWriter(this.#disk.disk, '', SITE.renderer, 'a shop');
   readonly #changed = new RowSummaries();
   readonly #taken: RowSummary[] = [];
   readonly #waiting = new Set<PageName>();
