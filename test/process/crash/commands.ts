@@ -10,7 +10,8 @@ import { BASE } from '../../../src/store/files/files.ts';
 import { recover } from '../../../src/store/files/recovery.ts';
 import { filesOf } from '../../support/catalog.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-import { collect, type Finished, runCommand } from '../../support/server.ts';
+import { callProgram } from '../../support/program.ts';
+import { collect, type Finished } from '../../support/server.ts';
 import {
   assertDied,
   type Death,
@@ -37,9 +38,9 @@ export class Place {
     if (backup !== null) writeFileSync(this.backup, backup);
   }
 
-  /** Runs the ordinary program. */
+  /** Calls the ordinary program, in this process: only victims need one of their own. */
   run(args: readonly string[]): Promise<Finished> {
-    return runCommand([...args, '--data', this.data]);
+    return callProgram([...args, '--data', this.data]);
   }
 
   /** Runs the program as a victim. */
