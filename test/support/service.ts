@@ -46,8 +46,8 @@ export interface Service {
   fetch(url: string, init?: RequestInit, address?: string): Promise<Response>;
   /** Waits until no page is on its way. */
   pagesAtRest(): Promise<void>;
-  /** Waits for the pages and closes the store. */
-  stop(): Promise<void>;
+  /** Waits for the pages, as many milliseconds as it says, and closes the store. */
+  stop(grace?: number): Promise<void>;
 }
 
 const open = new Set<Service>();
@@ -80,9 +80,9 @@ export async function openService(options: ServiceOptions = {}): Promise<Service
     fetch: (target, init = {}, address = '127.0.0.1') =>
       call(catalog.application, target.slice(url.length), init, address, limit),
     pagesAtRest: () => until('no page is on its way', () => catalog.pages.length === 0),
-    async stop() {
+    async stop(grace = GRACE_MS) {
       if (!open.delete(service)) return;
-      await catalog.close(GRACE_MS);
+      await catalog.close(grace);
     },
   };
   open.add(service);

@@ -45,13 +45,16 @@ const prepared = async () => {
   return service;
 };
 
+/** Milliseconds to wait for pages, which are of no interest here and take most of the time. */
+const NO_PAGES = 0;
+
 /** The catalog after an import that nothing disturbed. */
 async function undisturbed(): Promise<Record<string, string>> {
   const service = await prepared();
   const { state } = await importInto(service, 'skus', file(), { query: QUERY });
   assert.is(state, 'done');
   const files = await everything(service);
-  await service.stop();
+  await service.stop(NO_PAGES);
   return files;
 }
 
@@ -72,7 +75,7 @@ async function assertRepeatable(data: string, what: string): Promise<void> {
   assert.equal(await everything(service), await expected, what);
   const left = readdirSync(join(data, 'imports')).filter((name) => !/^\d+\.json$/.test(name));
   assert.equal(left, []);
-  await service.stop();
+  await service.stop(NO_PAGES);
 }
 
 interface Moment {
@@ -90,7 +93,7 @@ const MOMENTS: readonly Moment[] = [
 for (const { when, is } of MOMENTS) {
   test(`a server is killed ${when}`, async () => {
     const { data, stop } = await prepared();
-    await stop();
+    await stop(NO_PAGES);
     const server = await startServer({ data });
     const location = (await postImport(server, 'skus', file(), { query: QUERY })).headers.get(
       'location',
@@ -112,7 +115,7 @@ const ended = (child: ChildProcess) =>
 
 test('the command is killed while it writes without a server', async () => {
   const { data, stop } = await prepared();
-  await stop();
+  await stop(NO_PAGES);
   const path = join(temporaryDirectory(), 'skus.csv');
   writeFileSync(path, file());
   const words = ['import', 'skus', path, '--match', 'code', '--create-missing', 'specs,options'];
