@@ -1,6 +1,7 @@
 /** Opens the store of a server, alone or with the hosts that share its log. */
 import type { Cluster } from '../hosts/cluster/cluster.ts';
-import { hasStore } from '../store/directory.ts';
+import { CatalogError } from '../errors.ts';
+import { isVacant } from '../store/hosts/install-base.ts';
 import { Store } from '../store/store.ts';
 import type { Monitor } from './catalog-monitor.ts';
 import { joinCluster, type Membership } from './cluster/join.ts';
@@ -70,6 +71,11 @@ export async function openStore(
 /** What a store has of the log; a new store begins with the history of the log. */
 async function partIn(cluster: Cluster | null, data: string, disk: Context['disk']) {
   if (cluster === null) return {};
-  const origin = hasStore(data, disk) ? undefined : await cluster.origin();
-  return { origin, shared: cluster.shared };
+  if (!isVacant(data, disk)) return { shared: cluster.shared };
+  const origin = await cluster.origin();
+  if (origin !== null) return { origin, shared: cluster.shared };
+  throw new CatalogError(
+    'store_missing',
+    `${data} holds no store, and the log does not keep all change sets since its beginning any more; start again to take a base from another host`,
+  );
 }

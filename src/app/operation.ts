@@ -49,7 +49,7 @@ interface WatchedCatalog {
 
 /** What the metrics are read from. */
 interface Watched {
-  /** Null while a host takes its base. */
+  /** Null while the host takes its base. */
   readonly catalog: () => WatchedCatalog | null;
   /** Null if this host follows none. */
   readonly following: HostSources['following'];
@@ -193,15 +193,14 @@ export class Operation {
       oldestPage: read(({ pages }) => pages.oldest, 0),
       failedPages: read(({ pages }) => pages.retry.size, 0),
       changes: read(({ changes }) => changes.figures(), NO_CHANGES),
-      // A host that has no catalog yet follows another one, and archives nothing.
-      archive: catalog()?.archive.figures ?? null,
+      archive: read(({ archive }) => archive.figures?.() ?? null, null),
       hosts: { followers: read(({ hosts }) => hosts.followers, 0), following },
       ready: () => readiness.reason() === null,
       memoryLimit: this.#memoryLimit,
       memoryScarce: memory.isScarce,
       disk: this.#disk.read,
       lastBackup,
-      log: catalog()?.cluster?.figures,
+      log: read(({ cluster }) => cluster?.figures() ?? null, null),
     };
     const metrics = new Metrics(this.#version, sources, this.measure(server, readers));
     this.#metrics = metrics;

@@ -2,6 +2,7 @@
 import { trustIn } from '../http/wire/client-address.ts';
 import { type HttpServer, startServer } from '../http/wire/server.ts';
 import { lastBackupTime } from '../store/files/last-backup.ts';
+import { findNewcomer } from './cluster/newcomer.ts';
 import type { Context } from './context.ts';
 import { CurrentCatalog } from './hosts/current-catalog.ts';
 import { Replica } from './hosts/replica.ts';
@@ -39,10 +40,15 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   const replica =
     follow === undefined ? null : openReplica({ ...options, follow }, context, operation, current);
   const pool = openPool(options, operation, current);
-  if (replica === null) current.use(await current.open(pool ? { onDurable: pool.reach } : {}));
+  const seams = pool ? { onDurable: pool.reach } : {};
+  const open = async () => current.use(await current.open(seams));
+  const newcomer =
+    replica === null ? await findNewcomer(options, context, { log: operation.log, open }) : null;
+  if (newcomer !== null) operation.readiness.also(newcomer.reason);
+  else if (replica === null) await open();
   else await replica.begin();
   // There may be no catalog yet, and no directory.
-  if (replica !== null) context.disk.mkdir(options.data);
+  context.disk.mkdir(options.data);
   takePrecautions(options.data, operation.log);
   const server = await listen(options, context, operation, current, pool);
   await operation.open({
@@ -63,9 +69,11 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   const role = replica === null ? current.catalog?.role : undefined;
   const { data: directory } = options;
   const telling = role && tellPredecessor({ directory, role, log: operation.log }, context);
-  await (replica === null ? stop : Promise.race([stop, replica.run().then(() => stop)]));
+  const following = replica?.run() ?? newcomer?.run();
+  await (following === undefined ? stop : Promise.race([stop, following.then(() => stop)]));
   operation.readiness.raise('closing');
   await telling?.stop();
+  await newcomer?.stop();
   current.catalog?.changes.endWaits();
   await server.close(REQUESTS_GRACE_MS);
   if (replica !== null) await replica.close(PAGES_GRACE_MS);

@@ -12,7 +12,7 @@ import { type Base, BaseReader, decodeBase } from './files/base-reader.ts';
 import { stateFaults } from './check.ts';
 import { createStore } from './files/create.ts';
 import type { State } from './state.ts';
-import { CHANGES, damaged, HEAD, listChanges, LOCK, unwritable } from './files/files.ts';
+import { CHANGES, CLUSTER, damaged, HEAD, listChanges, LOCK, unwritable } from './files/files.ts';
 import { LAST_BACKUP } from './files/last-backup.ts';
 import { writeBase } from './files/write-base.ts';
 
@@ -30,6 +30,8 @@ const NO_STORE = new Set([
   CHANGES,
   HEAD,
   LAST_BACKUP,
+  // Of a host that has found nobody to give it a base.
+  CLUSTER,
 ]);
 
 export interface Backup {

@@ -26,7 +26,7 @@ export function requireStore(directory: string, disk: Disk): void {
 }
 
 /** @returns whether a directory holds a store, without reading it. */
-export function hasStore(directory: string, disk: Disk): boolean {
+function hasStore(directory: string, disk: Disk): boolean {
   const names = disk.list(directory);
   return names.includes(BASE) || names.includes(HEAD);
 }

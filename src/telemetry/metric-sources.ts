@@ -42,7 +42,7 @@ export interface Sources {
   readonly failedPages: () => number;
   readonly changes: () => ChangeFigures;
   /** Null if there is no archive. */
-  readonly archive: (() => ArchiveFigures) | null;
+  readonly archive: () => ArchiveFigures | null;
   readonly hosts: HostSources;
   readonly ready: () => boolean;
   /** Bytes. */
@@ -52,6 +52,6 @@ export interface Sources {
   readonly disk: () => { readonly free: number; readonly minimum: number } | null;
   /** Milliseconds since the epoch; null if none was made. Throws if that cannot be read. */
   readonly lastBackup: () => number | null;
-  /** Of the log that hosts share; left out if this host shares none. */
-  readonly log?: (() => LogFigures) | undefined;
+  /** Of the log that hosts share; null if this host shares none. */
+  readonly log: () => LogFigures | null;
 }

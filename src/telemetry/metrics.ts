@@ -63,8 +63,8 @@ export class Metrics {
     );
     this.#measureChanges(sources.changes);
     this.#measureDisk(sources.disk);
-    if (sources.archive !== null) this.#measureArchive(sources.archive);
-    if (sources.log !== undefined) this.#measureLog(sources.log);
+    this.#measureArchive(sources.archive);
+    this.#measureLog(sources.log);
     measureHosts(this.#registry, sources.hosts);
     this.#value('catalog_ready', '1 while /readyz answers 200.', () => Number(ready()));
     this.#value('catalog_memory_limit_bytes', 'Limit of resident memory.', () => memoryLimit);
@@ -81,16 +81,16 @@ export class Metrics {
     );
   }
 
-  #measureLog(read: () => LogFigures): void {
-    this.#value(
+  #measureLog(read: () => LogFigures | null): void {
+    this.#known(
       'catalog_log_behind',
-      'Change sets that the log of all hosts has and this host has not.',
-      () => read().behind,
+      'Change sets that the log of all hosts has and this host has not; no value without a log.',
+      () => read()?.behind ?? null,
     );
-    this.#value(
+    this.#known(
       'catalog_log_silence_seconds',
-      'Since the log of all hosts answered last.',
-      () => read().silence,
+      'Since the log of all hosts answered last; no value without a log.',
+      () => read()?.silence ?? null,
     );
   }
 
@@ -132,16 +132,16 @@ export class Metrics {
     );
   }
 
-  #measureArchive(read: () => ArchiveFigures): void {
-    this.#value(
+  #measureArchive(read: () => ArchiveFigures | null): void {
+    this.#known(
       'catalog_archive_behind_seconds',
-      'Since the oldest change set that is not in the archive was made.',
-      () => read().seconds,
+      'Since the oldest change set that is not in the archive was made; no value without one.',
+      () => read()?.seconds ?? null,
     );
-    this.#value(
+    this.#known(
       'catalog_archive_behind_change_sets',
-      'Change sets that are not in the archive.',
-      () => read().changeSets,
+      'Change sets that are not in the archive; no value without one.',
+      () => read()?.changeSets ?? null,
     );
   }
 

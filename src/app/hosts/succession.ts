@@ -2,9 +2,6 @@
  * A new primary tells the one before it of its epoch (spec 15.15), so that the old one takes no more
  * writes when it comes back.
  */
-import { loadKeys } from '../../auth/keys.ts';
-import { issueToken } from '../../auth/tokens.ts';
-import { wholeSeconds } from '../../auth/time.ts';
 import { messageOf } from '../../errors.ts';
 import { type HostAddress, parseHostAddress } from '../../hosts/address.ts';
 import { Backoff } from '../../hosts/following/backoff.ts';
@@ -12,9 +9,7 @@ import { HttpPrimary } from '../../hosts/following/primary-client.ts';
 import { currentEpoch, type HostRecord } from '../../store/hosts/host-record.ts';
 import type { Monitor } from '../catalog-monitor.ts';
 import type { Context } from '../context.ts';
-
-/** Seconds for which the token of one request is valid. */
-const TOKEN_LIFETIME_S = 60;
+import { hostToken } from './host-token.ts';
 
 interface Options {
   /** The data directory, with the keys that both hosts have. */
@@ -88,13 +83,6 @@ async function tell(
     }
     await pause(backoff.delay(), signal);
   }
-}
-
-async function hostToken(directory: string, secret: string | undefined): Promise<string> {
-  const keys = await loadKeys(directory, secret);
-  const issued = wholeSeconds(Date.now());
-  const validity = { issued, expires: issued + TOKEN_LIFETIME_S };
-  return (await issueToken(keys, { subject: 'host', role: 'admin' }, validity)).token;
 }
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {

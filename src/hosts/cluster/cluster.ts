@@ -7,8 +7,9 @@ import { endpointsOf, type LogAddress } from './address.ts';
 import { type Certificates, EtcdClient, type Login } from './etcd-client.ts';
 import { EtcdCredentials } from './etcd-credentials.ts';
 import { EtcdLog } from './etcd-log.ts';
+import type { LogPosition } from '../../store/change-log.ts';
 import { originOf, requireSameHistory } from './joining.ts';
-import { Registry } from './registry.ts';
+import { type Member, readMembers, Registry } from './registry.ts';
 import { Trimming } from './trimming.ts';
 import { LogFollower, type Standing } from './log-follower.ts';
 
@@ -47,12 +48,12 @@ export class Cluster {
   }
 
   /** See {@link originOf}. */
-  origin(): Promise<string> {
+  origin(): Promise<string | null> {
     return originOf(this.#log, () => randomBytes(32).toString('hex'));
   }
 
   /** See {@link requireSameHistory}. */
-  requireSameHistory(store: Store): Promise<void> {
+  requireSameHistory(store: LogPosition): Promise<void> {
     return requireSameHistory(this.#log, store);
   }
 
@@ -65,6 +66,7 @@ export class Cluster {
       name: this.shared.writer,
       origin: this.#origin,
       sequence: () => store.sequence,
+      baseBytes: () => store.size.base,
       isInStep: () => follower.standing === 'in step',
     });
     this.#follower = follower;
@@ -75,6 +77,13 @@ export class Cluster {
   /** The origin of the host to which writes are passed on; null if this one carries them out. */
   get writerOrigin(): string | null {
     return this.#registry?.writerOrigin ?? null;
+  }
+
+  /** The other hosts that have given a sign of life; see {@link readMembers}. */
+  async others(): Promise<readonly Member[]> {
+    const members = await readMembers(this.#client);
+    // A host that was started anew may still be there under the name that it had before.
+    return members.filter(({ origin }) => origin === null || origin !== this.#origin);
   }
 
   /** The accounts and keys of all hosts, of which a directory has copies. */

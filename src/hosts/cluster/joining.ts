@@ -2,7 +2,7 @@
  * The start of a host that shares a log: its store has to be a part of the log's history.
  *
  * A new log begins with the state of the first host that names it. A new host begins with the log's
- * history if that begins with an empty state, and otherwise with a base.
+ * history if the log keeps all of it, and otherwise with a base of another host (peer-base.ts).
  */
 import { CatalogError } from '../../errors.ts';
 import type { LogPosition } from '../../store/change-log.ts';
@@ -12,21 +12,17 @@ type Log = Pick<EtcdLog, 'begin' | 'positions' | 'digestAt'>;
 
 /**
  * @param makeOrigin makes a digest that names a new history.
- * @returns the digest with which an empty store of the log's history begins.
- * @throws CatalogError `store_missing` if the history does not begin with an empty store, or not all
- *   of it is kept; `log_unavailable`.
+ * @returns the digest with which an empty store of the log's history begins; null if the history
+ *   does not begin with an empty store, or not all of it is kept, so that a new host needs a base.
+ * @throws CatalogError `log_unavailable`.
  */
-export async function originOf(log: Log, makeOrigin: () => string): Promise<string> {
+export async function originOf(log: Log, makeOrigin: () => string): Promise<string | null> {
   const positions =
     (await log.positions()) ?? (await log.begin({ sequence: 0, digest: makeOrigin() }));
   const { origin, head } = positions;
   const isWhole =
     origin.sequence === 0 && (head.sequence === 0 || (await log.digestAt(1)) !== null);
-  if (isWhole) return origin.digest;
-  throw new CatalogError(
-    'store_missing',
-    `the log does not keep all change sets since its beginning, so this host needs a base: make a backup on another host, and restore it into this data directory`,
-  );
+  return isWhole ? origin.digest : null;
 }
 
 /**
@@ -52,7 +48,7 @@ export async function requireSameHistory(log: Log, store: LogPosition): Promise<
   if (known !== null && isKept) return;
   throw new CatalogError(
     'history_gone',
-    `this store is at change set ${sequence}, and the log does not keep the ones after it any more; make a backup on another host, and restore it into an empty data directory of this one`,
+    `this store is at change set ${sequence}, and the log does not keep the ones after it any more; name an empty data directory, for which this host takes a base from another one`,
   );
 }
 

@@ -26,9 +26,15 @@ export interface Member {
   readonly origin: string | null;
   /** The last change set that it has. */
   readonly sequence: number;
+  /** Bytes of its base, about as many as it would give to a new host; 0 if it does not say. */
+  readonly baseBytes: number;
 }
 
-const memberShape = v.object({ origin: v.nullable(v.string()), sequence: v.number() });
+const memberShape = v.object({
+  origin: v.nullable(v.string()),
+  sequence: v.number(),
+  base_bytes: v.optional(v.number(), 0),
+});
 const leaseShape = v.object({ ID: v.string() });
 const aliveShape = v.object({ result: v.object({ TTL: v.optional(v.string(), '0') }) });
 
@@ -39,6 +45,8 @@ interface Options {
   readonly origin: string | null;
   /** The last change set of this host. */
   readonly sequence: () => number;
+  /** Bytes of its base. */
+  readonly baseBytes: () => number;
   /** Whether this host is in step, and so may be the writer. */
   readonly isInStep: () => boolean;
   readonly now?: () => number;
@@ -97,9 +105,10 @@ export class Registry {
   }
 
   async #beat(): Promise<void> {
-    const { client, name, origin, sequence } = this.#options;
+    const { client, name, origin, sequence, baseBytes } = this.#options;
     const lease = await this.#renewed();
-    const member = JSON.stringify({ origin, sequence: sequence() });
+    const own = { origin, sequence: sequence(), base_bytes: baseBytes() };
+    const member = JSON.stringify(own);
     const { found } = await transact(
       client,
       [],
@@ -141,7 +150,18 @@ export class Registry {
   }
 }
 
+/**
+ * Asks for the hosts that have given a sign of life, without giving one.
+ *
+ * @throws CatalogError `log_unavailable`.
+ */
+export async function readMembers(client: EtcdClient): Promise<readonly Member[]> {
+  const { found } = await transact(client, [], [{ get: HOSTS, end: HOSTS_END }]);
+  return (found[0] ?? []).map(memberOf);
+}
+
 function memberOf({ key, value }: KeyValue): Member {
-  const member = understood(memberShape, JSON.parse(value.toString()));
-  return { name: key.slice(HOSTS.length), ...member };
+  const parsed = understood(memberShape, JSON.parse(value.toString()));
+  const { origin, sequence, base_bytes: baseBytes } = parsed;
+  return { name: key.slice(HOSTS.length), origin, sequence, baseBytes };
 }

@@ -52,11 +52,26 @@ export interface Primary {
   changes(since: number, signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
+/** What to say of a host that refuses the token: its address goes before. */
+export interface Refusals {
+  readonly unauthorized: string;
+  readonly forbidden: string;
+}
+
+/** To a host that follows. */
+const FOLLOWING: Refusals = {
+  unauthorized: 'does not accept the token of --token-file',
+  forbidden:
+    'does not let this host follow it: it has to run with --followers, and the token of --token-file needs the role admin',
+};
+
 interface Options {
   readonly address: HostAddress;
   /** A token of the role admin there; read for each request. May throw. */
   readonly token: () => string | Promise<string>;
   readonly version: string;
+  /** What a refusal of the token means; {@link FOLLOWING} if left out. */
+  readonly refusals?: Refusals | undefined;
   readonly answerMs?: number | undefined;
   readonly silenceMs?: number | undefined;
 }
@@ -156,18 +171,12 @@ export class HttpPrimary implements Primary {
     // The rest of the answer is of no use, and neither is its connection.
     timer.fail(new Error('the answer was refused'));
     if (status === 410) return new HistoryGone(`${this.address} does not keep the next change set`);
+    const { refusals = FOLLOWING } = this.#options;
     if (status === 401) {
-      return new CatalogError(
-        'unauthorized',
-        `${this.address} does not accept the token of --token-file`,
-      );
+      return new CatalogError('unauthorized', `${this.address} ${refusals.unauthorized}`);
     }
-    if (status === 403) {
-      return new CatalogError(
-        'forbidden',
-        `${this.address} does not let this host follow it: it has to run with --followers, and the token of --token-file needs the role admin`,
-      );
-    }
+    if (status === 403)
+      return new CatalogError('forbidden', `${this.address} ${refusals.forbidden}`);
     return new Error(`${this.address} answered ${status}`);
   }
 

@@ -1,4 +1,4 @@
-/** Taking a base from the primary (spec 15.10, 15.13): into a file, with progress in the log. */
+/** Taking a base from another host (spec 15.10, 15.13, 15.24): into a file, with progress in the log. */
 import type { Disk } from '../../disk/disk.ts';
 import { receiveBase, type ReceivedBase } from '../../store/hosts/install-base.ts';
 import type { Primary } from './primary-client.ts';
@@ -16,20 +16,23 @@ interface Options {
   /** About how many bytes there will be. */
   readonly expected: number;
   readonly log: { info(message: string): void };
+  /** Is told about how much of the base has come, in percent. */
+  readonly onProgress?: ((percent: number) => void) | undefined;
   readonly signal: AbortSignal;
 }
 
 /** @throws what the network and the disk throw; CatalogError `store_damaged`, `schema_version`. */
 export async function takeBase(options: Options): Promise<ReceivedBase> {
-  const { primary, disk, directory, expected, log, signal } = options;
+  const { primary, disk, directory, expected, log, onProgress, signal } = options;
   log.info(`taking a base from ${primary.address}, about ${Math.ceil(expected / MIB)} MiB`);
   let reported = performance.now();
   let received = 0;
   const base = await receiveBase(disk, directory, primary.base(signal), (bytes) => {
     received = bytes;
+    const percent = Math.min(Math.floor((bytes / Math.max(expected, 1)) * 100), 99);
+    onProgress?.(percent);
     if (performance.now() - reported < REPORT_MS) return;
     reported = performance.now();
-    const percent = Math.min(Math.floor((bytes / Math.max(expected, 1)) * 100), 99);
     log.info(`taking a base: ${Math.floor(bytes / MIB)} MiB, about ${percent} %`);
   });
   log.info(`took a base of ${received} bytes as of change set ${base.sequence}`);

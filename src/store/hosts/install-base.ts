@@ -16,6 +16,7 @@ import { laterSchema } from '../files/base.ts';
 import { shapes } from '../files/change-set.ts';
 import { makeDirectories, writeHead } from '../files/create.ts';
 import { BASE, CHECKSUM_LENGTH, checksumIn, damaged, HEAD, parseShape } from '../files/files.ts';
+import { recover } from '../files/recovery.ts';
 import { SCHEMA_VERSION } from '../files/schema.ts';
 
 /** Bytes of the first line of a base: its members before the tables. */
@@ -33,6 +34,8 @@ const headShape = v.object({
 /** A base that was received whole. */
 export interface ReceivedBase {
   readonly sequence: number;
+  /** The digest of that change set. */
+  readonly digest: string;
   /** Gives it its place, durably. The directory must not be open as a store. */
   install(): Promise<void>;
   /** Removes it. */
@@ -70,6 +73,7 @@ export async function receiveBase(
     await file.finish();
     return {
       sequence,
+      digest,
       abandon: () => file.abandon(),
       install: () =>
         withOpen(disk, directory, async (fd) => {
@@ -83,6 +87,15 @@ export async function receiveBase(
     await file.abandon();
     throw error;
   }
+}
+
+/**
+ * @returns whether a start would create a store in a directory: it has none, or only what a creation
+ *   has left that was cut off.
+ * @throws CatalogError `store_damaged`, `store_unreadable` if a part of a store is there.
+ */
+export function isVacant(directory: string, disk: Disk): boolean {
+  return disk.size(join(directory, BASE)) === null && recover(disk, directory) === null;
 }
 
 /** Removes what a killed reception left. The directory must not be open as a store. */
@@ -132,7 +145,7 @@ class BaseVerifier {
   }
 }
 
-const SENT = 'the base that the primary has sent';
+const SENT = 'the base that the other host has sent';
 
 function broken(what: string) {
   return damaged(SENT, what);

@@ -14,7 +14,7 @@ import { EtcdCredentials } from '../../../src/hosts/cluster/etcd-credentials.ts'
 import { EtcdLog } from '../../../src/hosts/cluster/etcd-log.ts';
 import { transact } from '../../../src/hosts/cluster/etcd-keys.ts';
 import { requireSameHistory } from '../../../src/hosts/cluster/joining.ts';
-import { Registry } from '../../../src/hosts/cluster/registry.ts';
+import { readMembers, Registry } from '../../../src/hosts/cluster/registry.ts';
 import { trimOnce } from '../../../src/hosts/cluster/trimming.ts';
 import type { EncodedChangeSet } from '../../../src/store/change-set.ts';
 import { encodeChangeSet } from '../../../src/store/files/change-set.ts';
@@ -161,7 +161,14 @@ test('marks tell what is older than a day; a living host that is behind keeps th
 test('hosts know each other, and one of them takes the writes', async () => {
   const client = clientFor('/registry/');
   const member = (name: string, origin: string | null) =>
-    new Registry({ client, name, origin, sequence: () => 7, isInStep: () => true });
+    new Registry({
+      client,
+      name,
+      origin,
+      sequence: () => 7,
+      baseBytes: () => 4096,
+      isInStep: () => true,
+    });
   const one = member('one', 'http://127.0.0.1:1');
   await until('the first is the writer', () => one.isWriter);
   assert.is(one.writerOrigin, null);
@@ -173,6 +180,11 @@ test('hosts know each other, and one of them takes the writes', async () => {
       ['one', 7],
       ['two', 7],
     ],
+  );
+  assert.equal(
+    await readMembers(client),
+    two.members,
+    'a host that is not there yet sees them too',
   );
   await one.close();
   await until('the second takes over', () => two.isWriter);

@@ -81,7 +81,7 @@ test('how far an archive is behind has a value if there is an archive', async ()
     'catalog_archive_behind_seconds 1.5',
     'catalog_archive_behind_change_sets 3',
   ]);
-  assert.equal(await linesOf('catalog_archive', { archive: null }), []);
+  assert.equal(await linesOf('catalog_archive', { archive: () => null }), []);
 });
 
 test('the metrics of several processes add up, and those of one alone stay as they are', async () => {

@@ -1,8 +1,12 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
 import { baseSlices } from '../../../../src/store/files/base.ts';
-import { receiveBase } from '../../../../src/store/hosts/install-base.ts';
+import { writeHead } from '../../../../src/store/files/create.ts';
+import { BASE } from '../../../../src/store/files/files.ts';
+import { isVacant, receiveBase } from '../../../../src/store/hosts/install-base.ts';
 import { readSnapshot } from '../../../../src/store/directory.ts';
 import { Store } from '../../../../src/store/store.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
@@ -112,6 +116,24 @@ test('a base that is cut off, changed or of a later version is refused, and leav
     );
   }
   await source.close();
+});
+
+test('spec 15.24: a directory is vacant until a base has its place, and not if a part is lost', async () => {
+  const source = await open(temporaryDirectory(), true);
+  await add(source, 2);
+  const directory = temporaryDirectory();
+  assert.ok(isVacant(directory, quickDisk));
+  const received = await receiveBase(quickDisk, directory, cut(baseOf(source), 100), () => {});
+  assert.equal([received.sequence, received.digest], [2, source.digest]);
+  // What an installation leaves that is cut off before its last step.
+  await writeHead(quickDisk, directory, { sequence: 0, digest: source.digest });
+  assert.ok(isVacant(directory, quickDisk));
+  await received.install();
+  assert.not.ok(isVacant(directory, quickDisk));
+  await source.close();
+  await writeHead(quickDisk, directory, { sequence: 2, digest: source.digest });
+  rmSync(join(directory, BASE));
+  assert.throws(() => isVacant(directory, quickDisk), /it is missing, and head.json is there/);
 });
 
 test.run();

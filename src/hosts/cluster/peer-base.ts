@@ -1,0 +1,99 @@
+/**
+ * The base of a new host, when the log does not keep all change sets since its beginning: taken from
+ * a host that has given a sign of life, and held against the log before it gets its place.
+ *
+ * Every host is asked in turn, the one that is furthest first. Then there is a pause, and they are
+ * looked up anew, because they may be starting too.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { CatalogError, messageOf } from '../../errors.ts';
+import type { LogPosition } from '../../store/change-log.ts';
+import type { ReceivedBase } from '../../store/hosts/install-base.ts';
+import type { Backoff } from '../following/backoff.ts';
+import type { Member } from './registry.ts';
+
+/** Times that all hosts are asked: with the pauses between, for about four minutes. */
+const MAX_ROUNDS = 60;
+
+/** A host that can be reached. */
+export type Peer = Member & { readonly origin: string };
+
+interface Options {
+  /** The other hosts. @throws CatalogError `log_unavailable`. */
+  readonly others: () => Promise<readonly Member[]>;
+  /** Receives the base of a host. @throws what the network and the disk throw. */
+  readonly take: (peer: Peer) => Promise<ReceivedBase>;
+  /** Judges by the log. @throws CatalogError `history_differs`, `history_gone`, `log_unavailable`. */
+  readonly verify: (position: LogPosition) => Promise<void>;
+  readonly log: { warn(message: string): void };
+  readonly backoff: Pick<Backoff, 'delay'>;
+  /** Ends the attempts. */
+  readonly signal: AbortSignal;
+  /** {@link MAX_ROUNDS} if left out. */
+  readonly rounds?: number | undefined;
+}
+
+/**
+ * @returns the base, which is a part of the log's history; null if the attempts were ended.
+ * @throws CatalogError `store_missing` if no host gives one.
+ */
+export async function baseOfPeers(options: Options): Promise<ReceivedBase | null> {
+  const { log, backoff, signal, rounds = MAX_ROUNDS } = options;
+  let trouble = '';
+  const note = (what: string) => {
+    if (what !== trouble) log.warn(`no base yet: ${what}`);
+    trouble = what;
+  };
+  for (let round = 1; !signal.aborted; round += 1) {
+    const base = await askAll(options, note);
+    if (base !== null) return base;
+    if (round === rounds) throw nobody(trouble);
+    await pause(backoff.delay(), undefined, { signal }).catch(() => {});
+  }
+  return null;
+}
+
+/** @param note is told why a host gave no base. */
+async function askAll(
+  { others, take, verify, signal }: Options,
+  note: (what: string) => void,
+): Promise<ReceivedBase | null> {
+  const found = await others().catch((error: unknown) => {
+    note(messageOf(error));
+    return null;
+  });
+  if (found === null) return null;
+  const peers = found.filter(isPeer).toSorted((one, other) => other.sequence - one.sequence);
+  if (peers.length === 0) note('no other host with --advertise has given a sign of life');
+  for (const peer of peers) {
+    if (signal.aborted) return null;
+    try {
+      return await verified(await take(peer), verify);
+    } catch (error) {
+      if (signal.aborted) return null;
+      note(messageOf(error));
+    }
+  }
+  return null;
+}
+
+async function verified(base: ReceivedBase, verify: Options['verify']): Promise<ReceivedBase> {
+  try {
+    await verify(base);
+    return base;
+  } catch (error) {
+    await base.abandon();
+    throw error;
+  }
+}
+
+function isPeer(member: Member): member is Peer {
+  return member.origin !== null;
+}
+
+function nobody(trouble: string): CatalogError {
+  return new CatalogError(
+    'store_missing',
+    `this host needs a base, because the log does not keep all change sets since its beginning, and no other host gives one (${trouble}); start another host with --advertise, or restore into this data directory a backup of another host, or an archive: catalog-server restore`,
+  );
+}

@@ -1,0 +1,117 @@
+/** A host with an empty directory, over a log that does not begin at the start any more (spec 15.24). */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test as uvuTest } from 'uvu';
+import * as assert from 'uvu/assert';
+import { EtcdClient } from '../../../src/hosts/cluster/etcd-client.ts';
+import { EtcdLog } from '../../../src/hosts/cluster/etcd-log.ts';
+import { send } from '../../support/client.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { type Etcd, freePorts, HAS_ETCD, startEtcd } from '../../support/etcd.ts';
+import {
+  killServers,
+  runCommand,
+  SECRET,
+  startServer,
+  type TestServer,
+} from '../../support/server.ts';
+import { until } from '../../support/until.ts';
+
+// Without etcd (Debian: etcd-server) these are skipped.
+const test = HAS_ETCD ? uvuTest : uvuTest.skip;
+
+let etcd: Etcd;
+
+uvuTest.before(async () => {
+  if (HAS_ETCD) etcd = await startEtcd(1);
+});
+
+uvuTest.after(() => (HAS_ETCD ? etcd.close() : undefined));
+uvuTest.after.each(killServers);
+
+const HASTE = ['--log-timeout', '3s', '--log-level', 'info', '--log-format', 'text'];
+
+/** Starts a host; `env` is empty for one whose keys are in files, which the log shares. */
+async function start(prefix: string, data: string, env?: Record<string, string>) {
+  const [port] = await freePorts(1);
+  const own = ['--port', `${port}`, '--advertise', `http://127.0.0.1:${port}`];
+  const args = [...own, '--log', etcd.url(prefix), ...HASTE];
+  return startServer({ data, args, ownKeys: true, ...(env !== undefined && { env }) });
+}
+
+/** A host that is ready, over a log that does not keep its first change sets. */
+async function startOld(prefix: string, data: string): Promise<TestServer> {
+  const old = await start(prefix, data);
+  await ready(old);
+  for (const name of ['one', 'two', 'three']) await send(old, 'POST', '/books/', book(name));
+  const client = new EtcdClient({ endpoints: etcd.endpoints, prefix: `/${prefix}/` });
+  await new EtcdLog(client).trim(3);
+  return old;
+}
+
+/** The answer to `/readyz`. */
+async function readiness({ url }: TestServer): Promise<{ status: number; text: string }> {
+  const answer = await fetch(`${url}/readyz`);
+  return { status: answer.status, text: await answer.text() };
+}
+
+/** @throws what a host has said that ends instead. */
+async function ready(server: TestServer): Promise<void> {
+  await until('the host is ready', async () => {
+    if (server.child.exitCode !== null) throw new Error(`it has ended: ${server.said()}`);
+    return (await readiness(server)).status === 200;
+  });
+}
+
+async function backupOf(data: string): Promise<string> {
+  const path = join(temporaryDirectory(), 'backup.json');
+  const { status, stderr } = await runCommand(['backup', path, '--data', data]);
+  assert.is(status, 0, stderr);
+  return readFileSync(path, 'utf8');
+}
+
+const book = (name: string) => ({ body: { name, pub_date: '2026-11-22' } });
+
+test('a host with an empty directory takes its base from another one, once there is one', async () => {
+  const data = temporaryDirectory();
+  let old = await startOld('shop', data);
+  // All other hosts are down. An orderly stop ends their signs of life at once.
+  await old.stop();
+  const empty = temporaryDirectory();
+  const young = await start('shop', empty);
+  const { status, text } = await readiness(young);
+  assert.is(status, 503);
+  assert.match(text, /takes a base from another host \(0 %\)/);
+  assert.is((await fetch(`${young.url}/healthz`)).status, 200);
+  const read = await send(young, 'GET', '/books/1/', { undescribed: 'there is no catalog yet' });
+  assert.is(read.status, 503);
+  await until('it says what it waits for', () =>
+    young.said().includes('no other host with --advertise has given a sign of life'),
+  );
+
+  old = await start('shop', data);
+  await ready(old);
+  await ready(young);
+  assert.match(young.said(), /took a base of \d+ bytes as of change set 3/);
+  assert.is((await send(young, 'GET', '/books/1/')).json.name, 'one');
+  const written = await send(young, 'POST', '/books/', book('four'));
+  assert.is(written.status, 201);
+  await until('the old host has it', async () => {
+    return (await send(old, 'GET', `/books/${written.json.id}/`)).status === 200;
+  });
+  assert.is(await backupOf(empty), await backupOf(data));
+});
+
+test('a host with other keys gets no base; its directory begins no history of its own', async () => {
+  await startOld('keys', temporaryDirectory());
+  const data = temporaryDirectory();
+  const stranger = await start('keys', data, { CATALOG_JWT_SECRET: SECRET });
+  await until('it says why', () => stranger.said().includes('have the same CATALOG_JWT_SECRET'));
+  assert.is((await readiness(stranger)).status, 503);
+  assert.is((await stranger.stop()).status, 0, 'it ends in order');
+  const alone = await runCommand(['serve', '--data', data, '--port', '0']);
+  assert.is(alone.status, 1);
+  assert.match(alone.stderr, 'only serve --log may write to it');
+});
+
+uvuTest.run();

@@ -1,0 +1,130 @@
+/** spec 15.24: a new host takes its base from another host, and from the next one if that fails. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError, messageOf } from '../../../../src/errors.ts';
+import { baseOfPeers, type Peer } from '../../../../src/hosts/cluster/peer-base.ts';
+import type { Member } from '../../../../src/hosts/cluster/registry.ts';
+import type { ReceivedBase } from '../../../../src/store/hosts/install-base.ts';
+
+const member = (name: string, sequence: number, origin: string | null = `https://${name}`) =>
+  ({ name, origin, sequence, baseBytes: 0 }) satisfies Member;
+
+/** A host that joins; every member is one of those that the test names. */
+function join(rounds = 3) {
+  const ending = new AbortController();
+  const seen = { asked: [] as string[], abandoned: [] as number[], warnings: [] as string[] };
+  const world = {
+    /** Those of each round; the last ones stay. */
+    members: [[]] as (readonly Member[])[],
+    take: async (peer: Peer): Promise<number> => peer.sequence,
+    verify: async (_sequence: number): Promise<void> => {},
+    pauses: 0,
+  };
+  const run = () =>
+    baseOfPeers({
+      async others() {
+        const [now = []] = world.members;
+        if (world.members.length > 1) world.members.shift();
+        return now;
+      },
+      async take(peer) {
+        seen.asked.push(peer.name);
+        const sequence = await world.take(peer);
+        return {
+          sequence,
+          digest: 'd'.repeat(64),
+          install: async () => {},
+          abandon: async () => void seen.abandoned.push(sequence),
+        } satisfies ReceivedBase;
+      },
+      verify: ({ sequence }) => world.verify(sequence),
+      log: { warn: (message) => void seen.warnings.push(message) },
+      backoff: { delay: () => ((world.pauses += 1), 0) },
+      signal: ending.signal,
+      rounds,
+    });
+  return { run, seen, world, end: () => ending.abort() };
+}
+
+const failure = (promise: Promise<unknown>) => promise.then(() => null).catch((error) => error);
+
+test('the host that is furthest is asked first, and one without an address never', async () => {
+  const { run, seen, world } = join();
+  world.members = [[member('a', 7), member('b', 9), member('c', 11, null)]];
+  assert.is((await run())?.sequence, 9);
+  assert.equal(seen.asked, ['b']);
+  assert.equal(seen.warnings, []);
+});
+
+test('if one gives no base, the next one does', async () => {
+  const { run, seen, world } = join();
+  world.members = [[member('a', 7), member('b', 9)]];
+  world.take = async ({ name, sequence }) => {
+    if (name === 'b') throw new Error('https://b has gone silent');
+    return sequence;
+  };
+  assert.is((await run())?.sequence, 7);
+  assert.equal(seen.asked, ['b', 'a']);
+  assert.equal(seen.warnings, ['no base yet: https://b has gone silent']);
+});
+
+test('a base that is no part of the log is not used, and removed', async () => {
+  const { run, seen, world } = join();
+  world.members = [[member('a', 7), member('b', 9)]];
+  world.verify = async (sequence) => {
+    if (sequence === 9) throw new CatalogError('history_differs', 'another history');
+  };
+  assert.is((await run())?.sequence, 7);
+  assert.equal(seen.abandoned, [9]);
+});
+
+test('hosts that start later are found', async () => {
+  const { run, seen, world } = join();
+  world.members = [[], [], [member('a', 7)]];
+  assert.is((await run())?.sequence, 7);
+  assert.equal(seen.warnings, [
+    'no base yet: no other host with --advertise has given a sign of life',
+  ]);
+  assert.is(world.pauses, 2);
+});
+
+test('the attempts are bounded; the error says why, and what to do', async () => {
+  const { run, seen, world } = join(4);
+  world.members = [[member('a', 7)]];
+  world.take = async () => {
+    throw new Error('https://a answered 503');
+  };
+  const error = await failure(run());
+  assert.is((error as CatalogError).code, 'store_missing');
+  assert.match(messageOf(error), /https:\/\/a answered 503\); start another host .* restore/);
+  assert.is(seen.asked.length, 4);
+  assert.is(world.pauses, 3);
+  assert.is(seen.warnings.length, 1, 'the same trouble is reported once');
+});
+
+test('a log that does not answer is asked again', async () => {
+  const { run, seen, world } = join();
+  world.members = [[member('a', 7)]];
+  let isSilent = true;
+  world.verify = async () => {
+    if (isSilent) {
+      isSilent = false;
+      throw new CatalogError('log_unavailable', 'etcd does not answer');
+    }
+  };
+  assert.is((await run())?.sequence, 7);
+  assert.equal(seen.asked, ['a', 'a']);
+});
+
+test('a host that stops has no base, and no failure', async () => {
+  const { run, seen, world, end } = join();
+  world.members = [[member('a', 7), member('b', 6)]];
+  world.take = async () => {
+    end();
+    throw new Error('the connection was ended');
+  };
+  assert.is(await run(), null);
+  assert.equal(seen, { asked: ['a'], abandoned: [], warnings: [] });
+});
+
+test.run();
