@@ -151,8 +151,8 @@ async function compose(
   const { credentials, login, renewals } = await openAccess(data, env, shared, seams);
   const audited = new AuditedStore(store, { now: clock?.now, auditBytes, requireRoom });
   const { imports, close: endImports } = await openImports(options, audited, disk, monitor);
-  const delivers = seams.confirmed === undefined;
-  const changes = await openChanges(data, audited, { disk, version }, monitor, seams, delivers);
+  const delivering = membership?.deliveries ?? (seams.confirmed === undefined ? 'always' : 'never');
+  const changes = await openChanges(data, audited, { disk, version }, monitor, seams, delivering);
   const { role, hosts } = openHosts(options, { store, changes }, { disk, env }, monitor, seams);
   const archive = openArchive(options, store, { disk, env }, monitor, seams);
   const readinessDetails = detailsOf(archive, seams);

@@ -11,6 +11,7 @@ import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports.ts';
 import type { Forward } from '../../http/router.ts';
 import type { Store } from '../../store/store.ts';
 import type { Monitor } from '../catalog-monitor.ts';
+import type { SharedDeliveries } from '../webhooks/duty.ts';
 import { type ClusterSettings, DEFAULT_LOG_TIMEOUT_MS } from './options.ts';
 import { keepClusterSettings } from './settings-file.ts';
 
@@ -29,6 +30,7 @@ interface Host {
 export interface Membership {
   readonly credentials: SharedFiles;
   readonly forwarding: () => Forward | null;
+  readonly deliveries: SharedDeliveries;
   readonly figures: () => Cluster['figures'];
   readonly close: () => Promise<void>;
 }
@@ -57,6 +59,7 @@ export async function joinCluster(
   cluster.follow(store, {
     onStanding: monitor.standing,
     onError: monitor.failed('the host does not take the changes of others'),
+    onUnseen: monitor.failed('the other hosts do not see this one'),
   });
   const { maxImport: maxBody = MAX_IMPORT_BYTES, logTimeout = DEFAULT_LOG_TIMEOUT_MS } = settings;
   const passing = new Passing({
@@ -69,6 +72,12 @@ export async function joinCluster(
   return {
     credentials,
     forwarding: () => passing.forwarding(),
+    deliveries: {
+      term: () => cluster.term,
+      lastSequence: () => cluster.lastSequence(),
+      readOlder: (after) => cluster.read(after),
+      storage: cluster.deliveries(monitor.failed('how far webhooks are is not shared')),
+    },
     figures: () => cluster.figures,
     async close() {
       await credentials.close();

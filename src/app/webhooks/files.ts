@@ -13,7 +13,9 @@ export async function openDeliveryFiles(disk: Disk, data: string): Promise<Deliv
   const pathOf = (id: number) => join(folder, `${id}.json`);
   return {
     load: (id) => disk.read(pathOf(id))?.toString() ?? null,
-    async save(id, text) {
+    // Nobody else delivers.
+    latest: () => Promise.resolve(null),
+    async save(id, { text }) {
       disk.mkdir(folder);
       await withOpen(disk, folder, async (fd) => {
         await writeDurably(disk, pathOf(id), Buffer.from(text), fd);

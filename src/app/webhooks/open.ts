@@ -7,6 +7,7 @@ import type { Send } from '../../resources/webhooks/ports.ts';
 import { type WebhookFigures, Webhooks } from '../../resources/webhooks/webhooks.ts';
 import type { Monitor } from '../catalog-monitor.ts';
 import type { Context } from '../context.ts';
+import { DeliveryDuty, type SharedDeliveries } from './duty.ts';
 import { openDeliveryFiles } from './files.ts';
 import { httpSender } from './sender.ts';
 
@@ -36,9 +37,12 @@ export interface Changes {
   readonly close: () => Promise<void>;
 }
 
+/** Whether this host delivers to webhooks: of those that share a log, one at a time does. */
+type Delivering = 'always' | 'never' | SharedDeliveries;
+
 /**
  * @param data the data directory.
- * @param delivers whether this host is the one that delivers to webhooks.
+ * @throws CatalogError `log_unavailable`; what the disk throws.
  */
 export async function openChanges(
   data: string,
@@ -46,24 +50,38 @@ export async function openChanges(
   { disk, version }: Pick<Context, 'disk' | 'version'>,
   monitor: Monitor,
   { clock, commentMs, retryDelay, send = httpSender(version) }: ChangeSeams,
-  delivers = true,
+  delivering: Delivering = 'always',
 ): Promise<Changes> {
   const source = new ChangeSource(audited.store);
   const feed = new ChangeFeed(source, { commentMs });
+  const files = await openDeliveryFiles(disk, data);
+  const shared = typeof delivering === 'string' ? null : delivering;
+  let duty: DeliveryDuty | null = null;
   const webhooks = new Webhooks({
     audited,
     source,
     secrets: new WebhookKey(data),
-    storage: await openDeliveryFiles(disk, data),
+    storage: shared?.storage ?? files,
+    readOlder: shared?.readOlder,
     send,
+    isOnDuty: () => duty === null || duty.isOn(),
     retryDelay,
     now: clock?.now,
     warn: (message) => monitor.log.warn(message),
     onError: monitor.failed('a webhook goes on, but'),
   });
-  const endDeliveries = () => webhooks.close(DELIVERY_GRACE_MS);
-  if (delivers) await webhooks.start();
-  else await endDeliveries();
+  if (shared !== null) {
+    await shared.storage.offer(files);
+    const onError = monitor.failed('this host is to deliver to webhooks, but');
+    duty = new DeliveryDuty({ shared, webhooks, arrivals: source.arrivals, onError });
+    duty.start();
+  } else if (delivering === 'always') {
+    await webhooks.start();
+  }
+  const endDeliveries = async () => {
+    if (duty === null) await webhooks.stop(DELIVERY_GRACE_MS);
+    else await duty.close(DELIVERY_GRACE_MS);
+  };
   const endWaits = () => source.arrivals.close();
   return {
     feed,

@@ -6,6 +6,7 @@ import type { SharedLog } from '../../store/writer/committer.ts';
 import { endpointsOf, type LogAddress } from './address.ts';
 import { type Certificates, EtcdClient, type Login } from './etcd-client.ts';
 import { EtcdCredentials } from './etcd-credentials.ts';
+import { EtcdDeliveries } from './etcd-deliveries.ts';
 import { EtcdLog } from './etcd-log.ts';
 import type { LogPosition } from '../../store/change-log.ts';
 import { originOf, requireSameHistory } from './joining.ts';
@@ -27,6 +28,8 @@ export interface ClusterOptions {
 export interface ClusterCallbacks {
   readonly onStanding: (standing: Standing) => void;
   readonly onError: (error: unknown) => void;
+  /** Called with what keeps this host from giving a sign of life. */
+  readonly onUnseen: (error: unknown) => void;
 }
 
 export class Cluster {
@@ -67,7 +70,8 @@ export class Cluster {
       origin: this.#origin,
       sequence: () => store.sequence,
       baseBytes: () => store.size.base,
-      isInStep: () => follower.standing === 'in step',
+      standing: () => follower.standing,
+      onError: callbacks.onUnseen,
     });
     this.#follower = follower;
     this.#registry = registry;
@@ -84,6 +88,26 @@ export class Cluster {
     const members = await readMembers(this.#client);
     // A host that was started anew may still be there under the name that it had before.
     return members.filter(({ origin }) => origin === null || origin !== this.#origin);
+  }
+
+  /** See {@link Registry.term}. */
+  get term(): string | null {
+    return this.#registry?.term ?? null;
+  }
+
+  /** The last change set of the log. @throws CatalogError `log_unavailable`. */
+  async lastSequence(): Promise<number> {
+    return (await this.#log.head()).sequence;
+  }
+
+  /** See {@link EtcdLog.read}. */
+  read(after: number): Promise<readonly Uint8Array[]> {
+    return this.#log.read(after);
+  }
+
+  /** How far the deliveries to webhooks are. */
+  deliveries(onError: (error: unknown) => void): EtcdDeliveries {
+    return new EtcdDeliveries({ client: this.#client, onError });
   }
 
   /** The accounts and keys of all hosts, of which a directory has copies. */

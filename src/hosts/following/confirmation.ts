@@ -1,4 +1,4 @@
-/** How long ago the primary has confirmed accounts, keys and revocations (spec 15.12). */
+/** How long ago another side has confirmed something, such as accounts and keys (spec 15.12). */
 import type { Credentials, CredentialSource } from '../../auth/credentials.ts';
 import { CatalogError } from '../../errors.ts';
 

@@ -169,10 +169,10 @@ export const DELIVERIES_PATH: Path = definePath<Row>({
           head: { name: 'DeliveryListHead', description: 'There is something to read.' },
         },
       },
-      run: ({ services, found, mediaType }: RequestContext<Row>) => ({
+      run: async ({ services, found, mediaType }: RequestContext<Row>) => ({
         status: 200,
         headers: { 'Content-Type': mediaType },
-        body: JSON.stringify(services.webhooks.deliveriesOf(found.id)),
+        body: JSON.stringify(await services.webhooks.deliveriesOf(found.id)),
       }),
     }),
   },

@@ -20,6 +20,9 @@ import { GIVE_UP_MS } from './schedule.ts';
 /** Milliseconds between two writes of the state while deliveries succeed. */
 const SAVE_INTERVAL_MS = 1000;
 
+/** Milliseconds after which it looks again whether it is this host that delivers. */
+const OFF_DUTY_DELAY_MS = 1000;
+
 /** Milliseconds after which it goes on if the history cannot be read. */
 const UNREADABLE_DELAY_MS = 60_000;
 
@@ -29,10 +32,14 @@ const GONE = 410;
 /** What all webhooks share. */
 export interface Post {
   readonly store: Pick<Store, 'get' | 'oldest'>;
-  readonly source: ChangeSource;
+  readonly source: Pick<ChangeSource, 'sequence' | 'arrivals'>;
+  /** See {@link ChangeSource.after}. */
+  readonly changesAfter: ChangeSource['after'];
   readonly secrets: Secrets;
   readonly storage: DeliveryStorage;
   readonly send: Send;
+  /** Whether it is this host that delivers; asked before each attempt. */
+  readonly isOnDuty: () => boolean;
   /** Milliseconds to the next attempt, by the number of failures in a row. */
   readonly retryDelay?: ((failures: number) => number) | undefined;
   /** Milliseconds since the epoch. */
@@ -94,7 +101,8 @@ export class Courier {
       const webhook = this.#post.store.get('webhooks', this.#id);
       if (webhook === undefined) return;
       try {
-        if (webhook.active) await this.#advance(webhook, wake);
+        if (!this.#post.isOnDuty()) await pause(OFF_DUTY_DELAY_MS, wake);
+        else if (webhook.active) await this.#advance(webhook, wake);
         else await pause(Number.POSITIVE_INFINITY, wake);
       } catch (error) {
         if (error instanceof CatalogError && error.code === 'history_gone') this.#skip();
@@ -114,7 +122,7 @@ export class Courier {
 
   /** Delivers until a delivery fails, or waits until there is something to deliver. */
   async #advance(webhook: Webhook, wake: AbortSignal): Promise<void> {
-    const { source, now } = this.#post;
+    const { source, now, changesAfter } = this.#post;
     const { state } = this;
     const rest = (state.next ?? 0) - now();
     if (rest > 0) return pause(rest, wake);
@@ -125,7 +133,7 @@ export class Courier {
       if (source.arrivals.closed) await pause(Number.POSITIVE_INFINITY, wake);
       return;
     }
-    for await (const changeSet of source.after(state.position, last)) {
+    for await (const changeSet of changesAfter(state.position, last)) {
       if (wake.aborted || !(await this.#deliver(webhook, changeSet, wake))) return;
       state.position = changeSet.sequence;
       state.messages = 0;
@@ -148,7 +156,8 @@ export class Courier {
 
   /** @returns whether the receiver has taken the message. */
   async #attempt(webhook: Webhook, message: Message): Promise<boolean> {
-    const { onAttempt, now } = this.#post;
+    const { onAttempt, now, isOnDuty } = this.#post;
+    if (!isOnDuty()) return false;
     const outcome = await this.#send(webhook, message);
     if (outcome === null) return false;
     const { status } = outcome;
@@ -224,7 +233,7 @@ export class Courier {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     const { storage, onError } = this.#post;
-    this.#saving = this.#saving.then(() => storage.save(this.#id, this.state.text)).catch(onError);
+    this.#saving = this.#saving.then(() => storage.save(this.#id, this.state)).catch(onError);
   }
 }
 

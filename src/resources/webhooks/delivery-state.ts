@@ -74,13 +74,18 @@ export class DeliveryState {
     return state;
   }
 
-  get text(): string {
-    return JSON.stringify({
+  /** Where the deliveries go on. */
+  get place(): object {
+    return {
       position: this.position,
       failures: this.#failures,
       trying_since: this.#tryingSince,
-      deliveries: this.#deliveries,
-    });
+    };
+  }
+
+  /** All that is kept. */
+  get text(): string {
+    return JSON.stringify({ ...this.place, deliveries: this.#deliveries });
   }
 
   /** The last deliveries, the latest first. */

@@ -20,13 +20,28 @@ export interface OutgoingRequest {
  */
 export type Send = (request: OutgoingRequest) => Promise<number>;
 
+/** How far the deliveries of a webhook are: it changes while they go on. */
+interface LiveState {
+  /** Where they go on: some numbers, as JSON. */
+  readonly place: object;
+  /** The place, and the last deliveries. */
+  readonly text: string;
+}
+
 /** Where the state of deliveries is kept, a text for each webhook. */
 export interface DeliveryStorage {
   /** @returns null if there is none. */
   load(id: number): string | null;
-  save(id: number, text: string): Promise<void>;
+  /** Keeps the state as it is now, or as it is when it is written. */
+  save(id: number, state: LiveState): Promise<void>;
   forget(id: number): Promise<void>;
   ids(): readonly number[];
+  /**
+   * The state of a webhook to which another host delivers, as far as it is kept.
+   *
+   * @throws CatalogError `log_unavailable`.
+   */
+  latest(id: number): Promise<string | null>;
 }
 
 /** Where the secrets of webhooks come from. */

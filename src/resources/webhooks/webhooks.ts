@@ -4,6 +4,8 @@ import { KINDS } from '../../model/kinds.ts';
 import type { InputOf } from '../../model/rows.ts';
 import { inSlices } from '../../slices.ts';
 import type { AuditedStore } from '../audit/audited-store.ts';
+import type { ChangeSource } from '../changes/change-source.ts';
+import { changesAfter, type ReadOlder } from '../changes/older-changes.ts';
 import { type Created, recall, remember, retryOf } from '../idempotency.ts';
 import { parseInput } from '../input.ts';
 import type { Creation, Sender } from '../records.ts';
@@ -28,8 +30,12 @@ export interface WebhookFigures {
   readonly lag: number;
 }
 
-export interface WebhooksOptions extends Omit<Post, 'store' | 'mark' | 'onAttempt' | 'now'> {
+export interface WebhooksOptions
+  extends Omit<Post, 'store' | 'mark' | 'onAttempt' | 'now' | 'source' | 'changesAfter'> {
   readonly audited: AuditedStore;
+  readonly source: ChangeSource;
+  /** Where change sets are found that this host does not keep; nowhere, if left out. */
+  readonly readOlder?: ReadOlder | undefined;
   /** Milliseconds since the epoch; the machine's clock by default. */
   readonly now?: (() => number) | undefined;
 }
@@ -41,14 +47,18 @@ export class Webhooks {
   #removals: Promise<void> = Promise.resolve();
   #delivered = 0;
   #failed = 0;
-  #closed = false;
+  #delivers = false;
 
   constructor(options: WebhooksOptions) {
-    const { audited, now = Date.now } = options;
+    const { audited, source, readOlder, now = Date.now } = options;
     const { store } = audited;
     this.#options = options;
     this.#post = {
       ...options,
+      changesAfter: (sequence, last) =>
+        readOlder === undefined
+          ? source.after(sequence, last)
+          : changesAfter(source, readOlder, sequence, last),
       now,
       store,
       mark: (id, change) => this.#mark(id, change),
@@ -66,16 +76,18 @@ export class Webhooks {
     });
   }
 
-  /** Takes the deliveries up where an earlier process left them. */
+  /** Takes the deliveries up where an earlier process, or another host, has left them. */
   async start(): Promise<void> {
     const { storage, audited } = this.#options;
     const { store } = audited;
+    this.#delivers = true;
     for (const id of storage.ids()) {
       if (store.get('webhooks', id) === undefined) await storage.forget(id);
     }
     for (const id of store.ids('webhooks')) {
       const webhook = store.get('webhooks', id);
-      if (webhook !== undefined) this.#begin(webhook, this.#stateOf(webhook));
+      if (webhook === undefined || this.#couriers.has(id)) continue;
+      this.#begin(webhook, this.#stateOf(webhook));
     }
   }
 
@@ -116,9 +128,16 @@ export class Webhooks {
     return { ...creation, text: this.#withSecret(creation, key) };
   }
 
-  /** The last deliveries of a webhook, the latest first; none of one that is just being created. */
-  deliveriesOf(id: number): readonly Delivery[] {
-    return this.#couriers.get(id)?.state.deliveries ?? [];
+  /**
+   * The last deliveries of a webhook, the latest first; none of one that is just being created.
+   *
+   * @throws CatalogError `log_unavailable` if another host delivers, and what it keeps is not there.
+   */
+  async deliveriesOf(id: number): Promise<readonly Delivery[]> {
+    const courier = this.#couriers.get(id);
+    if (courier !== undefined) return courier.state.deliveries;
+    const text = await this.#options.storage.latest(id);
+    return (text === null ? null : DeliveryState.parse(text))?.deliveries ?? [];
   }
 
   get figures(): WebhookFigures {
@@ -133,11 +152,12 @@ export class Webhooks {
     return { delivered: this.#delivered, failed: this.#failed, failing, lag };
   }
 
-  /** Ends the deliveries. @param grace milliseconds for the requests under way. */
-  async close(grace: number): Promise<void> {
-    this.#closed = true;
+  /** Ends the deliveries, until {@link start}. @param grace milliseconds for requests under way. */
+  async stop(grace: number): Promise<void> {
+    this.#delivers = false;
     await Promise.all([...this.#couriers.values()].map((courier) => courier.stop(grace)));
     await this.#removals;
+    this.#couriers.clear();
   }
 
   /** Adds the secret, which is kept nowhere, to the object of a new webhook. */
@@ -148,7 +168,7 @@ export class Webhooks {
   }
 
   #follow(id: number, before: Webhook | null, after: Webhook | null): void {
-    if (this.#closed) return;
+    if (!this.#delivers) return;
     const courier = this.#couriers.get(id);
     if (after === null) {
       this.#couriers.delete(id);
@@ -168,7 +188,7 @@ export class Webhooks {
   }
 
   #begin({ id }: Webhook, state: DeliveryState): void {
-    if (this.#closed) return;
+    if (!this.#delivers) return;
     const courier = new Courier(this.#post, id, state);
     this.#couriers.set(id, courier);
     courier.start();

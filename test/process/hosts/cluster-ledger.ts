@@ -36,6 +36,10 @@ export class Host {
     await this.#server?.kill();
   }
 
+  async stop(): Promise<void> {
+    await this.#server?.stop();
+  }
+
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
     this.#server?.child.kill(signal);
   }

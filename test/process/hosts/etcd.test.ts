@@ -167,7 +167,8 @@ test('hosts know each other, and one of them takes the writes', async () => {
       origin,
       sequence: () => 7,
       baseBytes: () => 4096,
-      isInStep: () => true,
+      standing: () => 'in step',
+      onError: (error) => assert.unreachable(messageOf(error)),
     });
   const one = member('one', 'http://127.0.0.1:1');
   await until('the first is the writer', () => one.isWriter);

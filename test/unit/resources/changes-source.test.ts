@@ -1,9 +1,12 @@
 /** Waiting for change sets, and reading them from memory and from the history. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../src/errors.ts';
 import { Arrivals } from '../../../src/resources/changes/arrivals.ts';
 import { ChangeSource } from '../../../src/resources/changes/change-source.ts';
+import { changesAfter } from '../../../src/resources/changes/older-changes.ts';
 import type { ChangeSet } from '../../../src/store/change-set.ts';
+import { encodeChangeSet } from '../../../src/store/files/change-set.ts';
 import type { CommitListener } from '../../../src/store/writer/local-commits.ts';
 
 test('who waits is answered by the change set, by the end of the time, by a signal or by the close', async () => {
@@ -56,6 +59,36 @@ test('recent change sets come from memory, older ones from the history, in order
   assert.equal(read, [1, 2, 3]);
   assert.equal(await seen(1, 2), [2]);
   assert.equal(await seen(6, 6), []);
+});
+
+test('what this host never had is read where it is kept, up to the last that is asked for', async () => {
+  const encoded = [1, 2, 3, 4, 5].map((sequence) => {
+    const rest = { previous: 'a'.repeat(64), time: '2026-01-01T00:00:00.000Z', last_ids: {} };
+    return encodeChangeSet({ sequence, ...rest, put: {}, delete: {} });
+  });
+  const source = {
+    async *after(sequence: number, last: number) {
+      if (sequence < 4) throw new CatalogError('history_gone', 'this host began with a base');
+      for (let at = sequence + 1; at <= last; at += 1) yield changeSet(at);
+    },
+  };
+  const asked: number[] = [];
+  const readOlder = async (after: number) => {
+    asked.push(after);
+    if (after === 0) throw new CatalogError('history_gone', 'nobody keeps it');
+    return encoded.slice(after, after + 2).map(({ bytes }) => bytes);
+  };
+  const seen = async (after: number, last: number) =>
+    (await Array.fromAsync(changesAfter(source, readOlder, after, last))).map(
+      ({ sequence }) => sequence,
+    );
+  assert.equal(await seen(1, 5), [2, 3, 4, 5]);
+  assert.equal(asked, [1, 3]);
+  assert.equal(await seen(1, 2), [2]);
+  assert.equal(await seen(4, 6), [5, 6]);
+  assert.equal(asked, [1, 3, 1], 'what this host keeps is not asked for');
+  const error = await seen(0, 5).catch((failure: unknown) => failure);
+  assert.is((error as CatalogError).code, 'history_gone');
 });
 
 test.run();

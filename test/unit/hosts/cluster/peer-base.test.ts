@@ -7,7 +7,7 @@ import type { Member } from '../../../../src/hosts/cluster/registry.ts';
 import type { ReceivedBase } from '../../../../src/store/hosts/install-base.ts';
 
 const member = (name: string, sequence: number, origin: string | null = `https://${name}`) =>
-  ({ name, origin, sequence, baseBytes: 0 }) satisfies Member;
+  ({ name, origin, sequence, baseBytes: 0, isInStep: true }) satisfies Member;
 
 /** A host that joins; every member is one of those that the test names. */
 function join(rounds = 3) {

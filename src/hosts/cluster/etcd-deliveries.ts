@@ -1,0 +1,269 @@
+/**
+ * How far the deliveries to webhooks are, in etcd, so that another host can take them over:
+ *
+ *     deliveries/places       JSON: where the deliveries of each webhook go on, by its id
+ *     deliveries/states/17    JSON: the same and the last deliveries of webhook 17, some time ago
+ *
+ * Invariants:
+ * 1. Everything is written under the term of the writer (registry.ts): a host that is not the writer
+ *    any more, and does not know it, changes nothing.
+ * 2. While deliveries succeed, the places are written once a second, all together, and with them at
+ *    most one state; each state at most once a minute. With 100 webhooks that is below 150 KB/s.
+ * 3. A place that is kept never passes a change set that was not delivered.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import * as v from 'valibot';
+import { CatalogError } from '../../errors.ts';
+import type { EtcdClient } from './etcd-client.ts';
+import { type Operation, transact } from './etcd-keys.ts';
+import { WRITER } from './registry.ts';
+
+const PLACES = 'deliveries/places';
+const [STATES, STATES_END] = ['deliveries/states/', 'deliveries/states0'];
+
+/** Milliseconds between two writes. */
+const WRITE_MS = 1000;
+
+/** Milliseconds between two writes of the state of one webhook. */
+const STATE_MS = 60_000;
+
+/** Milliseconds in which the states are written when the deliveries of this host end. */
+const CLOSE_MS = 2000;
+
+/** States of one step of reading: each has up to 130 KB. */
+const READ_LIMIT = 8;
+
+/** See `LiveState` of the webhooks. */
+interface LiveState {
+  readonly place: object;
+  readonly text: string;
+}
+
+/** The states of a host that delivered alone. */
+interface OwnStates {
+  ids(): readonly number[];
+  load(id: number): string | null;
+}
+
+interface Options {
+  readonly client: EtcdClient;
+  /** Called with the first of several failures in a row. What is not written is written later. */
+  readonly onError: (error: unknown) => void;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
+}
+
+const placesShape = v.record(
+  v.pipe(v.string(), v.regex(/^\d{1,15}$/)),
+  v.record(v.string(), v.unknown()),
+);
+
+export class EtcdDeliveries {
+  readonly #options: Options;
+  readonly #now: () => number;
+  /** Null while this host does not deliver. */
+  #term: string | null = null;
+  #places = new Map<number, object>();
+  /** What was there at {@link open}. */
+  #states = new Map<number, string>();
+  /** Whose place, and whose state, is to be written. */
+  readonly #newPlaces = new Map<number, LiveState>();
+  readonly #newStates = new Map<number, LiveState>();
+  /** When the state of each webhook was written, by the clock. */
+  readonly #written = new Map<number, number>();
+  #isChanged = false;
+  #isFailing = false;
+  #closing = new AbortController();
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#now = options.now ?? performance.now.bind(performance);
+  }
+
+  /**
+   * Shares the states of the first host, which delivered alone until now.
+   *
+   * @throws CatalogError `log_unavailable`.
+   */
+  async offer(own: OwnStates): Promise<void> {
+    const { client } = this.#options;
+    const { found } = await transact(client, [], [{ get: PLACES }]);
+    if (found[0]?.[0] !== undefined) return;
+    const absent = [{ key: PLACES, revision: '0' }];
+    for (const id of own.ids()) {
+      const value = own.load(id);
+      if (value !== null) await transact(client, absent, [{ put: stateKey(id), value }]);
+    }
+    // Only now: the places say that the states are whole.
+    await transact(client, absent, [{ put: PLACES, value: '{}' }]);
+  }
+
+  /**
+   * Reads where the deliveries go on. From now on this host writes that.
+   *
+   * @param term see {@link Registry.term}.
+   * @throws CatalogError `log_unavailable`, `store_damaged`.
+   */
+  async open(term: string): Promise<void> {
+    const { client } = this.#options;
+    const states = new Map<number, string>();
+    for (let from = STATES; ; ) {
+      const range = { get: from, end: STATES_END, limit: READ_LIMIT };
+      const [kvs = []] = (await transact(client, [], [range])).found;
+      for (const { key, value } of kvs) states.set(idOf(key), value.toString());
+      const last = kvs.at(-1);
+      if (last === undefined || kvs.length < READ_LIMIT) break;
+      from = `${last.key}\0`;
+    }
+    const { found } = await transact(client, [], [{ get: PLACES }]);
+    this.#places = placesIn(found[0]?.[0]?.value);
+    this.#states = states;
+    this.#newPlaces.clear();
+    this.#newStates.clear();
+    this.#written.clear();
+    this.#isChanged = false;
+    this.#term = term;
+    this.#closing = new AbortController();
+    this.#writing = this.#writeUntilClosed(this.#closing.signal);
+  }
+
+  /** Writes what is not written yet. From now on this host writes nothing. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#writing;
+    const deadline = this.#now() + CLOSE_MS;
+    do await this.#write(Number.POSITIVE_INFINITY);
+    while (this.#isBehind && this.#now() < deadline);
+    this.#term = null;
+  }
+
+  load(id: number): string | null {
+    return merged(this.#places.get(id), this.#states.get(id));
+  }
+
+  ids(): readonly number[] {
+    return [...new Set([...this.#places.keys(), ...this.#states.keys()])];
+  }
+
+  /** Keeps the state as it is when it is written, within about a second. */
+  save(id: number, state: LiveState): Promise<void> {
+    this.#newPlaces.set(id, state);
+    this.#newStates.set(id, state);
+    this.#isChanged = true;
+    return Promise.resolve();
+  }
+
+  /** @throws CatalogError `log_unavailable`. */
+  async forget(id: number): Promise<void> {
+    for (const map of [this.#newPlaces, this.#newStates, this.#places, this.#states]) {
+      map.delete(id);
+    }
+    this.#written.delete(id);
+    this.#isChanged = true;
+    if (this.#term === null) return;
+    const fence = [{ key: WRITER, revision: this.#term }];
+    await transact(this.#options.client, fence, [{ remove: stateKey(id) }]);
+  }
+
+  /** @throws CatalogError `log_unavailable`, `store_damaged`. */
+  async latest(id: number): Promise<string | null> {
+    const gets = [{ get: PLACES }, { get: stateKey(id) }];
+    const { found } = await transact(this.#options.client, [], gets);
+    const places = placesIn(found[0]?.[0]?.value);
+    return merged(places.get(id), found[1]?.[0]?.value.toString());
+  }
+
+  /** Whether there are states that this host may write. */
+  get #isBehind(): boolean {
+    return this.#term !== null && this.#newStates.size > 0 && !this.#isFailing;
+  }
+
+  async #writeUntilClosed(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await pause(WRITE_MS, undefined, { signal }).catch(() => {});
+      if (!signal.aborted) await this.#write(this.#now() - STATE_MS);
+    }
+  }
+
+  /**
+   * Writes the places if one has changed, and the state that has waited longest.
+   *
+   * @param before a state that was written after this time waits.
+   */
+  async #write(before: number): Promise<void> {
+    const due = this.#due(before);
+    if (this.#term === null || (!this.#isChanged && due === null)) return;
+    for (const [id, { place }] of this.#newPlaces) this.#places.set(id, place);
+    this.#newPlaces.clear();
+    this.#isChanged = false;
+    // What is saved while this is on its way is written with the next one.
+    if (due !== null) this.#newStates.delete(due.id);
+    const places = JSON.stringify(Object.fromEntries(this.#places));
+    const puts: Operation[] = [{ put: PLACES, value: places }];
+    if (due !== null) puts.push({ put: stateKey(due.id), value: due.state.text });
+    try {
+      const fence = [{ key: WRITER, revision: this.#term }];
+      const { succeeded } = await transact(this.#options.client, fence, puts);
+      this.#isFailing = false;
+      if (due !== null) this.#written.set(due.id, this.#now());
+      // Another host is the writer now, and goes on from what was written before.
+      if (!succeeded) this.#term = null;
+    } catch (error) {
+      this.#isChanged = true;
+      if (due !== null) this.#newStates.set(due.id, due.state);
+      if (!this.#isFailing) this.#options.onError(error);
+      this.#isFailing = true;
+    }
+  }
+
+  #due(before: number): { readonly id: number; readonly state: LiveState } | null {
+    let due: { readonly id: number; readonly state: LiveState } | null = null;
+    let oldest = before;
+    for (const [id, state] of this.#newStates) {
+      const written = this.#written.get(id) ?? Number.NEGATIVE_INFINITY;
+      if (written > oldest) continue;
+      due = { id, state };
+      oldest = written;
+    }
+    return due;
+  }
+}
+
+function stateKey(id: number): string {
+  return `${STATES}${id}`;
+}
+
+function idOf(key: string): number {
+  return Number(key.slice(STATES.length));
+}
+
+/** The state with the place, which is newer. */
+function merged(place: object | undefined, state: string | undefined): string | null {
+  if (place === undefined) return state ?? null;
+  return JSON.stringify({ deliveries: [], ...parsed(state), ...place });
+}
+
+/** @returns nothing if it is not JSON: the place is enough to go on. */
+function parsed(state = '{}'): object {
+  try {
+    return Object(JSON.parse(state)) as object;
+  } catch {
+    return {};
+  }
+}
+
+/** @throws CatalogError `store_damaged`. */
+function placesIn(value: Buffer | undefined): Map<number, object> {
+  if (value === undefined) return new Map();
+  try {
+    const places = v.parse(placesShape, JSON.parse(value.toString()));
+    return new Map(Object.entries(places).map(([id, place]) => [Number(id), place]));
+  } catch (cause) {
+    throw new CatalogError(
+      'store_damaged',
+      `the key ${PLACES} of the log is not one of deliveries to webhooks; put back what it was, or remove it: webhooks then go on from where they were up to minutes ago`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * Change sets that this host does not keep, or never had because it began with a base of another
+ * host: those that share a log find them there.
+ */
+import { CatalogError } from '../../errors.ts';
+import type { ChangeSet } from '../../store/change-set.ts';
+import { decodeNextBeside } from '../../store/files/change-set-parts.ts';
+import type { ChangeSource } from './change-source.ts';
+
+/**
+ * Reads the change sets after a sequence as they are stored: some, in order.
+ *
+ * @throws CatalogError `history_gone` if they are not kept there either; what the network throws.
+ */
+export type ReadOlder = (after: number) => Promise<readonly Uint8Array[]>;
+
+/**
+ * The change sets after a sequence, up to and including `last`: from this host, and otherwise from
+ * where `readOlder` finds them.
+ *
+ * @throws CatalogError `history_gone` if nobody keeps them; as {@link ChangeSource.after}.
+ */
+export async function* changesAfter(
+  source: Pick<ChangeSource, 'after'>,
+  readOlder: ReadOlder,
+  sequence: number,
+  last: number,
+): AsyncGenerator<ChangeSet, void, void> {
+  let at = sequence;
+  try {
+    for await (const changeSet of source.after(at, last)) {
+      at = changeSet.sequence;
+      yield changeSet;
+    }
+    return;
+  } catch (error) {
+    if (!(error instanceof CatalogError) || error.code !== 'history_gone') throw error;
+  }
+  while (at < last) {
+    const read = await readOlder(at);
+    if (read.length === 0) return;
+    for (const bytes of read.slice(0, last - at)) {
+      const path = `change set ${at + 1} of the log`;
+      yield await decodeNextBeside(path, Buffer.from(bytes), at + 1, null);
+      at += 1;
+    }
+  }
+}

@@ -1,0 +1,107 @@
+/** Webhooks of hosts that share a log: one host delivers, and another one after it (spec 15.28). */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import { test as uvuTest } from 'uvu';
+import * as assert from 'uvu/assert';
+import { make } from '../../support/catalog.ts';
+import { send } from '../../support/client.ts';
+import { type Etcd, freePorts, HAS_ETCD, startEtcd } from '../../support/etcd.ts';
+import { killServers } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
+import { Host } from './cluster-ledger.ts';
+
+// Without etcd (Debian: etcd-server) these are skipped.
+const test = HAS_ETCD ? uvuTest : uvuTest.skip;
+
+/** What the receiver has verified, in order. */
+const received: { readonly id: string; readonly name: string }[] = [];
+let secret = '';
+
+const receiver = createServer((incoming, outgoing) => {
+  let body = '';
+  incoming.setEncoding('utf8').on('data', (chunk) => (body += chunk));
+  incoming.on('end', () => {
+    const headers = incoming.headers as Record<string, string>;
+    const { data } = new Webhook(secret).verify(body, headers) as {
+      data: { after: { name: string } }[];
+    };
+    received.push({ id: headers['webhook-id'] ?? '', name: data[0]?.after.name ?? '' });
+    outgoing.writeHead(204).end();
+  });
+});
+
+let etcd: Etcd;
+
+uvuTest.before(async () => {
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  if (HAS_ETCD) etcd = await startEtcd(1);
+});
+
+uvuTest.after(async () => {
+  await killServers();
+  receiver.closeAllConnections();
+  receiver.close();
+  if (HAS_ETCD) await etcd.close();
+});
+
+/** Creates a brand; again while its host cannot say that it did. */
+async function create(host: Host, name: string): Promise<void> {
+  await until(`${name} is created`, async () => {
+    const { status } = await send(host, 'POST', '/admin/brands/', {
+      body: { name },
+      headers: { 'Idempotency-Key': name },
+      undescribed: 'the writer was killed',
+    });
+    return status === 201;
+  });
+}
+
+const names = () => received.map(({ name }) => name);
+
+/** Those that had not been received before, each once, as a receiver takes them that drops ids. */
+function newIn(later: typeof received, earlier: typeof received): string[] {
+  const seen = new Set(earlier.map(({ id }) => id));
+  return later.flatMap(({ id, name }) => {
+    if (seen.has(id)) return [];
+    seen.add(id);
+    return [name];
+  });
+}
+
+test('one host delivers; when it is lost another one goes on, in order, with every change', async () => {
+  const [first, second] = (await freePorts(2)).map((port) => new Host(etcd, port)) as [Host, Host];
+  await first.start();
+  await first.ready();
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  ({ secret } = await make(first, '/admin/webhooks/', { url, resources: ['brands'] }));
+  await create(first, 'A');
+  await until('the first host delivers', () => received.length === 1);
+  await second.start();
+  await second.ready();
+  for (const name of ['B', 'C']) await create(first, name);
+  for (const name of ['D', 'E']) await create(second, name);
+  await until('all of them arrive', () => names().includes('E'));
+  for (const host of [first, second]) {
+    const list = () => send(host, 'GET', '/admin/webhooks/1/deliveries/');
+    await until('a host has the list', async () => (await list()).json.length === 5);
+  }
+  assert.equal(names(), ['A', 'B', 'C', 'D', 'E'], 'none comes twice from two hosts');
+
+  await first.kill();
+  for (const name of ['F', 'G', 'H']) await create(second, name);
+  await until('the second host has taken over', () => names().includes('H'));
+  const [earlier, later] = [received.slice(0, 5), received.slice(5)];
+  assert.equal(newIn(later, earlier), ['F', 'G', 'H']);
+
+  // An orderly stop of the one that delivers hands over exactly where it has ended.
+  await first.start();
+  await first.ready();
+  const { length } = received;
+  await second.stop();
+  await create(first, 'I');
+  await until('the first host delivers again', () => received.length > length);
+  assert.equal(names().slice(length), ['I']);
+});
+
+uvuTest.run();

@@ -1,0 +1,94 @@
+/** spec 15.28: a host delivers while it is the writer, and at no other time. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { DeliveryDuty } from '../../../../src/app/webhooks/duty.ts';
+import { messageOf } from '../../../../src/errors.ts';
+import { until } from '../../../support/until.ts';
+
+function open() {
+  const world = { term: null as string | null, last: 5, has: 5, failure: null as unknown };
+  const seen: string[] = [];
+  const errors: string[] = [];
+  const duty: DeliveryDuty = new DeliveryDuty({
+    shared: {
+      term: () => world.term,
+      lastSequence: async () => world.last,
+      storage: {
+        async open(term) {
+          seen.push(`open ${term}`);
+          if (world.failure !== null) throw world.failure;
+        },
+        close: async () => void seen.push('close'),
+      },
+    },
+    webhooks: {
+      start: async () => void seen.push(duty.isOn() ? 'start' : 'start off duty'),
+      stop: async (grace) => void seen.push(`stop ${grace}`),
+    },
+    arrivals: { past: async (after) => world.has > after },
+    onError: (error) => void errors.push(messageOf(error)),
+    intervalMs: 1,
+  });
+  duty.start();
+  const told = (length: number) => until(`${length} things are seen`, () => seen.length >= length);
+  return { duty, world, seen, errors, told };
+}
+
+test('a host that becomes the writer reads where deliveries are, and delivers', async () => {
+  const { duty, world, seen, told } = open();
+  assert.not.ok(duty.isOn());
+  world.term = '7';
+  await told(2);
+  assert.ok(duty.isOn());
+  await duty.close(2000);
+  assert.equal(seen, ['open 7', 'start', 'stop 2000', 'close']);
+});
+
+test('what is on its way has no time left when the term ends, and nothing more is sent', async () => {
+  const { duty, world, seen, told } = open();
+  world.term = '7';
+  await told(2);
+  world.term = null;
+  assert.not.ok(duty.isOn(), 'at once');
+  await told(4);
+  assert.equal(seen.slice(2), ['stop 0', 'close']);
+  await duty.close(2000);
+  assert.is(seen.length, 4);
+});
+
+test('in another term it begins anew, because another host may have delivered between', async () => {
+  const { duty, world, seen, told } = open();
+  world.term = '7';
+  await told(2);
+  world.term = '9';
+  assert.not.ok(duty.isOn());
+  await told(6);
+  assert.equal(seen.slice(2), ['stop 0', 'close', 'open 9', 'start']);
+  await duty.close(0);
+});
+
+test('it does not begin before it has what the log has', async () => {
+  const { duty, world, seen, errors, told } = open();
+  world.has = 4;
+  world.term = '7';
+  await until('it says so', () => errors.length > 0);
+  assert.equal(seen, []);
+  world.has = 5;
+  await told(2);
+  assert.equal(errors, ['this host lacks change set 5 of the log']);
+  await duty.close(0);
+});
+
+test('a failure is reported once, and tried again', async () => {
+  const { duty, world, seen, errors } = open();
+  world.failure = new Error('etcd does not answer');
+  world.term = '7';
+  await until('it has tried some times', () => seen.length >= 3);
+  assert.equal(errors, ['etcd does not answer']);
+  assert.not.ok(duty.isOn());
+  world.failure = null;
+  await until('it delivers', () => duty.isOn());
+  await duty.close(0);
+});
+
+test.run();

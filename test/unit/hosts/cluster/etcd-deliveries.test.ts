@@ -1,0 +1,151 @@
+/** spec 15.28: what a host that takes deliveries over finds, and how often it is written. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError, messageOf } from '../../../../src/errors.ts';
+import { EtcdDeliveries } from '../../../../src/hosts/cluster/etcd-deliveries.ts';
+import { transact } from '../../../../src/hosts/cluster/etcd-keys.ts';
+import { DeliveryState } from '../../../../src/resources/webhooks/delivery-state.ts';
+import { MemoryEtcd } from '../../../support/memory-etcd.ts';
+
+const message = (sequence: number) => ({ id: `msg_${sequence}`, sequence, changes: 1, body: '{}' });
+
+/** A webhook to which everything up to a change set was delivered. */
+function stateAt(position: number): DeliveryState {
+  const state = new DeliveryState(position);
+  state.delivered(message(position), { status: 204, error: null }, 0);
+  return state;
+}
+
+const positionIn = (text: string | null) => DeliveryState.parse(text ?? '')?.position;
+const listIn = (text: string | null) =>
+  DeliveryState.parse(text ?? '')?.deliveries.map(({ sequence }) => sequence);
+
+/** Hosts over one etcd; each call makes another one the writer. */
+function world() {
+  const client = new MemoryEtcd();
+  const errors: string[] = [];
+  const writer = async (name: string): Promise<string> => {
+    const steps = [{ put: 'writer', value: name }, { get: 'writer' }];
+    return (await transact(client, [], steps)).found[1]?.[0]?.revision ?? '';
+  };
+  const host = () =>
+    new EtcdDeliveries({ client, onError: (error) => void errors.push(messageOf(error)) });
+  return { client, errors, writer, host };
+}
+
+test('the next host goes on where the last one has ended, and has its list', async () => {
+  const { writer, host } = world();
+  const [one, two] = [host(), host()];
+  await one.open(await writer('one'));
+  assert.equal(one.ids(), []);
+  for (let id = 1; id <= 20; id += 1) await one.save(id, stateAt(40 + id));
+  await one.close();
+  await two.open(await writer('two'));
+  assert.is(two.ids().length, 20);
+  assert.is(positionIn(two.load(17)), 57);
+  assert.equal(listIn(two.load(17)), [57]);
+  assert.is(two.load(21), null);
+  await two.close();
+});
+
+test('a host that is not the writer any more, and does not know it, changes nothing', async () => {
+  const { writer, host } = world();
+  const [one, two] = [host(), host()];
+  await one.open(await writer('one'));
+  await two.open(await writer('two'));
+  await two.save(1, stateAt(9));
+  await two.close();
+  await one.save(1, stateAt(7));
+  await one.close();
+  assert.is(positionIn(await host().latest(1)), 9);
+});
+
+test('the place is written as it is then, the list once a minute; both at the end', async () => {
+  const { client, writer, host } = world();
+  const one = host();
+  await one.open(await writer('one'));
+  const before = client.writes;
+  const state = stateAt(1);
+  for (let position = 1; position <= 500; position += 1) {
+    state.position = position;
+    await one.save(1, state);
+  }
+  assert.is(client.writes, before, 'a save is not a write');
+  while (client.writes === before) await pause(5);
+  assert.is(positionIn(await host().latest(1)), 500);
+  const first = client.writes;
+  state.delivered(message(501), { status: 204, error: null }, 0);
+  state.position = 501;
+  await one.save(1, state);
+  while (client.writes === first) await pause(5);
+  assert.is(positionIn(await host().latest(1)), 501);
+  assert.equal(listIn(await host().latest(1)), [1], 'the list waits');
+  await one.close();
+  assert.equal(listIn(await host().latest(1)), [501, 1]);
+  assert.is(client.writes - before, 3);
+});
+
+test('while etcd is silent nothing is lost, and it is reported once', async () => {
+  const { client, errors, writer, host } = world();
+  const one = host();
+  await one.open(await writer('one'));
+  client.isSilent = true;
+  await one.save(1, stateAt(5));
+  while (errors.length === 0) await pause(5);
+  await one.save(1, stateAt(6));
+  client.isSilent = false;
+  await one.close();
+  assert.is(positionIn(await host().latest(1)), 6);
+  assert.equal(errors, ['etcd does not answer']);
+});
+
+test('the end is bounded while etcd is silent', async () => {
+  const { client, writer, host } = world();
+  const one = host();
+  await one.open(await writer('one'));
+  for (let id = 1; id <= 100; id += 1) await one.save(id, stateAt(5));
+  client.isSilent = true;
+  await one.close();
+  assert.equal(client.values, { writer: 'one' });
+});
+
+test('a webhook that was deleted is forgotten', async () => {
+  const { client, writer, host } = world();
+  const one = host();
+  await one.open(await writer('one'));
+  await one.save(1, stateAt(5));
+  await one.save(2, stateAt(6));
+  await one.close();
+  await one.open(await writer('one'));
+  await one.forget(1);
+  await one.close();
+  assert.is(await host().latest(1), null);
+  assert.is(
+    client.values['deliveries/places'],
+    '{"2":{"position":6,"failures":0,"trying_since":null}}',
+  );
+});
+
+test('the states of a host that was alone are shared once', async () => {
+  const { writer, host } = world();
+  const own = (position: number) => ({ ids: () => [3], load: () => stateAt(position).text });
+  await host().offer(own(8));
+  await host().offer(own(2));
+  const one = host();
+  await one.open(await writer('one'));
+  assert.is(positionIn(one.load(3)), 8);
+  assert.equal(listIn(one.load(3)), [8]);
+  await one.close();
+});
+
+test('places that are not as they were written are said to be', async () => {
+  const { client, writer, host } = world();
+  await transact(client, [], [{ put: 'deliveries/places', value: '[1]' }]);
+  const error = await host()
+    .open(await writer('one'))
+    .catch((failure: unknown) => failure);
+  assert.is((error as CatalogError).code, 'store_damaged');
+});
+
+test.run();

@@ -1,0 +1,106 @@
+/** spec 15.26, 15.28: who is the writer, and for how long a host may count on being it. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { messageOf } from '../../../../src/errors.ts';
+import type { Standing } from '../../../../src/hosts/cluster/log-follower.ts';
+import { Registry } from '../../../../src/hosts/cluster/registry.ts';
+import { MemoryEtcd } from '../../../support/memory-etcd.ts';
+import { until } from '../../../support/until.ts';
+
+function world() {
+  const client = new MemoryEtcd();
+  const clock = { monotonic: 0, wall: 0 };
+  const registries: Registry[] = [];
+  const errors: string[] = [];
+  const member = (name: string, origin: string | null = `http://${name}`) => {
+    const host = { standing: 'in step' as Standing };
+    const registry = new Registry({
+      client,
+      name,
+      origin,
+      sequence: () => 1,
+      baseBytes: () => 1,
+      standing: () => host.standing,
+      onError: (error) => void errors.push(messageOf(error)),
+      beatMs: 2,
+      now: () => clock.monotonic,
+      clocks: () => ({ ...clock }),
+    });
+    registries.push(registry);
+    return Object.assign(host, { registry });
+  };
+  const close = () => Promise.all(registries.map((registry) => registry.close()));
+  return { client, clock, errors, member, close };
+}
+
+test('a host that is alone writes, also without an address', async () => {
+  const { member, close } = world();
+  const { registry } = member('a', null);
+  await until('it is the writer', () => registry.term !== null);
+  assert.is(registry.writerOrigin, null);
+  await close();
+});
+
+test('a host without an address leaves the writing to one that has an address', async () => {
+  const { member, close } = world();
+  const a = member('a', null);
+  await until('the first one writes', () => a.registry.term !== null);
+  const b = member('b');
+  await until('the second one does', () => b.registry.term !== null);
+  await until('the first one knows', () => a.registry.writerOrigin === 'http://b');
+  assert.is(a.registry.term, null);
+  b.standing = 'stopped';
+  await until('the second one cannot go on', () => a.registry.term !== null);
+  await close();
+});
+
+test('a host that cannot go on with the log gives the writing up; one that is late does not', async () => {
+  const { client, member, close } = world();
+  const a = member('a');
+  await until('the first one writes', () => a.registry.term !== null);
+  const b = member('b');
+  await until('both are there', () => a.registry.members.length === 2);
+  const { term } = a.registry;
+  a.standing = 'silent';
+  const { writes } = client;
+  await until('there were some beats', () => client.writes > writes + 6);
+  assert.is(a.registry.term, term);
+  a.standing = 'stopped';
+  await until('the second one writes', () => b.registry.term !== null);
+  assert.is(a.registry.term, null);
+  await close();
+});
+
+test('a host does not count on its lease for the last two seconds of it', async () => {
+  const { client, clock, errors, member, close } = world();
+  const { registry } = member('a');
+  await until('it is the writer', () => registry.term !== null);
+  client.isSilent = true;
+  await until('its sign of life is not answered', () => errors.length > 0);
+  const { writes } = client;
+  clock.monotonic = 13_000;
+  assert.ok(registry.term !== null);
+  clock.monotonic += 1;
+  assert.is(registry.term, null);
+  clock.monotonic = 5000;
+  assert.ok(registry.term !== null);
+  clock.wall = 13_001;
+  assert.is(registry.term, null, 'the machine has slept');
+  client.isSilent = false;
+  await until('it is answered again', () => registry.term !== null);
+  assert.ok(client.writes > writes);
+  assert.equal(errors, ['etcd does not answer'], 'reported once');
+  await close();
+});
+
+test('a host that has lost its lease has another term, although nobody else wrote', async () => {
+  const { client, member, close } = world();
+  const { registry } = member('a');
+  await until('it is the writer', () => registry.term !== null);
+  const { term } = registry;
+  client.endLeases();
+  await until('it is the writer again', () => ![null, term].includes(registry.term));
+  await close();
+});
+
+test.run();
