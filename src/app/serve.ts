@@ -48,7 +48,7 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   else if (replica === null) await open();
   else await replica.begin();
   // There may be no catalog yet, and no directory.
-  context.disk.mkdir(options.data);
+  if (current.catalog === null) context.disk.mkdir(options.data);
   takePrecautions(options.data, operation.log);
   const server = await listen(options, context, operation, current, pool);
   await operation.open({

@@ -378,7 +378,7 @@ const READER = `
 
 /** Another process that reads all the while. */
 function startReader(directory: string, sum: number) {
-  const module = join(ROOT, 'src', 'store', 'store.ts');
+  const module = join(ROOT, 'src', 'store', 'directory.ts');
   const child = spawn(process.execPath, ['-e', READER, module, directory, `${sum}`], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
