@@ -1,4 +1,4 @@
-/** Access to the data directory: only for the user that runs the program. */
+/** Access to the data directory, and to a socket in it: only for the user that runs the program. */
 import fs from 'node:fs';
 import { CatalogError, messageOf } from '../errors.ts';
 
@@ -10,22 +10,23 @@ export type Privacy = 'private' | 'made private' | 'open';
 
 /**
  * Removes the access of group and others. The program creates its files for the owner alone, but
- * the directory may have been created by another program.
+ * the directory may have been created by another program, and a socket gets the mode of the system.
  *
- * @returns `open` if the directory belongs to another user, because only its owner can change
+ * @param path of the directory or socket.
+ * @returns `open` if it belongs to another user, because only its owner can change
  *   its mode.
  * @throws CatalogError `write_refused` if the system does not let the owner change it.
  */
-export function makePrivate(directory: string): Privacy {
-  const { mode, uid } = fs.statSync(directory);
+export function makePrivate(path: string): Privacy {
+  const { mode, uid } = fs.statSync(path);
   if ((mode & OTHERS) === 0) return 'private';
   if (uid !== process.geteuid?.()) return 'open';
   try {
-    fs.chmodSync(directory, mode & 0o7700);
+    fs.chmodSync(path, mode & 0o7700);
   } catch (cause) {
     throw new CatalogError(
       'write_refused',
-      `${directory} is open to other users, and stays so (${messageOf(cause)}); run: chmod 700 ${directory}`,
+      `${path} is open to other users, and stays so (${messageOf(cause)}); run: chmod 700 ${path}`,
       { cause },
     );
   }

@@ -4,6 +4,7 @@
  */
 import { type AddressInfo, createServer } from 'node:net';
 import type { Disk } from '../../disk/disk.ts';
+import { makePrivate } from '../../disk/modes.ts';
 import {
   type HttpServer,
   listenFailure,
@@ -45,6 +46,7 @@ export async function startWorkers(options: Options): Promise<HttpServer> {
   });
   let url: string;
   try {
+    makePrivate(socket);
     url = await pool.open(free);
   } catch (error) {
     await server.close(0);

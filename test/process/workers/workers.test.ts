@@ -1,5 +1,5 @@
 /** A server of several processes (spec 15.18). */
-import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -149,6 +149,8 @@ test('workers end with the process that owns the directory, which can be started
 test('a stop answers what is under way, and leaves neither process nor socket', async () => {
   const server = await startServer({ args: WORKERS });
   const workers = workersOf(server);
+  const path = join(server.data, 'workers.sock');
+  assert.is(statSync(path).mode & 0o077, 0, 'no other user reaches the process that writes');
   const { hostname, port } = new URL(server.url);
   const socket = connect(Number(port), hostname);
   const text = JSON.stringify(book('Late'));
@@ -166,7 +168,7 @@ test('a stop answers what is under way, and leaves neither process nor socket', 
   assert.is(status, 0);
   assert.is(stderr, '');
   assert.not.ok(workers.some(isThere));
-  assert.not.ok(existsSync(join(server.data, 'workers.sock')));
+  assert.not.ok(existsSync(path));
 });
 
 test('accounts and tokens that end are ended in every worker', async () => {
