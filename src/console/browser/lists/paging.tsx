@@ -9,13 +9,14 @@ export function Paging({ collection, query, show, shown }: ListProps) {
   const total = shown.page.value?.total ?? 0;
   const count = shown.page.value?.items.length ?? 0;
   const last = Math.max(1, Math.ceil(total / perPage));
-  const first = (page - 1) * perPage;
+  // What is shown until the next page is there, not what the address asks for.
+  const before = ((shown.page.value?.query.page ?? 1) - 1) * (shown.page.value?.query.perPage ?? 0);
   const to = (target: number) => href(listAddress(collection, { ...query, page: target }));
   return (
     <nav class="paging" aria-label={t('paging.label')}>
       <p aria-live="polite">
         {count > 0
-          ? t('paging.range', { first: first + 1, last: first + count, count: total })
+          ? t('paging.range', { first: before + 1, last: before + count, count: total })
           : shown.page.value !== null && t('paging.none')}
       </p>
       <label>

@@ -13,17 +13,19 @@ const BulkDelete = later(async () => (await moreScreens()).BulkDelete);
 const BulkEdit = later(async () => (await moreScreens()).BulkEdit);
 
 export function SelectionBar(props: ListProps) {
-  const { collection, query, selection, shown } = props;
+  const { collection, selection, shown } = props;
   const open = useSignal<'edit' | 'delete' | null>(null);
   const count = selection.items.value.size;
-  const total = shown.page.value?.total ?? 0;
+  const page = shown.page.value;
+  const total = page?.total ?? 0;
   if (count === 0 || !mayWrite.value) return null;
   const close = () => {
     open.value = null;
   };
   const selectAll = async () => {
-    for await (const page of listPages(collection.name, matching(query))) {
-      selection.set(page.items, true, page.query);
+    if (page === null) return;
+    for await (const { items, query } of listPages(collection.name, matching(page.query))) {
+      selection.set(items, true, query);
     }
   };
   const given = { collection, selection, onClose: close, onDone: shown.reload };

@@ -11,10 +11,19 @@ import type { ListProps } from './list-props.ts';
 import { pageParameters } from './list-query.ts';
 import { textOf } from '../api/text-of.ts';
 
+interface SelectProps extends ListProps {
+  /** Selects items of the shown page, or no longer. */
+  readonly select: (items: readonly Item[], selected: boolean) => void;
+}
+
 export function ItemTable(props: ListProps) {
-  const { collection, shown, query } = props;
+  const { collection, shown, query, selection } = props;
   const columns = shownColumns(collection);
-  const items = shown.page.value?.items ?? [];
+  const page = shown.page.value;
+  const items = page?.items ?? [];
+  const select: SelectProps['select'] = (changed, selected) => {
+    if (page !== null) selection.set(changed, selected, pageParameters(page.query));
+  };
   const isFiltered = query.q !== '' || Object.keys(query.filters).length > 0;
   return (
     // A region that scrolls sideways must be reachable by keyboard.
@@ -23,7 +32,7 @@ export function ItemTable(props: ListProps) {
         <caption class="hidden">{t(`collection.${collection.name}`)}</caption>
         <thead>
           <tr>
-            {mayWrite.value && collection.administered && <SelectPage {...props} />}
+            {mayWrite.value && collection.administered && <SelectPage {...props} select={select} />}
             {columns.map((column) => (
               <SortableHeader key={column} column={column} {...props} />
             ))}
@@ -31,7 +40,7 @@ export function ItemTable(props: ListProps) {
         </thead>
         <tbody>
           {items.map((item) => (
-            <Row key={item.id} item={item} columns={columns} {...props} />
+            <Row key={item.id} item={item} columns={columns} {...props} select={select} />
           ))}
         </tbody>
       </table>
@@ -45,7 +54,7 @@ export function ItemTable(props: ListProps) {
   );
 }
 
-function SelectPage({ shown, selection, query }: ListProps) {
+function SelectPage({ shown, selection, select }: SelectProps) {
   const items = shown.page.value?.items ?? [];
   const all = items.length > 0 && items.every(({ id }) => selection.items.value.has(id));
   return (
@@ -54,9 +63,7 @@ function SelectPage({ shown, selection, query }: ListProps) {
         type="checkbox"
         aria-label={t('select.page')}
         checked={all}
-        onChange={({ currentTarget }) =>
-          selection.set(items, currentTarget.checked, pageParameters(query))
-        }
+        onChange={({ currentTarget }) => select(items, currentTarget.checked)}
       />
     </td>
   );
@@ -81,13 +88,13 @@ function SortableHeader({ column, query, show }: ListProps & { readonly column: 
   );
 }
 
-interface RowProps extends ListProps {
+interface RowProps extends SelectProps {
   readonly item: Item;
   readonly columns: readonly string[];
 }
 
 function Row(props: RowProps) {
-  const { collection, item, columns, selection, query } = props;
+  const { collection, item, columns, selection, select } = props;
   const selected = selection.items.value.has(item.id);
   const title = titleOf(collection, item);
   return (
@@ -98,9 +105,7 @@ function Row(props: RowProps) {
             type="checkbox"
             aria-label={t('select.item', { name: title })}
             checked={selected}
-            onChange={({ currentTarget }) =>
-              selection.set([item], currentTarget.checked, pageParameters(query))
-            }
+            onChange={({ currentTarget }) => select([item], currentTarget.checked)}
           />
         </td>
       )}

@@ -8,9 +8,14 @@ import { wordsFor } from '../parts/notices.tsx';
 import { catalogVersion } from '../parts/version.ts';
 import { type ListQuery, pageParameters } from './list-query.ts';
 
+/** A page, and what was asked for: the address may ask for another page already. */
+interface FoundPage extends Page {
+  readonly query: ListQuery;
+}
+
 export interface ShownPage {
   /** Null until the first page is there. */
-  readonly page: Signal<Page | null>;
+  readonly page: Signal<FoundPage | null>;
   readonly loading: Signal<boolean>;
   /** Why the page could not be read; null if it could. */
   readonly failure: Signal<string | null>;
@@ -22,7 +27,7 @@ export interface ShownPage {
 const PATIENCE_MS = 200;
 
 export function usePage(collection: Collection, query: ListQuery): ShownPage {
-  const page = useSignal<Page | null>(null);
+  const page = useSignal<FoundPage | null>(null);
   const loading = useSignal(true);
   const failure = useSignal<string | null>(null);
   const version = useSignal(0);
@@ -38,7 +43,7 @@ export function usePage(collection: Collection, query: ListQuery): ShownPage {
     list(collection.name, JSON.parse(parameters) as Record<string, string>, abort.signal)
       .then(
         (found) => {
-          page.value = found;
+          page.value = { ...found, query };
           failure.value = null;
         },
         (error: unknown) => {

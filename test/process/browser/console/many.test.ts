@@ -48,6 +48,35 @@ testInBrowser(
   },
 );
 
+testInBrowser('until the next page is there, what is shown stays what is selected', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus'));
+  await page.getByText('1–20 of 36').waitFor();
+  const held = Promise.withResolvers<void>();
+  const isSecond = (url: URL) =>
+    url.pathname === '/admin/skus/' && url.searchParams.get('page') === '2';
+  await page.route(isSecond, async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  const asked = page.waitForRequest((request) => isSecond(new URL(request.url())));
+  await page.getByRole('link', { name: 'Next' }).click();
+  await asked;
+  await page.getByText('1–20 of 36').waitFor();
+  await page.getByLabel('Select all on this page').check();
+  held.resolve();
+  await page.getByText('21–36 of 36').waitFor();
+  assert.not(await page.getByLabel('Select all on this page').isChecked());
+  await page.getByText('20 selected').waitFor();
+  await page.getByRole('link', { name: 'Previous' }).click();
+  await page.getByText('1–20 of 36').waitFor();
+  assert.ok(await page.getByLabel('Select all on this page').isChecked());
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 testInBrowser('a preview that is out of date changes nothing', async () => {
   const { server, at, visit } = scene();
   const [first, second] = [await visit('editor'), await visit('editor')];
