@@ -186,11 +186,7 @@ async function assertProxy({ start, hasCache }: Proxy): Promise<void> {
   assert.match(page.body, 'Auralune');
   assert.match(page.headers.get('content-encoding') ?? '', /^(?:gzip|zstd)$/);
   assert.is(page.headers.get('cache-control'), 'no-cache');
-  // Caddy 2.6 at times resets the stream of its first compressed front page.
-  await until('the shop has its front page', () => {
-    const front = ask(SHOP, port, '/');
-    return typeof front !== 'string' && front.body.includes('<html');
-  });
+  assert.match(get(SHOP, '/').body, '<html');
   assert.is(get(SHOP, '/admin/skus/').status, 404, 'the shop has pages alone');
   // Without a body: a proxy that refuses one unread may reset its stream before curl has the answer.
   assert.ok([403, 405].includes(get(SHOP, '/', '-X', 'POST').status));
