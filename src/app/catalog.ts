@@ -226,7 +226,7 @@ async function openAccess(
   const secret = env['CATALOG_JWT_SECRET'];
   const credentials = await LiveCredentials.open(directory, secret, undefined, shared);
   const attempts = new FailedAttempts(undefined, clock);
-  const login = await Login.create(credentials, verifyPassword, attempts);
+  const login = new Login(credentials, verifyPassword, attempts);
   return { credentials, login, renewals: new Renewals(credentials, clock?.now) };
 }
 

@@ -24,27 +24,17 @@ export class Login {
   readonly #credentials: CredentialSource;
   readonly #verify: PasswordCheck;
   readonly #attempts: FailedAttempts;
-  readonly #dummy: string;
+  readonly #dummy = dummyHash();
   readonly #turns = pLimit(MAX_CONCURRENT_HASHES);
 
-  private constructor(
+  constructor(
     credentials: CredentialSource,
-    verify: PasswordCheck,
-    attempts: FailedAttempts,
-    dummy: string,
+    verify: PasswordCheck = verifyPassword,
+    attempts = new FailedAttempts(),
   ) {
     this.#credentials = credentials;
     this.#verify = verify;
     this.#attempts = attempts;
-    this.#dummy = dummy;
-  }
-
-  static async create(
-    credentials: CredentialSource,
-    verify: PasswordCheck = verifyPassword,
-    attempts = new FailedAttempts(),
-  ): Promise<Login> {
-    return new Login(credentials, verify, attempts, await dummyHash());
   }
 
   /**
