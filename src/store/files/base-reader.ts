@@ -124,8 +124,13 @@ export class BaseReader {
     while (this.#irregular === null) {
       const end = bytes.indexOf(LINE_FEED, start);
       if (end < 0) break;
-      this.#continueLine(bytes.subarray(start, end));
-      this.#endLine();
+      // Most lines lie in one piece, and are read where they are.
+      if (this.#lineBytes === 0 && end - start <= MAX_WHOLE_BYTES) {
+        this.#endLine(bytes.toString('utf8', start, end));
+      } else {
+        this.#continueLine(bytes.subarray(start, end));
+        this.#endLine(this.#heldLine());
+      }
       start = end + 1;
     }
     if (this.#irregular === null) this.#continueLine(bytes.subarray(start));
@@ -142,13 +147,18 @@ export class BaseReader {
     if (this.#lineBytes > MAX_WHOLE_BYTES) this.#reject('a line of it is too long');
   }
 
-  #endLine(): void {
-    const [only, ...more] = this.#line;
-    const line = more.length === 0 ? only : Buffer.concat(this.#line);
+  /** The line whose pieces were held, which are not held any more. */
+  #heldLine(): string {
+    const text = Buffer.concat(this.#line).toString('utf8');
     this.#line = [];
     this.#lineBytes = 0;
+    return text;
+  }
+
+  #endLine(line: string): void {
+    if (this.#irregular !== null) return;
     try {
-      this.#readLine(line?.toString('utf8') ?? '');
+      this.#readLine(line);
     } catch (error) {
       this.#reject(messageOf(error));
     }
@@ -157,8 +167,7 @@ export class BaseReader {
   /** The last line has no line feed: the checksum follows it. */
   #endLines(): void {
     if (this.#irregular !== null) return;
-    const last = Buffer.concat(this.#line).toString('utf8');
-    if (this.#expected !== 'end' || last !== '}') this.#reject('it does not end as a base');
+    if (this.#expected !== 'end' || this.#heldLine() !== '}') this.#reject('it does not end as a base');
   }
 
   #readLine(line: string): void {
