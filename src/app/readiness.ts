@@ -8,6 +8,7 @@ const CAUSES = [
   ['log_stopped', 'this host cannot go on with the log that the hosts share; its own log says why'],
   ['log_silent', 'the log that the hosts share does not answer'],
   ['log_behind', 'this host is not in step with the others yet'],
+  ['starting', 'the server has just started, and still builds its indexes'],
   ['disk', 'the disk refused a write'],
 ] as const;
 

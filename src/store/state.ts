@@ -226,6 +226,15 @@ export class State implements ReadableStore {
     return this.#tables.ids(kind);
   }
 
+  /**
+   * Builds the indexes that nobody has needed yet, in slices.
+   *
+   * @param goesOn asked between two of them.
+   */
+  completeIndexes(goesOn: () => boolean): Promise<void> {
+    return this.#tables.completeIndexes(goesOn);
+  }
+
   prepare(kind: KindName, selection: Selection): Promise<void> | undefined {
     return this.#tables.prepare(kind, selection);
   }

@@ -62,6 +62,7 @@ export class Store implements ReadableStore {
   /** Null if another process owns the directory. */
   readonly #lock: FileLock | null;
   #writeRefusal: (() => CatalogError) | null = null;
+  #closed = false;
   /** Whether {@link Store.open} found no store and created one. */
   readonly created: boolean;
 
@@ -190,8 +191,14 @@ export class Store implements ReadableStore {
     return this.#log.oldest;
   }
 
+  /** See {@link State.completeIndexes}. Until then, whoever needs one first builds it at once. */
+  completeIndexes(): Promise<void> {
+    return this.#low.data.completeIndexes(() => !this.#closed);
+  }
+
   /** Waits for the transactions under way, then releases the directory. */
   async close(): Promise<void> {
+    this.#closed = true;
     try {
       await this.#committer.close();
     } finally {

@@ -40,7 +40,16 @@ export class CurrentCatalog {
   /** Serves with a catalog from now on; null while there is none. */
   use(catalog: Catalog | null): void {
     this.#catalog = catalog;
-    catalog?.pages.compare();
+    if (catalog === null) return;
+    catalog.pages.compare();
+    const { readiness } = this.#operation;
+    readiness.raise('starting');
+    void catalog.store
+      .completeIndexes()
+      .then(
+        () => readiness.clear('starting'),
+        this.#operation.failed('the indexes could not be built'),
+      );
   }
 
   readonly application: Application = (request) =>

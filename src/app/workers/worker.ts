@@ -70,6 +70,7 @@ async function run(
     if (message.kind === 'state') inStep.take(message);
   });
   const catalog = await openReadingCatalog(options, store, context, operation, forwarding(options));
+  await store.completeIndexes();
   inStep.begin();
   await Promise.race([inStep.joined, closing]);
   const server = await startServer({

@@ -1,6 +1,7 @@
 /**
- * The sort orders of all tables: the indexes, which are always there, and the orders that clients
- * ask for.
+ * The sort orders of all tables: the indexes, and the orders that clients ask for. Each is built
+ * when it is needed first, so that a start does not wait for any of them; {@link Orderings.complete}
+ * builds the indexes soon after it.
  *
  * Invariants:
  * 1. An ordering that is kept holds exactly the rows of its table, each in its place, between two
@@ -57,6 +58,7 @@ export class Orderings {
   readonly #rows: Readonly<Record<KindName, RowTable>>;
   readonly #lookup: Lookup;
   readonly #bounds: OrderingBounds;
+  /** The indexes that were built, by their attributes. They are kept for good. */
   readonly #indexes: Record<KindName, Map<string, Ordering>> = perKind(() => new Map());
   /** Those that clients asked for; the one used last is at the end. */
   readonly #asked = new Map<string, Ordering>();
@@ -75,18 +77,39 @@ export class Orderings {
     return this.#bounds.movedRows;
   }
 
-  /** Builds an index at once, which is kept for good. */
-  addIndex(kind: Kind, order: Order): Ordering {
-    const index = this.#buildAtOnce(kind, order);
-    this.#indexes[kind.name].set(nameOf(kind, order), index);
-    return index;
+  /** The ids of the rows of each value of an attribute, ascending; built at once if need be. */
+  index(kind: Kind, attribute: string): Ordering {
+    const found = this.#indexes[kind.name].get(attribute);
+    if (found !== undefined) return found;
+    const built = this.#buildAtOnce(kind, indexOrder(attribute));
+    this.#indexes[kind.name].set(attribute, built);
+    return built;
+  }
+
+  /**
+   * Builds the indexes that are not there yet, in slices.
+   *
+   * @param attributes of the kinds, by which rows are found.
+   * @param goesOn asked between two indexes.
+   */
+  async complete(
+    attributes: Readonly<Record<KindName, readonly string[]>>,
+    goesOn: () => boolean,
+  ): Promise<void> {
+    for (const kind of ALL_KINDS) {
+      for (const attribute of attributes[kind.name]) {
+        if (!goesOn()) return;
+        await this.prepare(kind, indexOrder(attribute))?.catch(unlessBusy);
+        // That of a small table, or of one that changes faster than slices are built.
+        this.index(kind, attribute);
+      }
+    }
   }
 
   /** The ordering, if it is there. */
   find(kind: Kind, order: Order): Ordering | undefined {
+    if (isIndex(order)) return this.#indexes[kind.name].get(order.partition);
     const name = nameOf(kind, order);
-    const index = this.#indexes[kind.name].get(name);
-    if (index !== undefined) return index;
     const asked = this.#asked.get(name);
     if (asked === undefined) return undefined;
     this.#asked.delete(name);
@@ -101,6 +124,7 @@ export class Orderings {
 
   /** The ordering, built at once if it is not there. */
   get(kind: Kind, order: Order): Ordering {
+    if (isIndex(order)) return this.index(kind, order.partition);
     const found = this.find(kind, order);
     if (found !== undefined) return found;
     const built = this.#buildAtOnce(kind, order);
@@ -166,9 +190,11 @@ export class Orderings {
     }
   }
 
-  /** Drops those that clients asked for, but for some. */
+  /** Drops all but some. They are built again when they are needed. */
   keepOnly(kept: ReadonlySet<Ordering>): void {
-    for (const [name, ordering] of this.#asked) if (!kept.has(ordering)) this.#asked.delete(name);
+    for (const orderings of [this.#asked, ...Object.values(this.#indexes)]) {
+      for (const [name, ordering] of orderings) if (!kept.has(ordering)) orderings.delete(name);
+    }
   }
 
   /** What in the orderings contradicts the rows, a sentence each. */
@@ -219,6 +245,14 @@ export class Orderings {
   }
 
   #keep(name: string, ordering: Ordering): void {
+    const { order, kind: of } = ordering;
+    if (isIndex(order)) {
+      // Somebody may have needed it before this one was built.
+      if (!this.#indexes[of.name].has(order.partition)) {
+        this.#indexes[of.name].set(order.partition, ordering);
+      }
+      return;
+    }
     this.#asked.set(name, ordering);
     let ids = 0;
     for (const [each, { kind }] of [...this.#asked].reverse()) {
@@ -226,6 +260,21 @@ export class Orderings {
       if (ids > this.#bounds.keptIds && each !== name) this.#asked.delete(each);
     }
   }
+}
+
+/** The order of an index: lists by ascending id, one for each value of the attribute. */
+function indexOrder(attribute: string): Order & { readonly partition: string } {
+  return { partition: attribute, sortby: 'id', order: 'asc' };
+}
+
+/** Whether an order is that of an index: pages are divided by indexed attributes alone. */
+function isIndex(order: Order): order is Order & { readonly partition: string } {
+  return order.partition !== null && order.sortby === 'id' && order.order === 'asc';
+}
+
+/** @throws an error other than `busy`. */
+function unlessBusy(error: unknown): void {
+  if (!(error instanceof CatalogError && error.code === 'busy')) throw error;
 }
 
 /** Whether an order is the one in which tables keep their rows. */

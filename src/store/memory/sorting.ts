@@ -60,20 +60,19 @@ export function* sortedLists(
   lookup: Lookup,
 ): Generator<undefined, Lists> {
   const members = yield* partitioned(order, rows);
-  const lists: Lists = new Map();
+  // The same map: for most orders nearly all lists stay as they are.
+  const lists: Lists = members;
   let read = 0;
   for (const [value, ids] of members) {
-    const inOrder =
-      typeof ids === 'number' || order.sortby === 'id'
-        ? ids
-        : yield* mergeSorted(kind, order, ids, lookup);
-    const isShort = typeof inOrder === 'number' || inOrder.length <= MAX_SHORT_LIST;
-    lists.set(value, isShort ? inOrder : new OrderedIds(inOrder));
     read += typeof ids === 'number' ? 1 : ids.length;
     if (read >= STEP_ROWS) {
       read = 0;
       yield;
     }
+    if (typeof ids === 'number') continue;
+    const inOrder = order.sortby === 'id' ? ids : yield* mergeSorted(kind, order, ids, lookup);
+    if (inOrder.length > MAX_SHORT_LIST) lists.set(value, new OrderedIds(inOrder));
+    else if (inOrder !== ids) lists.set(value, inOrder);
   }
   return lists;
 }

@@ -11,6 +11,7 @@
 import { type Change, changeOf } from '../../model/change.ts';
 import { type Dependent, dependentsOf } from '../../model/relations.ts';
 import type { Kind, KindName, Scalar } from '../../model/kind.ts';
+import { ALL_KINDS, KINDS } from '../../model/kinds.ts';
 import { existingRow, lookupIn, type RowOf } from '../../model/rows.ts';
 import { referencesOf } from '../../model/rules.ts';
 import { perKind } from '../../model/per-kind.ts';
@@ -33,8 +34,6 @@ export class Tables {
   readonly #orderings: Orderings;
   readonly #searches: Searches;
   readonly #queries: Queries;
-  /** The orderings by id of the indexed attributes: every look-up by value begins with one. */
-  readonly #indexes: Record<KindName, ReadonlyMap<string, Ordering>>;
   readonly #dependencyVersions = perKind(() => 0);
   /** Orderings whose replacement has not ended. */
   #settling: readonly Ordering[] = [];
@@ -56,15 +55,6 @@ export class Tables {
       searches: this.#searches,
       matching: (kind, attribute, value) => this.matching(kind, attribute, value),
     });
-    this.#indexes = perKind(
-      (kind) =>
-        new Map(
-          indexedAttributes(kind).map((attribute) => [
-            attribute,
-            this.#orderings.addIndex(kind, byId(attribute)),
-          ]),
-        ),
-    );
   }
 
   /**
@@ -97,6 +87,11 @@ export class Tables {
   /** All ids of a table, ascending. */
   ids(kind: KindName): IdList {
     return this.#rows[kind].ids;
+  }
+
+  /** See {@link Orderings.complete}. */
+  completeIndexes(goesOn: () => boolean): Promise<void> {
+    return this.#orderings.complete(indexed, goesOn);
   }
 
   /** See {@link Queries.prepare}. */
@@ -218,6 +213,10 @@ export class Tables {
 
   /** What in the indexes contradicts the rows, a sentence each; empty if all is well. */
   faults(): string[] {
+    // Also those that nobody has needed yet: what they find counts.
+    for (const kind of ALL_KINDS) {
+      for (const attribute of indexed[kind.name]) this.#orderings.index(kind, attribute);
+    }
     return this.#orderings.faults();
   }
 
@@ -227,9 +226,7 @@ export class Tables {
   }
 
   #index(kind: KindName, attribute: string): Ordering {
-    const index = this.#indexes[kind].get(attribute);
-    if (index === undefined) throw new Error(`${kind} has no index by ${attribute}`);
-    return index;
+    return this.#orderings.index(KINDS[kind], attribute);
   }
 
   /**
@@ -276,10 +273,6 @@ export class Tables {
 
 function idsOf(changes: readonly Change[]): number[] {
   return changes.map(({ id }) => id);
-}
-
-function byId(partition: string): Order {
-  return { partition, sortby: 'id', order: 'asc' };
 }
 
 const indexed = perKind((kind): readonly string[] => {

@@ -288,6 +288,7 @@ test('one change list renames an SPU and a category that the same SKUs are sorte
 test('an index that contradicts its table is an error, not a wrong page', () => {
   const rows = crosswise();
   const tables = new Tables(rowTables(rows));
+  assert.equal([...tables.matching('skus', 'name', 'Same').values()], [1, 2, 3, 4]);
   const before = { ...(rows.skus.get(1) as Row), id: 9 };
   assert.throws(() => tables.apply([changeOf<KindName>('skus', 9, before, null)]), /lost row 9/);
 });
@@ -348,6 +349,57 @@ test('an ordering that is built beside commits is what a fresh one is', async ()
     },
   );
   await fc.assert(property, { numRuns: 150 });
+});
+
+const anIndex = fc.constantFrom(
+  ...ALL_KINDS.flatMap((kind) =>
+    indexedAttributes(kind).map((attribute) => ({ kind: kind.name, attribute })),
+  ),
+);
+
+test('indexes that are built beside commits hold every row in its place', async () => {
+  const property = fc.asyncProperty(
+    fc.array(fc.tuple(anEdit, anIndex, fc.boolean()), { minLength: 1, maxLength: 30 }),
+    fc.constantFrom(1, 4, 1000),
+    async (commits, movedRows) => {
+      const { rows: first, last } = populated();
+      let rows = first;
+      const tables = new Tables(rowTables(rows), { ...SLICED, movedRows });
+      const completed = tables.completeIndexes(() => true);
+      for (const [one, { kind, attribute }, planned] of commits) {
+        const next = copy(rows);
+        edit(next, last, one);
+        const changes = changesBetween(rows, next);
+        const plan = planned ? atOnce(tables.plan(changes)) : null;
+        // A request needs an index at once, which the plan does not know.
+        const ids = [...rows[kind].values()].filter((row) => (row[attribute] ?? null) === null);
+        assert.equal(
+          [...tables.matching(kind, attribute, null).values()],
+          ids.map(({ id }) => id).sort((a, b) => a - b),
+        );
+        tables.apply(changes, plan);
+        rows = next;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await completed;
+      assert.equal(tables.faults(), []);
+    },
+  );
+  await fc.assert(property, { numRuns: 200 });
+});
+
+test('the indexes of large tables are built while others have their turn', async () => {
+  const tables = new Tables(rowTables(shelf(5000)), { sliceMs: 0 });
+  let turns = 0;
+  let done = false;
+  const count = () => {
+    turns += 1;
+    if (!done) setImmediate(count);
+  };
+  setImmediate(count);
+  await tables.completeIndexes(() => true);
+  done = true;
+  assert.ok(turns > 10, `${turns} turns`);
 });
 
 /** SKUs of one category, each at a price of its own. */
