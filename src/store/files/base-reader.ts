@@ -167,7 +167,8 @@ export class BaseReader {
   /** The last line has no line feed: the checksum follows it. */
   #endLines(): void {
     if (this.#irregular !== null) return;
-    if (this.#expected !== 'end' || this.#heldLine() !== '}') this.#reject('it does not end as a base');
+    if (this.#expected !== 'end' || this.#heldLine() !== '}')
+      this.#reject('it does not end as a base');
   }
 
   #readLine(line: string): void {
