@@ -29,6 +29,9 @@ export const SETTINGS: PageSettings = {
   publicUrl: 'https://shop.example/pages',
 };
 
+/** Pages that are taken together. */
+const BATCH_SIZE = 3;
+
 /** Makes pages without files, as they are now. */
 export class Site {
   readonly list: PageList;
@@ -81,6 +84,9 @@ export class Shop {
   readonly #waiting = new Set<PageName>();
   readonly #fanOuts = new Set<FanOut>();
   #expanding: Iterator<PageName> | null = null;
+  /** Pages that were taken together, and what they have in common. */
+  #batch: PageName[] = [];
+  #known = new Map<number, string>();
 
   /** With the pages of the current state of the store. */
   constructor(store: MemoryStore) {
@@ -127,13 +133,22 @@ export class Shop {
       else this.#waiting.add(next.value);
       return true;
     }
-    const name = [...this.#waiting].at(-1);
+    const name = this.#nextPage();
     if (name === undefined) return false;
-    this.#waiting.delete(name);
-    const { shared, own } = allSteps(this.#gatherer.facts(name));
+    const { shared, own } = allSteps(this.#gatherer.facts(name, this.#known));
     const results = await this.#writer.make([{ shared, pages: [{ name, own }] }], false);
     if (typeof results[0] !== 'string') throw new Error(`${name}: ${results[0]?.message}`);
     return true;
+  }
+
+  /** Commits may come between the pages of a batch. */
+  #nextPage(): PageName | undefined {
+    if (this.#batch.length === 0) {
+      this.#batch = [...this.#waiting].slice(-BATCH_SIZE);
+      for (const name of this.#batch) this.#waiting.delete(name);
+      this.#known = new Map();
+    }
+    return this.#batch.pop();
   }
 
   #nextNames(): Iterator<PageName> | null {

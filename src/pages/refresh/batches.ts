@@ -27,6 +27,8 @@ export class PageBatches {
   /**
    * Brings pages to what the store has now. The caller holds the pages' lock.
    *
+   * @param names of pages that were taken from the queue before the call, few at a time: what several
+   *   of them show is read once.
    * @param always whether a page that is as it should be is written again.
    * @returns a result for each name, in their order.
    * @throws Error if the pages' thread dies.
@@ -36,8 +38,9 @@ export class PageBatches {
     const results: PageResult[] = [];
     let facts: PageFacts[] = [];
     let length = 0;
+    const known = new Map<number, string>();
     for (const name of names) {
-      const page = await this.facts(name);
+      const page = await this.facts(name, known);
       facts.push(page);
       length += (page.own?.length ?? 0) + (page.shared?.length ?? 0);
       if (length > MAX_PENDING_LENGTH) {
@@ -49,9 +52,9 @@ export class PageBatches {
     return results;
   }
 
-  /** The facts of one page. */
-  async facts(name: PageName): Promise<PageFacts> {
-    const steps = this.#gatherer.facts(name);
+  /** The facts of one page. @param known see {@link Gatherer.facts}. */
+  async facts(name: PageName, known?: Map<number, string>): Promise<PageFacts> {
+    const steps = this.#gatherer.facts(name, known);
     for (;;) {
       const step = steps.next();
       if (performance.now() - this.#turnedAt > SLICE_MS) {

@@ -41,8 +41,6 @@ export function allSteps<T>(steps: Steps<T>): T {
 export class Gatherer {
   readonly #catalog: Catalog;
   readonly #hasSitemap: boolean;
-  /** The facts of the SPU whose SKUs came last: they mostly come together. */
-  #last: { readonly spu: number; readonly sequence: number; readonly text: string } | null = null;
 
   /** @param hasSitemap whether the shop has a public address. */
   constructor(catalog: Catalog, hasSitemap: boolean) {
@@ -50,12 +48,17 @@ export class Gatherer {
     this.#hasSitemap = hasSitemap;
   }
 
-  /** The facts of a page; `own` is null if there is no such page. */
-  *facts(name: PageName): Steps<PageFacts> {
+  /**
+   * The facts of a page; `own` is null if there is no such page.
+   *
+   * @param known the facts of SPUs, by their ids, that pages which were named together with this one
+   *   share with it. A commit that changes one of them names all of these pages again.
+   */
+  *facts(name: PageName, known = new Map<number, string>()): Steps<PageFacts> {
     const page = parseName(name);
     switch (page?.type) {
       case 'sku':
-        return yield* this.#sku(name, page.id);
+        return yield* this.#sku(name, page.id, known);
       case 'spu':
         return { name, shared: null, own: yield* this.#spu(page.id, page.part) };
       case 'category':
@@ -72,18 +75,21 @@ export class Gatherer {
     }
   }
 
-  *#sku(name: PageName, id: number): Steps<PageFacts> {
+  *#sku(name: PageName, id: number, known: Map<number, string>): Steps<PageFacts> {
     const row = this.#catalog.get('skus', id);
     if (row === undefined) return { name, shared: null, own: null };
     const { cost_price: _, ...sku } = row;
     const path = this.#path(row.category_id);
     const own = JSON.stringify({ sku, path, specifications: this.#specifications(id) });
-    return { name, shared: yield* this.#shared(row.goods_id), own };
+    let shared = known.get(row.goods_id);
+    if (shared === undefined) {
+      shared = yield* this.#shared(row.goods_id);
+      known.set(row.goods_id, shared);
+    }
+    return { name, shared, own };
   }
 
   *#shared(id: number): Steps<string> {
-    const { sequence } = this.#catalog;
-    if (this.#last?.spu === id && this.#last.sequence === sequence) return this.#last.text;
     const variants: string[] = [];
     for (const row of this.#rows('skus', 'goods_id', id, 0, MAX_CHOICE_SKUS)) {
       const variant: Variant = {
@@ -94,9 +100,7 @@ export class Gatherer {
       variants.push(JSON.stringify(variant));
       yield;
     }
-    const text = object({ ...this.#texts(id), variants: array(variants) });
-    this.#last = { spu: id, sequence, text };
-    return text;
+    return object({ ...this.#texts(id), variants: array(variants) });
   }
 
   *#spu(id: number, part: number): Steps<string | null> {

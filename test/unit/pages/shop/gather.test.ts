@@ -1,0 +1,62 @@
+/** src/pages/shop/gather.ts: what pages of one SPU have in common is read once. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Catalog } from '../../../../src/pages/shop/catalog.ts';
+import { allSteps, Gatherer } from '../../../../src/pages/shop/gather.ts';
+import { add, change, MemoryStore } from '../../../support/memory-store.ts';
+import { addChain, addSku, addSpu } from '../../../support/shop.ts';
+
+const SKUS = 5;
+
+/** A shop of one SPU, and how often its SKUs are read for the choices of their pages. */
+function counted(): { store: MemoryStore; catalog: Catalog; reads: () => number } {
+  const store = new MemoryStore();
+  store.commit([
+    (transaction) => {
+      const brand = add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
+      addSpu(transaction, 'Table', brand, addChain(transaction, 'Wood'));
+      for (let number = 1; number <= SKUS; number += 1) addSku(transaction, `SKU ${number}`, 1, 3);
+    },
+  ]);
+  let reads = 0;
+  const catalog = new Proxy<Catalog>(store, {
+    get(target, member) {
+      if (member !== 'select') {
+        const value: unknown = Reflect.get(target, member, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      }
+      return (...[kind, selection]: Parameters<Catalog['select']>) => {
+        if (kind === 'skus') reads += 1;
+        return target.select(kind, selection);
+      };
+    },
+  });
+  return { store, catalog, reads: () => reads };
+}
+
+test('pages that were named together read the SKUs of their SPU once, whatever is committed', () => {
+  const { store, catalog, reads } = counted();
+  const gatherer = new Gatherer(catalog, false);
+  const known = new Map<number, string>();
+  const shared = new Set<string | null>();
+  for (let id = 1; id <= SKUS; id += 1) {
+    shared.add(allSteps(gatherer.facts(`skus/${id}.html`, known)).shared);
+    store.commit([(transaction) => change(transaction, 'skus', 1, { price: id })]);
+  }
+  assert.is(reads(), 1);
+  assert.is(shared.size, 1);
+});
+
+test('a page by itself shows the choices as they are now', () => {
+  const { store, catalog } = counted();
+  const gatherer = new Gatherer(catalog, false);
+  assert.match(allSteps(gatherer.facts('skus/1.html')).shared ?? '', '"launched":true');
+  store.commit([
+    (transaction) => {
+      for (let id = 1; id <= SKUS; id += 1) change(transaction, 'skus', id, { is_launched: false });
+    },
+  ]);
+  assert.not.match(allSteps(gatherer.facts('skus/1.html')).shared ?? '', '"launched":true');
+});
+
+test.run();
