@@ -82,9 +82,10 @@ function* partitioned(
   rows: Iterable<Row>,
 ): Generator<undefined, Map<Scalar, number | number[]>> {
   const members = new Map<Scalar, number | number[]>();
+  const { partition } = order;
   let read = 0;
   for (const row of rows) {
-    const value = partitionOf(order, row);
+    const value = partition === null ? null : (row[partition] ?? null);
     const list = members.get(value);
     if (list === undefined) members.set(value, row.id);
     else if (typeof list === 'number') members.set(value, [list, row.id]);
