@@ -215,11 +215,15 @@ class TableIds implements IdList {
         skip -= size;
         continue;
       }
-      const ids = idsOf(rows);
-      for (const id of skip === 0 ? ids : ids.slice(skip)) {
-        if (found.length < count) found.push(id);
+      // Without a gap, the place of a row is known.
+      const start = size === rows.length ? skip : 0;
+      skip -= start;
+      for (let at = start; at < rows.length && found.length < count; at += 1) {
+        const row = rows[at];
+        if (row === undefined) continue;
+        if (skip > 0) skip -= 1;
+        else found.push(row.id);
       }
-      skip = 0;
     }
     return found;
   }
