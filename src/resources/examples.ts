@@ -13,7 +13,8 @@ import { Tables } from '../store/memory/tables.ts';
 import { entryOf } from './audit.ts';
 import { atOnce } from '../slices.ts';
 import { parseInput } from './input.ts';
-import { represent, visibleAttributes } from './representation.ts';
+import { represent } from './representation.ts';
+import { visibleAttributes } from './visible-attributes.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -6,7 +6,7 @@ import { KINDS } from '../model/kinds.ts';
 import type { InputOf } from '../model/rows.ts';
 import { identifier } from '../model/schemas.ts';
 import { inSlices } from '../slices.ts';
-import { visibleAttributes } from './representation.ts';
+import { visibleAttributes } from './visible-attributes.ts';
 
 /** `whole` wants every attribute that has no fallback (POST, PUT), `partial` none (PATCH). */
 export type Mode = 'whole' | 'partial';

@@ -4,7 +4,7 @@ import { KINDS } from '../model/kinds.ts';
 import { perKind } from '../model/per-kind.ts';
 import { isObject, type Problems } from './input.ts';
 import { nearest } from './query/nearest.ts';
-import { visibleAttributes } from './representation.ts';
+import { visibleAttributes } from './visible-attributes.ts';
 
 /** The members that an object may have, and those of the objects in its arrays. */
 export interface Members {

@@ -18,7 +18,7 @@ import {
 } from './query/paging.ts';
 import { parseRanges, type RangeParameter, rangeParameters } from './query/ranges.ts';
 import { parseSearch } from './query/search-words.ts';
-import { scalarAttributes, visibleAttributes } from './representation.ts';
+import { scalarAttributes, visibleAttributes } from './visible-attributes.ts';
 
 export interface CollectionQuery extends PagedQuery {
   readonly selection: Selection;

@@ -1,12 +1,12 @@
 /** A row as clients see it (spec 1.5 to 1.8): its attributes in order, those not its own filled in. */
-import type { Attribute, Kind, KindName, ChildrenAttribute, Row, Scalar } from '../model/kind.ts';
+import type { Kind, KindName, ChildrenAttribute, Row, Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
-import { perKind } from '../model/per-kind.ts';
 import { existingRow } from '../model/rows.ts';
 import { joinOf } from '../model/rules.ts';
 import type { View } from '../store/view.ts';
 import type { ReadableStore } from '../store/state.ts';
 import { EntityTagger, entityTag } from './entity-tag.ts';
+import { isText, visibleAttributes } from './visible-attributes.ts';
 
 type Shown = Scalar | object;
 
@@ -62,14 +62,40 @@ const PART_ELEMENTS = 64;
 
 const plans = new Map<KindName, Plan>();
 
-/** The row's object as JSON text, in parts that are short unless the row itself is long. */
-function* textParts(kind: Kind, row: Row, { joined, owned }: Related): Generator<string, void> {
-  const plan = planOf(kind);
+/** The row's object, but for the rows that belong to it. */
+function objectOf(plan: Plan, row: Row, joined: readonly Scalar[]): Record<string, Shown> {
   const object: Record<string, Shown> = {};
   // First every name in its place, then what is not the row's own.
   for (const name of plan.names) object[name] = row[name] ?? null;
   for (const [index, { name }] of plan.joins.entries()) object[name] = joined[index] ?? null;
   for (const name of plan.documents) object[name] = objectIn(row[name] ?? null);
+  return object;
+}
+
+/**
+ * The text of a row to which few rows belong, at once: lists are made of little else, and the parts
+ * of {@link textParts} cost as much again.
+ *
+ * @returns null if there are too many of them.
+ */
+function shortText(kind: Kind, row: Row, view: View): string | null {
+  const plan = planOf(kind);
+  const object = objectOf(plan, row, joinedIn(kind, row, view));
+  for (const { name, kind: child, through, attributes } of plan.owned) {
+    const elements: Element[] = [];
+    for (const id of view.matching(child, through, row.id)) {
+      if (elements.length === PART_ELEMENTS) return null;
+      elements.push(elementOf(attributes, existingRow<KindName>(view, child, id)));
+    }
+    object[name] = elements;
+  }
+  return JSON.stringify(object);
+}
+
+/** The row's object as JSON text, in parts that are short unless the row itself is long. */
+function* textParts(kind: Kind, row: Row, { joined, owned }: Related): Generator<string, void> {
+  const plan = planOf(kind);
+  const object = objectOf(plan, row, joined);
   const long = new Map<string, Generator<Element[], void>>();
   for (const [index, { name, attributes }] of plan.owned.entries()) {
     const parts = elementsOf(attributes, owned[index] ?? []);
@@ -94,16 +120,17 @@ function* textParts(kind: Kind, row: Row, { joined, owned }: Related): Generator
   yield '}';
 }
 
-/** Whether rows keep the JSON text of what objects show. */
-function isText(declared: Attribute): boolean {
-  return declared.role === 'document' || (declared.role === 'input' && declared.isList === true);
-}
-
 function objectIn(text: Scalar): object | null {
   return typeof text === 'string' ? (JSON.parse(text) as object) : null;
 }
 
 type Element = Readonly<Record<string, Scalar>>;
+
+function elementOf(attributes: readonly string[], record: Row): Element {
+  const element: Record<string, Scalar> = {};
+  for (const attribute of attributes) element[attribute] = record[attribute] ?? null;
+  return element;
+}
 
 /** Some elements at a time, as clients see them; never none. */
 function* elementsOf(
@@ -112,9 +139,7 @@ function* elementsOf(
 ): Generator<Element[], void> {
   let elements: Element[] = [];
   for (const record of records) {
-    const element: Record<string, Scalar> = {};
-    for (const attribute of attributes) element[attribute] = record[attribute] ?? null;
-    elements.push(element);
+    elements.push(elementOf(attributes, record));
     if (elements.length < PART_ELEMENTS) continue;
     yield elements;
     elements = [];
@@ -173,7 +198,8 @@ export function hasLongText(kind: Kind, row: Row, store: ReadableStore): boolean
 
 /** The row as clients see it. */
 export function represent(kind: Kind, row: Row, view: View): Representation {
-  return new Representation([...textParts(kind, row, relatedIn(kind, row, view))].join(''));
+  const text = shortText(kind, row, view);
+  return new Representation(text ?? [...textParts(kind, row, relatedIn(kind, row, view))].join(''));
 }
 
 /** The same in steps, between which what the view shows must not change. */
@@ -237,25 +263,6 @@ export function representAll(
 }
 
 const ALONE: Related = { joined: [], owned: [] };
-
-/** Attributes that a client sees; what the path says is not among them, nor what is internal. */
-export function visibleAttributes({ name }: Kind): readonly (readonly [string, Attribute])[] {
-  return VISIBLE[name];
-}
-
-const VISIBLE = perKind((kind) =>
-  Object.entries<Attribute>(kind.attributes).filter(
-    ([, declared]) =>
-      declared.role !== 'internal' && !(declared.role === 'input' && declared.fromPath),
-  ),
-);
-
-/** Attributes with one value, by which a collection can be sorted. */
-export function scalarAttributes(kind: Kind): string[] {
-  return visibleAttributes(kind).flatMap(([name, declared]) =>
-    declared.role === 'children' || isText(declared) ? [] : [name],
-  );
-}
 
 function planOf(kind: Kind): Plan {
   let plan = plans.get(kind.name);

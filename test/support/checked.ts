@@ -11,7 +11,7 @@ import { machineDisk } from '../../src/disk/disk.ts';
 import { messageOf } from '../../src/errors.ts';
 import type { Kind, KindName } from '../../src/model/kind.ts';
 import { ALL_KINDS } from '../../src/model/kinds.ts';
-import { scalarAttributes } from '../../src/resources/representation.ts';
+import { scalarAttributes } from '../../src/resources/visible-attributes.ts';
 import { checkStore } from '../../src/store/check.ts';
 import type { Selection } from '../../src/store/memory/selection.ts';
 import { indexedAttributes } from '../../src/store/memory/tables.ts';

@@ -2,7 +2,7 @@
 import type { Kind, Scalar } from '../../model/kind.ts';
 import type { Range } from '../../store/memory/selection.ts';
 import { malformed, type Parameters } from './parameters.ts';
-import { visibleAttributes } from '../representation.ts';
+import { visibleAttributes } from '../visible-attributes.ts';
 import { parsePeriodEnd, parsePeriodStart, PERIOD_BOUND } from './instants.ts';
 
 /** A parameter that bounds an attribute. */

@@ -8,7 +8,7 @@ import { existingRow } from '../../model/rows.ts';
 import { joinOf } from '../../model/rules.ts';
 import { price } from '../../model/schemas.ts';
 import type { View } from '../../store/view.ts';
-import { visibleAttributes } from '../representation.ts';
+import { visibleAttributes } from '../visible-attributes.ts';
 import { pairsText, pathText } from './labels.ts';
 
 export interface Column {

@@ -1,7 +1,7 @@
 /** The attributes of kinds as JSON Schema: what clients send, and what they are shown. */
 import type { Attribute, Kind, Scalar } from '../../../model/kind.ts';
 import { KINDS } from '../../../model/kinds.ts';
-import { visibleAttributes } from '../../../resources/representation.ts';
+import { visibleAttributes } from '../../../resources/visible-attributes.ts';
 import type { Attributes } from '../../operations/body.ts';
 import type { JsonSchema } from '../../operations/content.ts';
 import { jsonSchemaOf } from '../../operations/json-schema.ts';

@@ -3,7 +3,7 @@ import type { Kind } from '../../../model/kind.ts';
 import { filterParameters } from '../../../resources/query.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../resources/query/paging.ts';
 import { type RangeParameter, rangeParameters } from '../../../resources/query/ranges.ts';
-import { scalarAttributes } from '../../../resources/representation.ts';
+import { scalarAttributes } from '../../../resources/visible-attributes.ts';
 import { MAX_SEARCH_LENGTH } from '../../../resources/query/search-words.ts';
 import type { JsonSchema } from '../../operations/content.ts';
 import type { Parameter } from '../../operations/parameters.ts';

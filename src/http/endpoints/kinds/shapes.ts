@@ -3,7 +3,7 @@ import type { Attribute, Kind } from '../../../model/kind.ts';
 import { KINDS } from '../../../model/kinds.ts';
 import { joinOf } from '../../../model/rules.ts';
 import { Examples } from '../../../resources/examples.ts';
-import { visibleAttributes } from '../../../resources/representation.ts';
+import { visibleAttributes } from '../../../resources/visible-attributes.ts';
 import {
   arrayOf,
   type Content,

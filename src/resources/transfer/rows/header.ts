@@ -1,7 +1,7 @@
 /** The header of a CSV file (spec 12.8): which column says what. */
 import type { Kind } from '../../../model/kind.ts';
 import type { Money } from '../../../model/money.ts';
-import { visibleAttributes } from '../../representation.ts';
+import { visibleAttributes } from '../../visible-attributes.ts';
 import { type Column, columnsOf } from '../columns.ts';
 import { FileProblem } from '../reading/file-problem.ts';
 

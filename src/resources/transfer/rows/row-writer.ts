@@ -6,7 +6,7 @@ import { existingRow } from '../../../model/rows.ts';
 import { atOnce } from '../../../slices.ts';
 import type { Transaction } from '../../../store/writer/draft.ts';
 import { type Input, parseInput } from '../../input.ts';
-import { visibleAttributes } from '../../representation.ts';
+import { visibleAttributes } from '../../visible-attributes.ts';
 import { insertUnseen } from '../../rows.ts';
 import { type Cell, readCells } from './cells.ts';
 import type { Column } from '../columns.ts';

@@ -10,7 +10,7 @@ import { referrersOf } from '../../../../src/model/relations.ts';
 import { searchedAttributes } from '../../../../src/model/searched.ts';
 import { foldText } from '../../../../src/model/text-folding.ts';
 import { referencesOf, valueOf } from '../../../../src/model/rules.ts';
-import { scalarAttributes } from '../../../../src/resources/representation.ts';
+import { scalarAttributes } from '../../../../src/resources/visible-attributes.ts';
 import { perKind } from '../../../../src/model/per-kind.ts';
 import { atOnce } from '../../../../src/slices.ts';
 import { RowTable } from '../../../../src/store/memory/row-table.ts';

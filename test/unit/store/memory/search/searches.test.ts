@@ -12,7 +12,7 @@ import { lookupIn } from '../../../../../src/model/rows.ts';
 import { valueOf } from '../../../../../src/model/rules.ts';
 import { searchedAttributes } from '../../../../../src/model/searched.ts';
 import { foldText } from '../../../../../src/model/text-folding.ts';
-import { visibleAttributes } from '../../../../../src/resources/representation.ts';
+import { visibleAttributes } from '../../../../../src/resources/visible-attributes.ts';
 import { RowTable } from '../../../../../src/store/memory/row-table.ts';
 import type { Selection } from '../../../../../src/store/memory/selection.ts';
 import { Tables } from '../../../../../src/store/memory/tables.ts';
