@@ -166,16 +166,16 @@ export class Gatherer {
 
   /** One line for each specification, by its newest record. */
   #specifications(sku: number): Specification[] {
-    const lines = new Map<Scalar, Specification>();
+    const lines: Specification[] = [];
     for (const record of this.#rows('sku_specs', 'sku_id', sku, 0, MAX_RECORDS, 'desc')) {
-      const id = record.spec_id;
-      if (lines.has(id) || lines.size === MAX_SPECIFICATIONS) continue;
-      const spec = this.#catalog.get('specs', id);
+      if (lines.length === MAX_SPECIFICATIONS) break;
+      if (lines.some(({ id }) => id === record.spec_id)) continue;
+      const spec = this.#catalog.get('specs', record.spec_id);
       const option = this.#catalog.get('options', record.option_id);
       if (spec === undefined || option === undefined) continue;
-      lines.set(id, { ...named(spec), optionId: option.id, value: option.value });
+      lines.push({ id: spec.id, name: spec.name, optionId: option.id, value: option.value });
     }
-    return [...lines.values()].toSorted((a, b) => a.id - b.id);
+    return lines.sort((a, b) => a.id - b.id);
   }
 
   /** SKUs that refer to a row. @param part from 1. */
