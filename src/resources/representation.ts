@@ -3,6 +3,7 @@ import type { Kind, KindName, ChildrenAttribute, Row, Scalar } from '../model/ki
 import { KINDS } from '../model/kinds.ts';
 import { existingRow } from '../model/rows.ts';
 import { joinOf } from '../model/rules.ts';
+import { atOnce } from '../slices.ts';
 import type { View } from '../store/view.ts';
 import type { ReadableStore } from '../store/state.ts';
 import { EntityTagger, entityTag } from './entity-tag.ts';
@@ -103,10 +104,7 @@ function* textParts(kind: Kind, row: Row, { joined, owned }: Related): Generator
     object[name] = first;
     if (first.length === PART_ELEMENTS) long.set(name, parts);
   }
-  if (long.size === 0) {
-    yield JSON.stringify(object);
-    return;
-  }
+  if (long.size === 0) return yield JSON.stringify(object);
   let separator = '{';
   for (const name of plan.names) {
     const rest = long.get(name);
@@ -199,16 +197,18 @@ export function hasLongText(kind: Kind, row: Row, store: ReadableStore): boolean
 /** The row as clients see it. */
 export function represent(kind: Kind, row: Row, view: View): Representation {
   const text = shortText(kind, row, view);
-  return new Representation(text ?? [...textParts(kind, row, relatedIn(kind, row, view))].join(''));
+  return text === null ? atOnce(representInParts(kind, row, view)) : new Representation(text);
 }
 
 /** The same in steps, between which what the view shows must not change. */
-export function representInParts(
+export function* representInParts(
   kind: Kind,
   row: Row,
   view: View,
 ): Generator<undefined, Representation> {
-  return joinedParts(textParts(kind, row, relatedIn(kind, row, view)));
+  const text = shortText(kind, row, view);
+  if (text !== null) return new Representation(text);
+  return yield* joinedParts(textParts(kind, row, relatedIn(kind, row, view)));
 }
 
 /** A committed row as clients see it at the time of the call, in steps beside commits. */
@@ -224,7 +224,6 @@ function* joinedParts(parts: Iterable<string>): Generator<undefined, Representat
   const texts: string[] = [];
   const tag = new EntityTagger();
   for (const part of parts) {
-    // One part is the whole text of most objects, whose tag is made when it is asked for.
     if (texts.length > 0) {
       if (texts.length === 1) tag.update(texts[0] ?? '');
       tag.update(part);

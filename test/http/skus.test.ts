@@ -188,6 +188,7 @@ test('when one pair is invalid the whole write is undone: object, records, files
   const page = await pageWith(server, id, 'Untouched');
   const [before, records] = [await read(server, path), await read(server, `${path}specs/`)];
   const list = await read(server, SKUS);
+  await server.pagesAtRest();
   const files = filesOf(server.data);
   const invalid: readonly (readonly [Fields, string, number])[] = [
     [{ ...silver, option_id: UNKNOWN }, 'option_id', UNKNOWN],
