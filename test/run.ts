@@ -4,18 +4,18 @@
  * uvu alone exits with status 0 if a hook throws, if a file forgets `.run()`, and if there is no
  * file at all. Here each of them is a failure.
  *
- * A file of test/process has a process of its own. The others share one, some of them at a time
- * (test/batch.ts): most of their time goes to what each process does once. If a file ends its
+ * Some files at a time share a process (test/batch.ts): it does once what takes each of them a
+ * second, such as compiling the description that every answer is held against. If a file ends its
  * process, it has failed, and those after it get a new process.
  *
  * Tests of processes start the program more than a thousand times. They get it as an executable,
- * which is built first: it starts in a fifth of the CPU time that the source needs, and it is what
- * users have.
+ * which is built first unless CATALOG_TEST_PROGRAM names one: it starts in a fifth of the CPU time
+ * that the source needs, and it is what users have.
  *
  *     bun test/run.ts              every test/**\/*.test.ts
  *     bun test/run.ts FILE...      these; with one file, the program is run from source
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -26,17 +26,23 @@ const ROOT = join(import.meta.dir, '..');
 /** Milliseconds after which a file counts as one that hangs: many times what any of them takes. */
 const HANGS_AFTER_MS = 1_800_000;
 
-/** Files at once: one more than there are cores, because tests of processes wait most of the time. */
-const AT_ONCE = availableParallelism() + 1;
+/** Processes of tests at once: tests of processes and of browsers wait half of the time. */
+const AT_ONCE = 2 * availableParallelism();
 
 /** Files that share a process: so many that it is worth it, so few that its memory stays small. */
-const BATCH = 12;
+const BATCH = { fewest: 6, most: 24 };
+
+/** And in test/process, where one file takes as long as many of the others. */
+const BATCH_OF_PROCESSES = { fewest: 1, most: 4 };
 
 /** Tests that measure CPU time. Beside others the same work takes more of it, so they run alone. */
 const MEASURING = join('test', 'http', 'loop-budget.test.ts');
 
 /** The room of the tests that start the program. */
 const PROCESSES = join('test', 'process');
+
+/** Those of them that wait the longest. */
+const BROWSERS = join(PROCESSES, 'browser');
 
 const BATCH_RUNNER = join(import.meta.dir, 'batch.ts');
 const ENDED = new RegExp(`${BOUNDARY}(\\d+)\n`);
@@ -83,18 +89,19 @@ const PROGRAMS: Readonly<Record<string, (outfile: string) => readonly string[]>>
   CATALOG_TEST_VICTIM: (outfile) => ['build', ...VICTIM, '--outfile', outfile],
 };
 
-/** @throws if one cannot be built. */
-function build(directory: string): Programs {
-  const built = Object.entries(PROGRAMS).map(([variable, args]) => {
+/** Builds what the environment does not name yet. @throws if one cannot be built. */
+async function build(directory: string): Promise<Programs> {
+  const missing = Object.entries(PROGRAMS).filter(([name]) => process.env[name] === undefined);
+  const built = missing.map(async ([variable, args]) => {
     const outfile = join(directory, variable.toLowerCase());
-    const { status, stderr } = spawnSync(process.execPath, args(outfile), {
-      cwd: ROOT,
-      encoding: 'utf8',
-    });
-    if (status !== 0) throw new Error(`${variable} cannot be built: ${stderr}`);
+    const child = spawn(process.execPath, args(outfile), { cwd: ROOT });
+    let said = '';
+    child.stderr.on('data', (chunk) => (said += chunk));
+    const status = await new Promise((resolve) => child.on('close', resolve));
+    if (status !== 0) throw new Error(`${variable} cannot be built: ${said}`);
     return [variable, outfile];
   });
-  return Object.fromEntries(built);
+  return Object.fromEntries(await Promise.all(built));
 }
 
 /**
@@ -156,13 +163,30 @@ function judge(file: string, status: number | null, output: string): Omit<Outcom
   return { file: relative(ROOT, file), passed, failed, skipped, output };
 }
 
-/** Files of test/process alone, and the others in batches. */
-function batchesOf(files: readonly string[]): string[][] {
-  const alone = files.filter((file) => file.includes(PROCESSES));
-  const together = files.filter((file) => !file.includes(PROCESSES));
-  const batches = alone.map((file) => [file]);
-  for (let at = 0; at < together.length; at += BATCH) batches.push(together.slice(at, at + BATCH));
+/** Batches that get smaller towards the end, so that all processes end at about the same time. */
+function batchesOf(files: readonly string[], { fewest, most }: typeof BATCH): string[][] {
+  const batches: string[][] = [];
+  for (let at = 0; at < files.length; ) {
+    const share = Math.ceil((files.length - at) / (2 * AT_ONCE));
+    const batch = files.slice(at, at + Math.min(Math.max(share, fewest), most));
+    batches.push(batch);
+    at += batch.length;
+  }
   return batches;
+}
+
+/** What waits comes first: what computes fills the time that is left. */
+function inOrder(files: readonly string[]): string[][] {
+  const isOf = (room: string) => (file: string) => file.includes(room);
+  const processes = files.filter(isOf(PROCESSES));
+  const browsers = processes.filter(isOf(BROWSERS));
+  const others = processes.filter((file) => !browsers.includes(file));
+  const together = files.filter((file) => !processes.includes(file));
+  return [
+    ...batchesOf(browsers, BATCH_OF_PROCESSES),
+    ...batchesOf(others, BATCH_OF_PROCESSES),
+    ...batchesOf(together, BATCH),
+  ];
 }
 
 async function runAll(files: readonly string[], env: Programs): Promise<Outcome[]> {
@@ -185,7 +209,7 @@ async function runAll(files: readonly string[], env: Programs): Promise<Outcome[
     }
   };
   await worker();
-  waiting.push(...batchesOf(files.filter((file) => !measures(file))));
+  waiting.push(...inOrder(files.filter((file) => !measures(file))));
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   return outcomes;
 }
@@ -203,7 +227,7 @@ async function main(): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'catalog-server-programs-'));
   process.on('exit', () => rmSync(directory, { recursive: true }));
   const isWorthBuilding = files.some((file) => file.includes(PROCESSES)) && files.length > 1;
-  const programs = isWorthBuilding ? build(directory) : {};
+  const programs = isWorthBuilding ? await build(directory) : {};
   const outcomes = await runAll(files, { ...temporaryFiles(), ...programs });
   const sum = (key: 'passed' | 'failed' | 'skipped') =>
     outcomes.reduce((total, outcome) => total + outcome[key], 0);
