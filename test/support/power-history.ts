@@ -336,12 +336,13 @@ export class History {
     const disk = new PowerDisk(this.disk.root, left);
     const nothing = { sequence: null, state: null };
     try {
-      const document = recover(disk, this.directory)?.state;
-      if (document === undefined) return { ...nothing, fault: null };
-      const { sequence } = document;
-      const state = stateOf(document);
+      // It reads the files as a start does, and judges them as well.
+      const { findings, state: found } = checkStore(disk, this.directory);
+      const [finding] = findings;
+      if (found === null) return { ...nothing, fault: finding ?? null };
+      const { sequence } = found;
+      const state = stateOf(found);
       const text = this.#texts.get(sequence);
-      const [finding] = checkStore(disk, this.directory).findings;
       if (finding !== undefined) return { sequence, state, fault: `check finds ${finding}` };
       if (text === textOfState(state)) return { sequence, state, fault: null };
       return { sequence, state, fault: `it is not the state of change set ${sequence}` };
