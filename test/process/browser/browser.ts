@@ -1,10 +1,12 @@
 /** A browser for tests, if one is installed. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import axe from 'axe-core';
+import type axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { test } from 'uvu';
 import { available, CHROMIUM } from '../../support/chromium.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { ROOT } from '../../support/paths.ts';
 
 const why = available ? '' : ` (skipped: there is no browser at ${CHROMIUM})`;
 
@@ -72,9 +74,12 @@ export async function shoot(page: Page, name: string, fullPage = true): Promise<
   await page.screenshot({ path: join(directory, `${name}.png`), fullPage });
 }
 
+/** The short form: each page that is judged has to read it. */
+const AXE = readFileSync(join(ROOT, 'node_modules', 'axe-core', 'axe.min.js'), 'utf8');
+
 /** What axe-core finds, each with the elements. @param rules all of its rules if left out. */
 export async function violationsOn(page: Page, rules?: readonly string[]): Promise<string[]> {
-  if (await page.evaluate('window.axe === undefined')) await page.evaluate(axe.source);
+  if (await page.evaluate('window.axe === undefined')) await page.evaluate(AXE);
   const options = { resultTypes: ['violations'], ...(rules !== undefined && { runOnly: rules }) };
   const { violations } = await page.evaluate<{ violations: axe.Result[] }>(
     `axe.run(${JSON.stringify(options)})`,
