@@ -17,7 +17,7 @@ import { faultsOf, folderOf } from '../../support/shop.ts';
 
 const ARGS = ['--public-url', 'https://shop.example/pages'];
 
-const ROUNDS = Number(process.env['FRESHNESS_ROUNDS'] ?? 8);
+const ROUNDS = Number(process.env['FRESHNESS_ROUNDS'] ?? 4);
 
 /** The same numbers for the same seed (mulberry32). */
 function randomNumbers(seed: number): (below: number) => number {
