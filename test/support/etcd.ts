@@ -1,8 +1,9 @@
 /** Three nodes of etcd on loopback, to be killed and paused. Without etcd installed there are none. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from './until.ts';
@@ -29,18 +30,30 @@ export interface Etcd {
   readonly close: () => Promise<void>;
 }
 
+/**
+ * Ports below those that systems give out by themselves: while a node or a host is down, nothing
+ * else of the machine takes its port.
+ */
+const PORTS = { from: 10_000, below: 32_000 } as const;
+
+/** @returns a server that holds a port; null if another process has it. */
+function hold(port: number): Promise<Server | null> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(port, '127.0.0.1', () => resolve(server));
+    server.on('error', () => resolve(null));
+  });
+}
+
 /** @returns ports that are free now. All are held until all are known, so that they differ. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
+  const held: { readonly port: number; readonly server: Server }[] = [];
+  while (held.length < count) {
+    const port = randomInt(PORTS.from, PORTS.below);
+    const server = await hold(port);
+    if (server !== null) held.push({ port, server });
+  }
+  await Promise.all(held.map(({ server }) => new Promise((resolve) => server.close(resolve))));
+  return held.map(({ port }) => port);
 }
 
 /** Paths of files in PEM. */
