@@ -122,9 +122,9 @@ test('a worker that is killed is replaced, and no answered write is lost or unse
   }
   over.abort();
   await Promise.all(writers);
-  assert.match(server.said(), /a worker ended \(SIGKILL\)/);
   const { status } = await server.stop();
   assert.is(status, 0);
+  assert.match(server.said(), /a worker ended \(SIGKILL\)/);
   const again = await startServer({ data: server.data });
   const { json } = await send(again, 'GET', '/books/');
   const ids = new Set((json as { id: number }[]).map(({ id }) => id));
