@@ -163,7 +163,9 @@ test('a byte that was changed is noticed', async () => {
 });
 
 test('what is no recipient is named', async () => {
-  const to = { recipients: [recipient, `${recipient.slice(0, -1)}x`] };
+  // One in 32 ends with x by itself.
+  const other = recipient.endsWith('x') ? 'y' : 'x';
+  const to = { recipients: [recipient, `${recipient.slice(0, -1)}${other}`] };
   assert.match(await failureOf(encrypt('the keys', to), 'backup_failed'), 'not an age recipient');
 });
 
