@@ -44,12 +44,10 @@ export class CurrentCatalog {
     catalog.pages.compare();
     const { readiness } = this.#operation;
     readiness.raise('starting');
-    void catalog.store
-      .completeIndexes()
-      .then(
-        () => readiness.clear('starting'),
-        this.#operation.failed('the indexes could not be built'),
-      );
+    void catalog.store.completeIndexes().then(() => {
+      // One that was replaced meanwhile says nothing of the one that is served.
+      if (this.#catalog === catalog) readiness.clear('starting');
+    }, this.#operation.failed('the indexes could not be built'));
   }
 
   readonly application: Application = (request) =>

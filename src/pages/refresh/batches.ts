@@ -46,6 +46,7 @@ export class PageBatches {
       if (length > MAX_PENDING_LENGTH) {
         results.push(...(await this.#maker.make(grouped(facts), always)));
         [facts, length] = [[], 0];
+        known.clear();
       }
     }
     if (facts.length > 0) results.push(...(await this.#maker.make(grouped(facts), always)));

@@ -58,7 +58,7 @@ export class Orderings {
   readonly #rows: Readonly<Record<KindName, RowTable>>;
   readonly #lookup: Lookup;
   readonly #bounds: OrderingBounds;
-  /** The indexes that were built, by their attributes. They are kept for good. */
+  /** The indexes that were built, by their attributes. */
   readonly #indexes: Record<KindName, Map<string, Ordering>> = perKind(() => new Map());
   /** Those that clients asked for; the one used last is at the end. */
   readonly #asked = new Map<string, Ordering>();

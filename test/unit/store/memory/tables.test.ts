@@ -388,8 +388,8 @@ test('indexes that are built beside commits hold every row in its place', async 
   await fc.assert(property, { numRuns: 200 });
 });
 
-test('the indexes of large tables are built while others have their turn', async () => {
-  const tables = new Tables(rowTables(shelf(5000)), { sliceMs: 0 });
+/** How often others have their turn until the work ends. */
+async function turnsDuring(work: Promise<void> | undefined): Promise<number> {
   let turns = 0;
   let done = false;
   const count = () => {
@@ -397,8 +397,14 @@ test('the indexes of large tables are built while others have their turn', async
     if (!done) setImmediate(count);
   };
   setImmediate(count);
-  await tables.completeIndexes(() => true);
+  await work;
   done = true;
+  return turns;
+}
+
+test('the indexes of large tables are built while others have their turn', async () => {
+  const tables = new Tables(rowTables(shelf(5000)), { sliceMs: 0 });
+  const turns = await turnsDuring(tables.completeIndexes(() => true));
   assert.ok(turns > 10, `${turns} turns`);
 });
 
@@ -413,15 +419,7 @@ function shelf(skus: number): Rows {
 
 test('an ordering of a large table is built while others have their turn', async () => {
   const tables = new Tables(rowTables(shelf(5000)), { sliceMs: 0 });
-  let turns = 0;
-  let done = false;
-  const count = () => {
-    turns += 1;
-    if (!done) setImmediate(count);
-  };
-  setImmediate(count);
-  await tables.prepare('skus', byPrice);
-  done = true;
+  const turns = await turnsDuring(tables.prepare('skus', byPrice));
   assert.ok(turns > 10, `${turns} turns`);
   assert.is(tables.prepare('skus', byPrice), undefined);
   assert.is(tables.select('skus', byPrice).rows[0]?.id, 5000);
