@@ -18,20 +18,7 @@ import {
   renamed,
   Volume,
 } from './power-disk.ts';
-
-/** A pseudo-random number below another. */
-export type Random = (below: number) => number;
-
-/** Pseudo-random numbers that a seed repeats (mulberry32). */
-export function randomFrom(seed: number): Random {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
+import type { Random } from './random.ts';
 
 /** One thing that power loss decides: a change of names, or the content of a file. */
 interface Doubt {

@@ -17,7 +17,8 @@ import { CHANGES, changeSetName, occupied } from '../../src/store/files/files.ts
 import { recover } from '../../src/store/files/recovery.ts';
 import { changeOf } from '../../src/model/change.ts';
 import { Store } from '../../src/store/store.ts';
-import { Doubts, losses, type Random } from './power-cut.ts';
+import { Doubts, losses } from './power-cut.ts';
+import type { Random } from './random.ts';
 import { PowerDisk, type Volume } from './power-disk.ts';
 
 /** What one transaction does, one after the other. */

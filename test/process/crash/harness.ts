@@ -17,7 +17,8 @@ import { checkStore } from '../../../src/store/check.ts';
 import { BASE, listChanges } from '../../../src/store/files/files.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
-import { Ledger, randomFrom } from './ledger.ts';
+import { randomFrom } from '../../support/random.ts';
+import { Ledger } from './ledger.ts';
 
 export interface CrashOptions {
   readonly seed: number;

@@ -7,6 +7,7 @@ import type { KindName } from '../../../src/model/kind.ts';
 import type { State } from '../../../src/store/state.ts';
 import { type Catalog, createCatalog, type Pair } from '../../support/catalog.ts';
 import { type Received, send } from '../../support/client.ts';
+import { randomFrom } from '../../support/random.ts';
 import type { TestServer } from '../../support/server.ts';
 
 type Server = Pick<TestServer, 'url'>;
@@ -61,17 +62,6 @@ interface Naming {
   /** The place of the request and of its answer in the order of all of them. */
   readonly sent: number;
   answered: number;
-}
-
-/** Pseudo-random numbers that a seed repeats (mulberry32). */
-export function randomFrom(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
 }
 
 export interface LedgerOptions {

@@ -5,15 +5,15 @@
  *
  *     LINEAR_ROUNDS=200 LINEAR_SEED=7 bun test/process/crash/linearizability.test.ts
  */
-import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { randomFrom } from '../../support/random.ts';
+import { type Operation, settled, violationIn } from '../../support/registers.ts';
 import { killServers, startServer, type TestServer } from '../../support/server.ts';
-import { randomFrom } from './ledger.ts';
-import { type Operation, violationIn } from './registers.ts';
+import { sendOnce } from '../../support/single-request.ts';
 
 const ROUNDS = Number(process.env['LINEAR_ROUNDS'] || 4);
 const SEED = Number(process.env['LINEAR_SEED'] || Date.now() % 1_000_000);
@@ -73,32 +73,22 @@ test('the checker accepts what can have happened, and nothing else', () => {
   for (const history of refused) assert.is.not(violationIn(history, INITIAL), null);
 });
 
-interface Answer {
-  readonly status: number;
-  readonly etag: string;
-  readonly text: string;
-}
-
-/** A request on a connection of its own: nothing sends it again if the server is gone. */
-function ask(
-  url: string,
-  { method, body = '', ...headers }: Readonly<Record<string, string>>,
-): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const asked = request(url, { method, agent: false, headers }, (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (part: string) => (text += part));
-      response.on('error', reject);
-      response.on('end', () => {
-        if (!response.complete) reject(new Error('the response is cut off'));
-        else resolve({ status: response.statusCode ?? 0, etag: response.headers.etag ?? '', text });
-      });
-    });
-    asked.on('error', reject);
-    asked.end(body);
-  });
-}
+test('a write that another host may still carry out counts from its call to the first sight of it', () => {
+  const accepted: readonly (readonly Operation[])[] = [
+    // It took effect after its client had given up, and after another write.
+    [write(0, 1, 'a', true), write(2, 3, 'b'), read(4, 5, 'b'), read(6, 7, 'a'), read(8, 9, 'a')],
+    [write(0, 1, 'a', true), write(2, 3, 'b'), exchange(4, 5, 'a', true)],
+    // Nobody saw it, but something has to have been there.
+    [write(0, 1, 'a', true), exchange(2, 3, INITIAL, false), write(4, 5, 'b'), read(6, 7, 'b')],
+  ];
+  for (const history of accepted) assert.is(violationIn(settled(history), INITIAL), null);
+  const refused: readonly (readonly Operation[])[] = [
+    [write(0, 1, 'a', true), read(2, 3, 'a'), write(4, 5, 'b'), read(6, 7, 'a')],
+    [write(0, 1, 'a', true), write(2, 3, 'b'), read(4, 5, INITIAL)],
+    [exchange(0, 1, INITIAL, false), write(2, 3, 'a', true)],
+  ];
+  for (const history of refused) assert.is.not(violationIn(settled(history), INITIAL), null);
+});
 
 /** What clients did to the registers, which are brands: their names are the values. */
 class Run {
@@ -121,7 +111,7 @@ class Run {
       const choice = this.#random(5);
       const called = performance.now();
       if (choice < 2) {
-        const answer = await ask(item, { method: 'GET', authorization }).catch(() => null);
+        const answer = await sendOnce(item, { method: 'GET', authorization }).catch(() => null);
         if (answer === null) return;
         assert.is(answer.status, 200, answer.text);
         const { name } = JSON.parse(answer.text) as { readonly name: string };
@@ -131,7 +121,7 @@ class Run {
         const isConditional = choice === 4 && before !== undefined;
         this.#values += 1;
         const wrote = `value ${this.#values}`;
-        const answer = await ask(item, {
+        const answer = await sendOnce(item, {
           method: 'PUT',
           authorization,
           'content-type': 'application/json',

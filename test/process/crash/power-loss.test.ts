@@ -26,7 +26,8 @@ import { recover } from '../../../src/store/files/recovery.ts';
 import { migrateStore } from '../../../src/store/migration.ts';
 import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-import { Doubts, type Loss, losses, type Random, randomFrom } from '../../support/power-cut.ts';
+import { Doubts, type Loss, losses } from '../../support/power-cut.ts';
+import { type Random, randomFrom } from '../../support/random.ts';
 import { PowerDisk, Volume } from '../../support/power-disk.ts';
 import {
   type Action,

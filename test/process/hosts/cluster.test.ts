@@ -14,10 +14,15 @@ import { type Etcd, HAS_ETCD, startEtcd } from '../../support/etcd.ts';
 import { killServers, runCommand, startServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 import { type Host, Ledger, startHosts } from './cluster-ledger.ts';
+import { Registers } from './register-clients.ts';
 
 const KILLS = Number(process.env['KILLS'] ?? 8);
 
 const WRITERS = 6;
+
+/** Rows that clients read and write through any host, and those clients. */
+const REGISTERS = 3;
+const CLIENTS = 4;
 
 // Without etcd (Debian: etcd-server) these are skipped.
 const test = HAS_ETCD ? uvuTest : uvuTest.skip;
@@ -76,18 +81,26 @@ async function inStep(): Promise<void> {
   }
 }
 
-test('what was answered is on every host, once, whatever was killed or paused', async () => {
+test('what was answered is on every host, once, and rows are linearizable, whatever is killed or paused', async () => {
   const { sku } = await createCatalog(hostAt(0));
   await send(hostAt(0), 'POST', '/books/', { body: { name: 'first', pub_date: '2024-02-29' } });
   const ledger = new Ledger(hosts);
+  const registers = new Registers(hosts);
+  await registers.create(REGISTERS);
   const writing = Array.from({ length: WRITERS }, (_, nth) => ledger.write(nth));
+  const working = Array.from({ length: CLIENTS }, () => registers.work());
   for (let nth = 0; nth < KILLS; nth += 1) {
     const before = ledger.created.size;
     await (BLOWS[nth % BLOWS.length] as (nth: number) => Promise<void>)(Math.floor(nth / 4) + nth);
     await until('writes are answered again', () => ledger.created.size > before + WRITERS);
   }
   ledger.end();
-  await Promise.all(writing);
+  registers.end();
+  await Promise.all([...writing, ...working]);
+  process.stdout.write(
+    `${KILLS} kills and pauses: ${ledger.created.size} books; ${registers.answers} answers of ${REGISTERS} rows, ${registers.unknown} writes without one\n`,
+  );
+  registers.judge();
   await send(hostAt(1), 'PATCH', `/admin/skus/${sku}/`, { body: { price: 4321 } });
   await inStep();
   const ids = [...ledger.created.values()];

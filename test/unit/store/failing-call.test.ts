@@ -14,7 +14,8 @@ import type { ReadableStore } from '../../../src/store/state.ts';
 import { Store } from '../../../src/store/store.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { type Effect, faultyDisk, type FaultyDisk } from '../../support/faulty-disk.ts';
-import { Doubts, randomFrom } from '../../support/power-cut.ts';
+import { Doubts } from '../../support/power-cut.ts';
+import { randomFrom } from '../../support/random.ts';
 import { PowerDisk } from '../../support/power-disk.ts';
 
 /** The names of the brands, in their order by id. */

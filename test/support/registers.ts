@@ -60,6 +60,39 @@ export function violationIn(operations: readonly Operation[], initial: string): 
   return null;
 }
 
+/**
+ * Settles operations that were cut off where nothing ended with them: another host may carry them out
+ * at any time after. Each writes a value of its own. One whose value was seen had taken effect by
+ * then. One that nobody saw counts as one without an effect, and so no conditional write that may
+ * have failed because of it counts.
+ *
+ * @returns operations of which none is cut off.
+ */
+export function settled(operations: readonly Operation[]): Operation[] {
+  const sightings = new Map<string, number>();
+  for (const { does, ended } of operations) {
+    const seen = valueSeen(does);
+    if (seen === null) continue;
+    sightings.set(seen, Math.min(sightings.get(seen) ?? Infinity, ended));
+  }
+  const seenAt = ({ does }: Operation) =>
+    does.type === 'read' ? undefined : sightings.get(does.wrote);
+  const unseen = operations.filter((each) => each.isCutOff && seenAt(each) === undefined);
+  const since = Math.min(...unseen.map(({ called }) => called));
+  return operations.flatMap((operation) => {
+    const { isCutOff, does, ended } = operation;
+    const seen = seenAt(operation);
+    if (isCutOff) return seen === undefined ? [] : [{ ...operation, ended: seen, isCutOff: false }];
+    const mayBeDueToUnseen = does.type === 'exchange' && !does.succeeded && ended > since;
+    return mayBeDueToUnseen ? [] : [operation];
+  });
+}
+
+function valueSeen(does: Effect): string | null {
+  if (does.type === 'read') return does.saw;
+  return does.type === 'exchange' && does.succeeded ? does.expected : null;
+}
+
 /** Every possibility that follows when operations under way take effect, in any order. */
 function closure(from: readonly Possibility[], underWay: readonly Operation[]): Possibility[] {
   const found = [...from];
