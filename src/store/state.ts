@@ -16,7 +16,7 @@ import type { RowOf } from '../model/rows.ts';
 import type { ChangeSet, ChangeSetContent } from './change-set.ts';
 import { FrozenView } from './memory/frozen-view.ts';
 import type { IdList } from './memory/id-list.ts';
-import type { OrderedIds } from './memory/ordered-ids.ts';
+import type { OrderedIds } from './memory/orders/ordered-ids.ts';
 import type { TablesPlan } from './memory/plan.ts';
 import { RowTable } from './memory/row-table.ts';
 import type { Page, Selection } from './memory/selection.ts';

@@ -11,7 +11,7 @@ import type { KindName, Scalar } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
 import { lookupIn, type RowOf } from '../../model/rows.ts';
 import { Candidates } from '../writer/candidates.ts';
-import { idsIn, type Replacements } from './lists.ts';
+import { idsIn, type Replacements } from './orders/lists.ts';
 import type { TablesPlan } from './plan.ts';
 import type { RowSnapshot } from './row-table.ts';
 import { indexedAttributes } from './tables.ts';

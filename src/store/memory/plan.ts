@@ -3,8 +3,8 @@ import type { Change } from '../../model/change.ts';
 import type { KindName, Row } from '../../model/kind.ts';
 import { ownersOf } from '../../model/relations.ts';
 import type { ChangedRows } from './changed-rows.ts';
-import type { Replacements } from './lists.ts';
-import type { Ordering } from './ordering.ts';
+import type { Replacements } from './orders/lists.ts';
+import type { Ordering } from './orders/ordering.ts';
 import type { PlannedRows, RowTable } from './row-table.ts';
 
 /** Rows that are put between two pauses. */

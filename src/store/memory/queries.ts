@@ -18,8 +18,8 @@ import type { IdList } from './id-list.ts';
 import { orderOfRange, type Restriction, Restrictions, type Sources } from './restrictions.ts';
 import type { Matches } from './search/searches.ts';
 import type { Page, Selection } from './selection.ts';
-import { precedes } from './sort-key.ts';
-import { type Direction, keyOf } from './sorting.ts';
+import { precedes } from './orders/sort-key.ts';
+import { type Direction, keyOf } from './orders/sorting.ts';
 
 /** Rows that are gathered and sorted for one page, at most: a few milliseconds. */
 const MAX_GATHERED_ROWS = 10_000;

@@ -1,12 +1,12 @@
 /** What a selection asks for beside its ordering: filters, ranges and words. */
 import type { Kind, KindName, Row, Scalar } from '../../model/kind.ts';
-import type { OrderedIds } from './ordered-ids.ts';
-import type { Orderings } from './orderings.ts';
+import type { OrderedIds } from './orders/ordered-ids.ts';
+import type { Orderings } from './orders/orderings.ts';
 import type { RowTable } from './row-table.ts';
 import type { Matches, Searches } from './search/searches.ts';
 import type { Range, Selection } from './selection.ts';
-import { precedes, type SortKey, sortKey } from './sort-key.ts';
-import type { Order } from './sorting.ts';
+import { precedes, type SortKey, sortKey } from './orders/sort-key.ts';
+import type { Order } from './orders/sorting.ts';
 
 /** One of them. */
 export interface Restriction {

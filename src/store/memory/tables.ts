@@ -18,16 +18,16 @@ import { perKind } from '../../model/per-kind.ts';
 import { atOnce } from '../../slices.ts';
 import { byKind, ChangedRows, differs } from './changed-rows.ts';
 import type { IdList } from './id-list.ts';
-import type { OrderedIds } from './ordered-ids.ts';
-import type { Replacements } from './lists.ts';
-import { type Entering, leave, type Ordering } from './ordering.ts';
-import { type OrderingBounds, Orderings } from './orderings.ts';
+import type { OrderedIds } from './orders/ordered-ids.ts';
+import type { Replacements } from './orders/lists.ts';
+import { type Entering, leave, type Ordering } from './orders/ordering.ts';
+import { type OrderingBounds, Orderings } from './orders/orderings.ts';
 import { ownerIds, planRows, type TablesPlan } from './plan.ts';
 import { Queries } from './queries.ts';
 import type { RowTable } from './row-table.ts';
 import { Searches } from './search/searches.ts';
 import type { Page, Selection } from './selection.ts';
-import type { Order } from './sorting.ts';
+import type { Order } from './orders/sorting.ts';
 
 export class Tables {
   readonly #rows: Record<KindName, RowTable>;

@@ -1,6 +1,7 @@
 /** Rows by their names, for references that a file writes as names (spec 12.9). */
 import type { KindName, Row } from '../../../model/kind.ts';
 import type { FrozenView } from '../../../store/memory/frozen-view.ts';
+import { ShardedMap } from '../../../store/memory/sharded-map.ts';
 import type { View } from '../../../store/view.ts';
 
 /** The attribute that names a row. */
@@ -15,7 +16,7 @@ function nameOf(kind: KindName, row: Row): string {
 /** Kinds whose rows are found by these names; the store itself finds SKUs by their keyword. */
 const FOUND: ReadonlySet<KindName> = new Set(['brands', 'categories', 'goods', 'specs', 'options']);
 
-type Index = Map<string, number | number[]>;
+type Index = ShardedMap<string, number | number[]>;
 
 function add(index: Index, name: string, id: number): void {
   const known = index.get(name);
@@ -35,7 +36,7 @@ export class Names {
   /** Reads the names of a kind, and yields between rows. */
   *read(kind: KindName, view: FrozenView): Generator<undefined, void> {
     if (this.#indexes.has(kind) || !FOUND.has(kind)) return;
-    const index: Index = new Map();
+    const index: Index = new ShardedMap();
     for (const row of view.rows(kind)) {
       add(index, nameOf(kind, row), row.id);
       yield;
@@ -53,7 +54,7 @@ export class Names {
   add(kind: KindName, row: Row): void {
     if (!FOUND.has(kind)) return;
     let index = this.#added.get(kind);
-    if (index === undefined) this.#added.set(kind, (index = new Map()));
+    if (index === undefined) this.#added.set(kind, (index = new ShardedMap()));
     add(index, nameOf(kind, row), row.id);
   }
 

@@ -18,7 +18,7 @@ import { valueOf } from '../../../model/rules.ts';
 import { searchedAttributes } from '../../../model/searched.ts';
 import { foldText } from '../../../model/text-folding.ts';
 import { inSlices } from '../../../slices.ts';
-import type { Ordering } from '../ordering.ts';
+import type { Ordering } from '../orders/ordering.ts';
 import type { RowTable } from '../row-table.ts';
 import { Bitmap } from './id-set.ts';
 import { concerns, joinsTo, type Owner, ownersOf } from './owners.ts';

@@ -11,6 +11,7 @@
  * 1. A word stands in exactly one segment, or among the recent ones, as long as a row has it.
  * 2. A segment holds {@link SEGMENT_WORDS} words at most, and fewer dead ones than live ones.
  */
+import { ShardedMap } from '../sharded-map.ts';
 import { type Bitmap, IdSet } from './id-set.ts';
 
 /** Words of one segment; so many recent ones are gathered before they become one. */
@@ -54,7 +55,7 @@ interface Segment {
 
 export class Vocabulary {
   readonly #segmentWords: number;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new ShardedMap<string, Entry>();
   readonly #segments = new Set<Segment>();
   #recent = new Set<Entry>();
   /** The recent words as a segment; null if they have changed since a search read them. */

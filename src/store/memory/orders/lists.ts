@@ -1,8 +1,8 @@
 /**
  * The lists of an ordering, each the ids of one value, and how many of them are replaced at once.
  */
-import type { Change } from '../../model/change.ts';
-import type { Scalar } from '../../model/kind.ts';
+import type { Change } from '../../../model/change.ts';
+import type { Scalar } from '../../../model/kind.ts';
 import { mergedIds, OrderedIds } from './ordered-ids.ts';
 import { type List, MAX_SHORT_LIST, type Order, partitionOf } from './sorting.ts';
 

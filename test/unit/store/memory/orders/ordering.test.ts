@@ -2,14 +2,14 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Row, Scalar } from '../../../../src/model/kind.ts';
-import { KINDS } from '../../../../src/model/kinds.ts';
-import { lookupIn } from '../../../../src/model/rows.ts';
-import { Ordering } from '../../../../src/store/memory/ordering.ts';
-import { type Order, sortedLists } from '../../../../src/store/memory/sorting.ts';
-import { atOnce } from '../../../../src/slices.ts';
-import { RowTable } from '../../../../src/store/memory/row-table.ts';
-import { indexedAttributes } from '../../../../src/store/memory/tables.ts';
+import type { Row, Scalar } from '../../../../../src/model/kind.ts';
+import { KINDS } from '../../../../../src/model/kinds.ts';
+import { lookupIn } from '../../../../../src/model/rows.ts';
+import { Ordering } from '../../../../../src/store/memory/orders/ordering.ts';
+import { type Order, sortedLists } from '../../../../../src/store/memory/orders/sorting.ts';
+import { atOnce } from '../../../../../src/slices.ts';
+import { RowTable } from '../../../../../src/store/memory/row-table.ts';
+import { indexedAttributes } from '../../../../../src/store/memory/tables.ts';
 
 /** SKUs and the SPUs whose names they show. */
 class State {

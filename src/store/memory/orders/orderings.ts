@@ -13,16 +13,16 @@
  * 4. All orderings that clients asked for hold at most {@link OrderingBounds.keptIds} ids together;
  *    the ones that have not been used for longest make room.
  */
-import { CatalogError } from '../../errors.ts';
-import type { Kind, KindName, Row, Scalar } from '../../model/kind.ts';
-import { type Lookup, lookupIn } from '../../model/rows.ts';
-import { ALL_KINDS } from '../../model/kinds.ts';
-import { perKind } from '../../model/per-kind.ts';
-import { joinOf } from '../../model/rules.ts';
-import { atOnce, inSlices } from '../../slices.ts';
-import type { IdList } from './id-list.ts';
+import { CatalogError } from '../../../errors.ts';
+import type { Kind, KindName, Row, Scalar } from '../../../model/kind.ts';
+import { type Lookup, lookupIn } from '../../../model/rows.ts';
+import { ALL_KINDS } from '../../../model/kinds.ts';
+import { perKind } from '../../../model/per-kind.ts';
+import { joinOf } from '../../../model/rules.ts';
+import { atOnce, inSlices } from '../../../slices.ts';
+import type { IdList } from '../id-list.ts';
 import { Ordering } from './ordering.ts';
-import type { RowTable } from './row-table.ts';
+import type { RowTable } from '../row-table.ts';
 import { type Order, sortedLists } from './sorting.ts';
 
 export interface OrderingBounds {

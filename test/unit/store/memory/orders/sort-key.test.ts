@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sortKey } from '../../../../src/store/memory/sort-key.ts';
+import { sortKey } from '../../../../../src/store/memory/orders/sort-key.ts';
 
 /** The order of two strings, one code point after the other. */
 function byCodePoint(a: string, b: string): number {

@@ -3,7 +3,7 @@
  * of them. A snapshot shares the chunks; a write to a shared chunk copies it first.
  */
 
-import type { IdList } from './id-list.ts';
+import type { IdList } from '../id-list.ts';
 
 /** Ids of one chunk at most. */
 const CHUNK_SIZE = 1024;

@@ -2,10 +2,10 @@
  * A sort order of a table, whole or divided by the values of one attribute, kept in place as rows
  * change.
  */
-import type { Change } from '../../model/change.ts';
-import type { Kind, Row, Scalar } from '../../model/kind.ts';
-import type { Lookup } from '../../model/rows.ts';
-import { valueOf } from '../../model/rules.ts';
+import type { Change } from '../../../model/change.ts';
+import type { Kind, Row, Scalar } from '../../../model/kind.ts';
+import type { Lookup } from '../../../model/rows.ts';
+import { valueOf } from '../../../model/rules.ts';
 import {
   asArray,
   copyOf,
@@ -16,7 +16,8 @@ import {
   type Replacements,
 } from './lists.ts';
 import { lost, OrderedIds, positionIn, removeFrom } from './ordered-ids.ts';
-import type { RowTable } from './row-table.ts';
+import type { RowTable } from '../row-table.ts';
+import { ShardedMap } from '../sharded-map.ts';
 import { precedes, type SortKey } from './sort-key.ts';
 import {
   keyOf,
@@ -146,7 +147,7 @@ export class Ordering {
 
   /** Of any ordering: rows leave and enter copies of the lists one by one. */
   *#moved(changes: readonly Change[], next: Lookup): Generator<undefined, Replacements> {
-    const copies: Lists = new Map();
+    const copies: Lists = new ShardedMap();
     const draft = new Ordering(this.kind, this.order, copies, this.#lookup);
     const touched = new Map<Scalar, List | undefined>();
     const touch = (row: Row) => {

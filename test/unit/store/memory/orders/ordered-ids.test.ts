@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { atOnce } from '../../../../src/slices.ts';
-import { OrderedIds } from '../../../../src/store/memory/ordered-ids.ts';
+import { atOnce } from '../../../../../src/slices.ts';
+import { OrderedIds } from '../../../../../src/store/memory/orders/ordered-ids.ts';
 
 const ascending = (id: number) => (other: number) => other < id;
 const descending = (id: number) => (other: number) => other > id;

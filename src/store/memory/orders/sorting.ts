@@ -1,7 +1,8 @@
 /** Building a sort order from the rows of a table, in steps between which the work may pause. */
-import type { Kind, Row, Scalar } from '../../model/kind.ts';
-import type { Lookup } from '../../model/rows.ts';
-import { valueOf } from '../../model/rules.ts';
+import type { Kind, Row, Scalar } from '../../../model/kind.ts';
+import type { Lookup } from '../../../model/rows.ts';
+import { valueOf } from '../../../model/rules.ts';
+import { ShardedMap } from '../sharded-map.ts';
 import { OrderedIds } from './ordered-ids.ts';
 import { precedes, type SortKey, sortKey } from './sort-key.ts';
 
@@ -21,7 +22,7 @@ export interface Order {
 export type List = number | number[] | OrderedIds;
 
 /** The ids of each value. */
-export type Lists = Map<Scalar, List>;
+export type Lists = ShardedMap<Scalar, List>;
 
 /** Ids of a list that is a plain array, at most. */
 export const MAX_SHORT_LIST = 32;
@@ -63,7 +64,7 @@ export function* sortedLists(
   // The same map: for most orders nearly all lists stay as they are.
   const lists: Lists = members;
   let read = 0;
-  for (const [value, ids] of members) {
+  for (const [value, ids] of members.entries()) {
     read += typeof ids === 'number' ? 1 : ids.length;
     if (read >= STEP_ROWS) {
       read = 0;
@@ -80,8 +81,8 @@ export function* sortedLists(
 function* partitioned(
   order: Order,
   rows: Iterable<Row>,
-): Generator<undefined, Map<Scalar, number | number[]>> {
-  const members = new Map<Scalar, number | number[]>();
+): Generator<undefined, ShardedMap<Scalar, number | number[]>> {
+  const members = new ShardedMap<Scalar, number | number[]>();
   const { partition } = order;
   let read = 0;
   for (const row of rows) {

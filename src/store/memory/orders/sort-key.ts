@@ -1,5 +1,5 @@
 /** The order of attribute values (spec 4.3): null, false, true, numbers, strings by code point. */
-import type { Scalar } from '../../model/kind.ts';
+import type { Scalar } from '../../../model/kind.ts';
 
 /** What {@link precedes} compares; only for comparing. */
 export type SortKey = string | number;
