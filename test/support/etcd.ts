@@ -12,6 +12,8 @@ export const HAS_ETCD = spawnSync('etcd', ['--version']).status === 0;
 
 interface Node {
   readonly name: string;
+  /** Where it keeps its data. */
+  directory: string;
   readonly client: string;
   readonly peer: string;
   process: ChildProcess;
@@ -25,8 +27,12 @@ export interface Etcd {
   readonly signal: (nth: number, signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => void;
   /** Whether a node stands still: SIGSTOP is carried out some time after it was sent. */
   readonly isStopped: (nth: number) => boolean;
-  /** Starts a node that was killed. */
-  readonly start: (nth: number) => void;
+  /** Whether a node answers, for which it needs a majority. */
+  readonly answers: (nth: number) => Promise<boolean>;
+  /** Sends SIGKILL, and waits for the end. */
+  readonly kill: (nth: number) => Promise<void>;
+  /** Starts a node that was killed. @param directory of its data, if it has moved. */
+  readonly start: (nth: number, directory?: string) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -63,12 +69,15 @@ export interface TlsFiles {
   readonly key: string;
 }
 
-/**
- * Starts the nodes, and waits until they answer.
- *
- * @param tls of the nodes, which then require a certificate of their clients.
- */
-export async function startEtcd(count = 3, tls?: TlsFiles): Promise<Etcd> {
+interface Options {
+  /** Of the nodes, which then require a certificate of their clients. */
+  readonly tls?: TlsFiles;
+  /** A directory for each node; directories that are removed in the end by default. */
+  readonly directories?: readonly string[];
+}
+
+/** Starts the nodes, and waits until they answer. */
+export async function startEtcd(count = 3, { tls, directories }: Options = {}): Promise<Etcd> {
   const directory = mkdtempSync(join(tmpdir(), 'catalog-etcd-'));
   const ports = await freePorts(2 * count);
   const address = (port: number | undefined) => `http://127.0.0.1:${port}`;
@@ -76,15 +85,16 @@ export async function startEtcd(count = 3, tls?: TlsFiles): Promise<Etcd> {
     tls === undefined ? address(port) : `https://127.0.0.1:${port}`;
   const members = Array.from({ length: count }, (_, nth) => ({
     name: `n${nth}`,
+    directory: join(directories?.[nth] ?? directory, `n${nth}`),
     client: clientAddress(ports[2 * nth]),
     peer: address(ports[2 * nth + 1]),
   }));
   const cluster = members.map(({ name, peer }) => `${name}=${peer}`).join(',');
-  const run = ({ name, client, peer }: Omit<Node, 'process'>): ChildProcess =>
+  const run = ({ name, directory: data, client, peer }: Omit<Node, 'process'>): ChildProcess =>
     spawn(
       'etcd',
       [
-        ['--name', name, '--data-dir', join(directory, name), '--snapshot-count', '2000'],
+        ['--name', name, '--data-dir', data, '--snapshot-count', '2000'],
         ['--listen-client-urls', client, '--advertise-client-urls', client],
         ['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
         ['--initial-cluster', cluster, '--initial-cluster-state', 'new'],
@@ -107,14 +117,15 @@ export async function startEtcd(count = 3, tls?: TlsFiles): Promise<Etcd> {
     cert: readFileSync(tls.cert, 'utf8'),
     key: readFileSync(tls.key, 'utf8'),
   };
-  await until('etcd answers', async () => {
-    const answer = await fetch(`${endpoints[0]}/v3/kv/range`, {
+  const answers = async (nth: number) => {
+    const answer = await fetch(`${endpoints[nth]}/v3/kv/range`, {
       method: 'POST',
       body: JSON.stringify({ key: 'AA==' }),
       ...(certificates !== undefined && { tls: certificates }),
     }).catch(() => null);
     return answer?.ok === true;
-  });
+  };
+  await until('etcd answers', () => answers(0));
   const nodeAt = (nth: number) => nodes[nth] as Node;
   return {
     endpoints,
@@ -122,22 +133,26 @@ export async function startEtcd(count = 3, tls?: TlsFiles): Promise<Etcd> {
     signal: (nth, signal) => void nodeAt(nth).process.kill(signal),
     isStopped: (nth) =>
       /^State:\s+T/m.test(readFileSync(`/proc/${nodeAt(nth).process.pid}/status`, 'utf8')),
-    start(nth) {
+    answers,
+    kill: (nth) => ended(nodeAt(nth)),
+    start(nth, moved) {
       const node = nodeAt(nth);
+      if (moved !== undefined) node.directory = join(moved, node.name);
       node.process = run(node);
     },
     async close() {
-      await Promise.all(
-        nodes.map(async ({ process: child }) => {
-          if (child.exitCode !== null || child.signalCode !== null) return;
-          const ended = once(child, 'exit');
-          child.kill('SIGKILL');
-          await ended;
-        }),
-      );
+      await Promise.all(nodes.map(ended));
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Kills a node, if it runs, and waits for its end. */
+async function ended({ process: child }: Node): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exit;
 }
 
 /**

@@ -131,36 +131,39 @@ export class FailingDisk {
 /** A file system on a device that loses power: what its device holds then is another file system. */
 export class CutDisk {
   readonly directory = temporaryDirectory();
-  readonly #image = join(temporaryDirectory(), 'image');
+  readonly #image: string;
 
-  constructor() {
-    writeFileSync(this.#image, '');
-    truncateSync(this.#image, 64 * 1024 * 1024);
-    command('mkfs.ext4', '-q', this.#image);
+  /** @param image of a device with a file system. */
+  private constructor(image: string) {
+    this.#image = image;
     // What nobody syncs is to stay in memory: the file system writes by itself after five seconds.
-    mount(this.directory, '-o', 'loop,commit=300', this.#image);
+    mount(this.directory, '-o', 'loop,commit=300', image);
+  }
+
+  /** An empty one. @param mebibytes that it has room for. */
+  static make(mebibytes = 64): CutDisk {
+    const image = join(temporaryDirectory(), 'image');
+    writeFileSync(image, '');
+    truncateSync(image, mebibytes * 1024 * 1024);
+    command('mkfs.ext4', '-q', image);
+    return new CutDisk(image);
   }
 
   /**
    * Cuts the power at this moment, for a copy. Nothing may write while it is made.
    *
-   * @param use is given the directory of what the device holds, its journal replayed.
+   * @returns what the device holds, its journal replayed.
    */
-  async cut(use: (left: string) => void | Promise<void>): Promise<void> {
-    const image = `${this.#image}-cut`;
-    copyFileSync(this.#image, image);
-    const left = temporaryDirectory();
-    mount(left, '-o', 'loop', image);
-    try {
-      await use(left);
-    } finally {
-      unmount(left);
-      rmSync(image);
-    }
+  cut(): CutDisk {
+    const image = join(temporaryDirectory(), 'image');
+    command('cp', '--sparse=always', this.#image, image);
+    return new CutDisk(image);
   }
 
-  unmount(): void {
+  /** Ends it, with its device. */
+  remove(): void {
     unmount(this.directory);
+    rmSync(this.#image);
   }
 }
 
@@ -186,7 +189,7 @@ export const canMountDevices = possible(() => {
   disk.unmount();
 });
 
-export const canCutPower = possible(() => new CutDisk().unmount());
+export const canCutPower = possible(() => CutDisk.make().remove());
 
 /** Half-written files below a directory. */
 export function temporariesBelow(directory: string): string[] {

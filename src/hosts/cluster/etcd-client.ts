@@ -1,8 +1,9 @@
 /**
  * etcd by its JSON gateway (etcd.io/docs/v3.4/dev-guide/api_grpc_gateway): one POST for each call.
  *
- * Every call is bounded in time and in bytes, and goes to the node that answered last; a call that
- * fails lets the next one go to the next node. Whether a failed call took effect is not known.
+ * Every call is bounded in time and in bytes. Before the first one all nodes are asked at once, and
+ * it goes to the one that answers first: a host has to start while a node is down. A call that fails
+ * lets the next one go to the next node. Whether a failed call took effect is not known.
  */
 import { CatalogError, messageOf } from '../../errors.ts';
 
@@ -45,6 +46,12 @@ const MAX_REASON_LENGTH = 200;
 /** gRPC's `UNAUTHENTICATED`: the token of the login has expired. */
 const UNAUTHENTICATED = 16;
 
+/** gRPC's `DEADLINE_EXCEEDED` and `UNAVAILABLE`: the node has no majority. */
+const WITHOUT_MAJORITY: ReadonlySet<number> = new Set([4, 14]);
+
+/** A key that need not be there. */
+const ANY_KEY = { key: 'AA==' };
+
 /** What etcd says, and what an operator can do. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [
@@ -71,6 +78,8 @@ export class EtcdClient {
   readonly #options: EtcdOptions;
   readonly #timeoutMs: number;
   #node = 0;
+  /** The search for a node that answers; null before the first call. */
+  #found: Promise<void> | null = null;
   #token: string | null = null;
 
   constructor(options: EtcdOptions) {
@@ -87,6 +96,7 @@ export class EtcdClient {
    * @throws CatalogError `log_unavailable`.
    */
   async call(path: string, body: object): Promise<unknown> {
+    await (this.#found ??= this.#findNode());
     const node = this.#node;
     try {
       return await this.#authorized(path, body);
@@ -104,6 +114,7 @@ export class EtcdClient {
    * @throws CatalogError `log_unavailable`, also in the middle.
    */
   async *stream(path: string, body: object, signal: AbortSignal): AsyncGenerator {
+    await (this.#found ??= this.#findNode());
     try {
       const response = await raced(this.#fetch(path, body, signal), this.#timeoutMs);
       if (response.body === null) return;
@@ -119,6 +130,26 @@ export class EtcdClient {
       this.#node = (this.#node + 1) % this.#options.endpoints.length;
       throw unreachable(error);
     }
+  }
+
+  /** Begins with the node that answers first. If none does, the call itself tells why. */
+  async #findNode(): Promise<void> {
+    const nodes = [...this.#options.endpoints.keys()];
+    if (nodes.length === 1) return;
+    const asked = nodes.map(async (node) => {
+      await this.#bounded((signal) => this.#requireMajority(node, signal));
+      return node;
+    });
+    this.#node = await Promise.any(asked).catch(() => this.#node);
+  }
+
+  /** A node that refuses a client answers, too. @throws if it does not. */
+  async #requireMajority(node: number, signal: AbortSignal): Promise<void> {
+    const response = await this.#fetch('kv/range', ANY_KEY, signal, node);
+    const text = await response.text();
+    if (response.ok) return;
+    const failure = failureOf(text);
+    if (WITHOUT_MAJORITY.has(failure.code)) throw failure;
   }
 
   async #authorized(path: string, body: object): Promise<unknown> {
@@ -139,11 +170,15 @@ export class EtcdClient {
     this.#token = answer.token;
   }
 
-  async #once(path: string, body: object): Promise<unknown> {
+  #once(path: string, body: object): Promise<unknown> {
+    return this.#bounded((signal) => this.#exchange(path, body, signal));
+  }
+
+  async #bounded<T>(exchange: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const aborter = new AbortController();
     try {
       // Bun's fetch may outlive the signal, so that the race decides.
-      return await raced(this.#exchange(path, body, aborter.signal), this.#timeoutMs);
+      return await raced(exchange(aborter.signal), this.#timeoutMs);
     } finally {
       aborter.abort();
     }
@@ -158,10 +193,10 @@ export class EtcdClient {
     throw failureOf(text);
   }
 
-  #fetch(path: string, body: object, signal: AbortSignal): Promise<Response> {
+  #fetch(path: string, body: object, signal: AbortSignal, node = this.#node): Promise<Response> {
     const { endpoints, certificates = {} } = this.#options;
     const { ca, cert, key } = certificates;
-    return fetch(`${endpoints[this.#node]}/v3/${path}`, {
+    return fetch(`${endpoints[node]}/v3/${path}`, {
       method: 'POST',
       body: JSON.stringify(body),
       headers: this.#token === null ? {} : { Authorization: this.#token },

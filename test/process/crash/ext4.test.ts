@@ -85,7 +85,7 @@ const testDevices = (run: () => Promise<void>) =>
     : test.skip(`${NAME} (skipped: needs the right to mount a device)`, run);
 
 testDevices(async () => {
-  const disk = new CutDisk();
+  const disk = CutDisk.make();
   const data = join(disk.directory, 'data');
   const server = await startServer({ data, args: ['--history', '0'] });
   const { pid } = server.child;
@@ -113,14 +113,16 @@ testDevices(async () => {
     // Answers that were given before the cut arrive.
     await pause(20);
     const answered = rows.map((row) => ({ ...row }));
-    await disk.cut((left) => judge(join(left, 'data'), answered));
+    const left = disk.cut();
+    judge(join(left.directory, 'data'), answered);
+    left.remove();
     server.child.kill('SIGCONT');
   }
   isOver = true;
   await Promise.all(writers);
   await server.stop();
   judge(data, rows);
-  disk.unmount();
+  disk.remove();
 });
 
 test.run();

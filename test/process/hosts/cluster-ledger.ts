@@ -81,13 +81,14 @@ export class Ledger {
   async write(writer: number): Promise<void> {
     for (let nth = 0; !this.#ended; nth += 1) {
       const name = `book-${writer}-${nth}`;
-      this.created.set(name, await this.#create(name, writer + nth));
+      const id = await this.#create(name, writer + nth);
+      if (id !== null) this.created.set(name, id);
     }
   }
 
-  /** Repeats a creation on another host until it is answered. */
-  async #create(name: string, first: number): Promise<number> {
-    for (let attempt = 0; ; attempt += 1) {
+  /** Repeats a creation on another host until it is answered. @returns null if the end comes first. */
+  async #create(name: string, first: number): Promise<number | null> {
+    for (let attempt = 0; attempt === 0 || !this.#ended; attempt += 1) {
       const host = this.#hosts[(first + attempt) % this.#hosts.length] as Host;
       const answer = await send(host, 'POST', '/books/', {
         headers: { 'Idempotency-Key': name },
@@ -99,5 +100,6 @@ export class Ledger {
       this.repeated += 1;
       await pause(20);
     }
+    return null;
   }
 }

@@ -34,7 +34,7 @@ let options: EtcdOptions;
 uvuTest.before(async () => {
   if (!HAS_ETCD) return;
   const files = makeCertificate(temporaryDirectory());
-  etcd = await startEtcd(1, files);
+  etcd = await startEtcd(1, { tls: files });
   const [ca, cert, key] = [files.ca, files.cert, files.key].map((path) =>
     readFileSync(path, 'utf8'),
   );

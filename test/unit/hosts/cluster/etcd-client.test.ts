@@ -1,0 +1,68 @@
+/** Which node of etcd a call goes to. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { EtcdClient } from '../../../../src/hosts/cluster/etcd-client.ts';
+
+const TIMEOUT_MS = 500;
+
+const servers: Server[] = [];
+
+/** A node; without an answer it takes requests and stays silent. */
+async function node(answer?: { status: number; body: object }) {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    if (answer === undefined) return;
+    response.writeHead(answer.status).end(JSON.stringify(answer.body));
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, asked };
+}
+
+const clientOf = (nodes: readonly { url: string }[]) =>
+  new EtcdClient({ endpoints: nodes.map(({ url }) => url), prefix: '/', timeoutMs: TIMEOUT_MS });
+
+const UP = { status: 200, body: { kvs: [] } };
+const WITHOUT_MAJORITY = { status: 503, body: { error: 'etcdserver: no leader', code: 14 } };
+
+test.after(() => {
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+test('the first call goes to a node that answers, whatever the others do', async () => {
+  const [silent, alone, up] = [await node(), await node(WITHOUT_MAJORITY), await node(UP)];
+  const off = { url: 'http://127.0.0.1:1' };
+  const client = clientOf([silent, off, alone, up]);
+  assert.equal(await client.call('kv/txn', {}), UP.body);
+  assert.equal(await client.call('lease/grant', {}), UP.body);
+  assert.equal(up.asked, ['/v3/kv/range', '/v3/kv/txn', '/v3/lease/grant']);
+  assert.equal([silent.asked, alone.asked], [['/v3/kv/range'], ['/v3/kv/range']], 'asked once');
+});
+
+test('a node that refuses the client answers: the call says what it refuses', async () => {
+  const refusal = { status: 400, body: { error: 'etcdserver: user name is empty', code: 3 } };
+  const client = clientOf([{ url: 'http://127.0.0.1:1' }, await node(refusal)]);
+  const error = await client.call('kv/txn', {}).then(
+    () => null,
+    (thrown: unknown) => String(thrown),
+  );
+  assert.match(error ?? '', 'does not accept the user and password');
+});
+
+test('if no node answers, the call says so, and later ones find the one that comes back', async () => {
+  const [silent, alone] = [await node(), await node(WITHOUT_MAJORITY)];
+  const client = clientOf([alone, silent]);
+  const failure = () => client.call('kv/txn', {}).catch((thrown: unknown) => String(thrown));
+  assert.match(String(await failure()), 'etcd does not answer: etcdserver: no leader');
+  assert.match(String(await failure()), `no answer in ${TIMEOUT_MS} ms`);
+  assert.match(String(await failure()), 'no leader', 'in turn');
+});
+
+test.run();
