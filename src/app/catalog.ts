@@ -20,7 +20,7 @@ import {
 } from '../http/router.ts';
 import { PageBuilds } from '../pages/refresh/page-builds.ts';
 import type { PageQueue } from '../pages/refresh/queue.ts';
-import { openPages, type Pages } from './open-pages.ts';
+import { openPages, type Pages, type PageSeams } from './open-pages.ts';
 import { keepSettings } from '../pages/shop/settings.ts';
 import { TemplateSources } from '../pages/render/template-sources.ts';
 import { AuditedStore } from '../resources/audit/audited-store.ts';
@@ -68,7 +68,7 @@ export type CatalogOptions = Pick<
   ClusterSettings;
 
 /** What the composition or a test provides: the time, the work of hashing, the memory. */
-export interface Seams extends ChangeSeams, ArchiveSeams, HostSeams {
+export interface Seams extends ChangeSeams, ArchiveSeams, HostSeams, PageSeams {
   /** Milliseconds since the epoch; stored times, tokens and failed logins go by it. */
   readonly clock?: { readonly now: () => number };
   readonly verifyPassword?: PasswordCheck;
@@ -147,6 +147,7 @@ async function compose(
     store,
     disk,
     monitor.failed('a page could not be written and is tried again'),
+    seams,
   );
   const { credentials, login, renewals } = await openAccess(data, env, shared, seams);
   const audited = new AuditedStore(store, { now: clock?.now, auditBytes, requireRoom });

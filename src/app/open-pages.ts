@@ -1,5 +1,5 @@
 /** The pages of an open store: their queue, their thread, and what the server sends. */
-import { type Disk, machineDisk } from '../disk/disk.ts';
+import type { Disk } from '../disk/disk.ts';
 import { FileLock } from '../disk/lock.ts';
 import { PageBatches } from '../pages/refresh/batches.ts';
 import { PagesLock, pagesLockPath } from '../pages/refresh/pages-lock.ts';
@@ -10,8 +10,8 @@ import { turn } from '../pages/refresh/turns.ts';
 import { Gatherer } from '../pages/shop/gather.ts';
 import { PageList } from '../pages/shop/page-list.ts';
 import { DEFAULT_DELAY_MS } from '../pages/shop/settings.ts';
-import { createWriter } from '../pages/writer/create-writer.ts';
 import { PageFiles } from '../pages/writer/files.ts';
+import type { PageMaker } from '../pages/writer/page-writer.ts';
 import { PageThread } from '../pages/writer/page-thread.ts';
 import type { Store } from '../store/store.ts';
 import type { ServeOptions } from './server-options.ts';
@@ -22,6 +22,12 @@ export interface Pages {
   readonly previews: PagePreviews;
   /** Ends the thread. */
   close(): void;
+}
+
+/** What stands in the place of the machine. */
+export interface PageSeams {
+  /** Makes the pages; a thread does if it is left out. */
+  readonly pageMaker?: PageMaker | undefined;
 }
 
 /** @param onError gets pages that could not be made; they are tried again. */
@@ -35,12 +41,12 @@ export function openPages(
   store: Store,
   disk: Disk,
   onError: (error: unknown) => void,
+  { pageMaker }: PageSeams,
 ): Pages {
   const list = new PageList(settings.publicUrl !== null);
   const gatherer = new Gatherer(store, list.hasSitemap);
   const thread = new PageThread({ dataDirectory: data, settings });
-  // A disk that a test made cannot be given to another thread.
-  const maker = disk === machineDisk ? thread : createWriter(disk, data, settings);
+  const maker = pageMaker ?? thread;
   const batches = new PageBatches(gatherer, maker, turn);
   const queue = new PageQueue({
     store,

@@ -18,7 +18,7 @@ import { temporaryDirectory } from '../support/directory.ts';
 import { quickDisk } from '../support/disk.ts';
 import { requestWith } from '../support/request.ts';
 import { SECRET } from '../support/secret.ts';
-import { contextOf, monitor, optionsOf } from '../support/service.ts';
+import { contextOf, monitor, optionsOf, pageMaker } from '../support/service.ts';
 import { longestTurn } from '../support/turns.ts';
 
 const SKUS = Number(process.env['LOOP_SKUS'] || 1000);
@@ -44,8 +44,10 @@ test.before(async () => {
   const data = temporaryDirectory();
   await fill(data);
   const context = contextOf(quickDisk, { CATALOG_JWT_SECRET: SECRET });
-  catalog = await openCatalog(optionsOf({}, data), context, monitor(log), {
+  const options = optionsOf({}, data);
+  catalog = await openCatalog(options, context, monitor(log), {
     emptyLineMs: NOTHING_AFTER_MS,
+    pageMaker: pageMaker(options, quickDisk),
   });
   token = await tokenFor('admin');
 });

@@ -7,7 +7,7 @@ import { type CatalogOptions, openCatalog, type Seams } from '../../src/app/cata
 import type { Context } from '../../src/app/context.ts';
 import { Readiness } from '../../src/app/readiness.ts';
 import { migrate } from '../../src/cli/commands/migrate.ts';
-import type { Disk } from '../../src/disk/disk.ts';
+import { type Disk, machineDisk } from '../../src/disk/disk.ts';
 import { CatalogError, messageOf } from '../../src/errors.ts';
 import type { HttpRequest, HttpResponse, RequestBody } from '../../src/http/message.ts';
 import type { Application } from '../../src/http/router.ts';
@@ -15,6 +15,8 @@ import { JSON_LIMITS } from '../../src/http/rules/json-limits.ts';
 import { LIMITS } from '../../src/http/wire/limits.ts';
 import { REQUEST_ID, Trace } from '../../src/http/wire/trace.ts';
 import { DEFAULT_SETTINGS, type PageSettings } from '../../src/pages/shop/settings.ts';
+import { createWriter } from '../../src/pages/writer/create-writer.ts';
+import type { PageMaker } from '../../src/pages/writer/page-writer.ts';
 import { DEFAULT_AUDIT_BYTES } from '../../src/resources/audit.ts';
 import { DEFAULT_HISTORY_BYTES } from '../../src/store/files/file-log.ts';
 import { temporaryDirectory } from './directory.ts';
@@ -66,7 +68,11 @@ export async function openService(options: ServiceOptions = {}): Promise<Service
   const context = contextOf(disk, options.ownKeys === true ? {} : { CATALOG_JWT_SECRET: SECRET });
   if (options.demo === true) await migrate({ data, demo: true, dryRun: false }, context);
   const log: string[] = [];
-  const catalog = await openCatalog(optionsOf(options, data), context, monitor(log), options);
+  const settings = optionsOf(options, data);
+  const catalog = await openCatalog(settings, context, monitor(log), {
+    pageMaker: pageMaker(settings, disk),
+    ...options,
+  });
   catalog.pages.compare();
   opened += 1;
   const url = `http://service-${opened}`;
@@ -87,6 +93,11 @@ export async function openService(options: ServiceOptions = {}): Promise<Service
   };
   open.add(service);
   return service;
+}
+
+/** @returns what makes pages on a disk that cannot be given to another thread. */
+export function pageMaker({ data, pages }: CatalogOptions, disk: Disk): PageMaker | undefined {
+  return disk === machineDisk ? undefined : createWriter(disk, data, pages);
 }
 
 /** All but where it is, and what has no text: functions are left out. */
