@@ -1,9 +1,10 @@
 /**
- * How soon a phone shows the first list of the console: `bun bench/first-list.ts [ROUNDS] [built]`.
+ * How soon a phone shows the first list of the console:
+ * `bun bench/first-list.ts [ROUNDS] [built|build] [SLOWDOWN]`.
  *
- * With `built` the executable that is there is measured. Chromium with a processor slowed 4 times and a network of 150 ms and 1.6 Mbit/s, nothing in its
- * cache. A round trip costs each request these 150 ms, as if every one had a connection that is
- * open already.
+ * With `built` the executable that is there is measured. Chromium with a processor slowed 4 times,
+ * or as often as said, and a network of 150 ms and 1.6 Mbit/s, nothing in its cache. A round trip
+ * costs each request these 150 ms, as if every one had a connection that is open already.
  */
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
@@ -11,7 +12,7 @@ import { launch } from '../test/support/chromium.ts';
 import { build, EXECUTABLE, inDirectory, issueToken, output, quantile, start } from './server.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 7);
-const SLOWER_CPU = 4;
+const SLOWER_CPU = Number(process.argv[4] ?? 4);
 const NETWORK = {
   offline: false,
   latency: 150,

@@ -16,7 +16,7 @@ import { until } from '../../support/until.ts';
 import { type Host, Ledger, startHosts } from './cluster-ledger.ts';
 import { Registers } from './register-clients.ts';
 
-const KILLS = Number(process.env['KILLS'] ?? 8);
+const KILLS = Number(process.env['KILLS'] || 20);
 
 const WRITERS = 6;
 
