@@ -1,7 +1,7 @@
 /**
  * A map that holds millions of entries and grows a part at a time. When the engine makes a `Map` of a
- * million entries larger, it takes 60 to 120 ms in one turn of the event loop; here that is a matter
- * of one part of it.
+ * million entries larger, that is 90 to 104 ms in one turn of the event loop; here it is a matter of
+ * one part of it.
  *
  * Invariant: an entry is in the part that its key names. Numbers that follow each other share a part,
  * so that parts of ids grow one after the other. Texts are spread by chance, so that their parts come

@@ -89,14 +89,19 @@ test('what was answered is on every host, once, and rows are linearizable, whate
   await registers.create(REGISTERS);
   const writing = Array.from({ length: WRITERS }, (_, nth) => ledger.write(nth));
   const working = Array.from({ length: CLIENTS }, () => registers.work());
-  for (let nth = 0; nth < KILLS; nth += 1) {
-    const before = ledger.created.size;
-    await (BLOWS[nth % BLOWS.length] as (nth: number) => Promise<void>)(Math.floor(nth / 4) + nth);
-    await until('writes are answered again', () => ledger.created.size > before + WRITERS);
+  try {
+    for (let nth = 0; nth < KILLS; nth += 1) {
+      const before = ledger.created.size;
+      await (BLOWS[nth % BLOWS.length] as (nth: number) => Promise<void>)(
+        Math.floor(nth / 4) + nth,
+      );
+      await until('writes are answered again', () => ledger.created.size > before + WRITERS);
+    }
+  } finally {
+    ledger.end();
+    registers.end();
+    await Promise.all([...writing, ...working]);
   }
-  ledger.end();
-  registers.end();
-  await Promise.all([...writing, ...working]);
   process.stdout.write(
     `${KILLS} kills and pauses: ${ledger.created.size} books; ${registers.answers} answers of ${REGISTERS} rows, ${registers.unknown} writes without one\n`,
   );
