@@ -63,6 +63,7 @@ function SelectPage({ shown, selection, select }: SelectProps) {
         type="checkbox"
         aria-label={t('select.page')}
         checked={all}
+        disabled={items.length === 0}
         onChange={({ currentTarget }) => select(items, currentTarget.checked)}
       />
     </td>

@@ -48,6 +48,25 @@ testInBrowser(
   },
 );
 
+testInBrowser('until rows are there, there is nothing to select', async () => {
+  const { at, visit } = scene();
+  const { page } = await visit('editor');
+  const held = Promise.withResolvers<void>();
+  await page.route('**/admin/skus/?*', async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await page.goto(at('/skus'));
+  const all = page.getByLabel('Select all on this page');
+  await all.waitFor();
+  assert.ok(await all.isDisabled());
+  held.resolve();
+  await page.getByText('1–20 of 36').waitFor();
+  await all.check();
+  await page.getByText('20 selected').waitFor();
+  await page.context().close();
+});
+
 testInBrowser('until the next page is there, what is shown stays what is selected', async () => {
   const { at, visit } = scene();
   const visitor = await visit('editor');
