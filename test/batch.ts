@@ -2,15 +2,17 @@
  * Runs test files in this process, one after the other, for test/run.ts: they share what takes
  * longest, the modules of the program and the description that every answer is held against.
  *
- *     bun test/batch.ts FILE...
+ *     echo test/http/books.test.ts | bun test/batch.ts
  *
- * Between two files it prints {@link BOUNDARY} and the exit status that the first one alone would
- * have had. The last one decides the exit status of the process.
+ * The names come by standard input, one in a line. When a file is over, this prints
+ * {@link BOUNDARY} and the exit status that the file alone would have had, and only then reads the
+ * next name.
  */
+import { readSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { hasFailed, nextFile } from './support/file-hooks.ts';
 
-/** A line that begins so is between two files. */
+/** A line that begins so is at the end of a file. */
 export const BOUNDARY = '\u0001end of a file: ';
 
 /** Milliseconds in which the last of several files may still fail. */
@@ -19,29 +21,50 @@ const LATE_MS = 50;
 /** What uvu's own command sets, so that files queue their tests instead of starting them. */
 const uvu = globalThis as unknown as { UVU_DEFER: number; UVU_INDEX: number; UVU_QUEUE: unknown[] };
 
-async function runFiles(files: readonly string[]): Promise<void> {
+const STANDARD_INPUT = 0;
+
+/**
+ * The lines of standard input, each read when it is asked for. While tests run nothing waits for
+ * the next one, so that a test that never settles ends the process.
+ */
+function* linesOfInput(): Generator<string> {
+  const chunk = Buffer.alloc(4096);
+  let text = '';
+  for (;;) {
+    const end = text.indexOf('\n');
+    if (end >= 0) {
+      yield text.slice(0, end);
+      text = text.slice(end + 1);
+      continue;
+    }
+    const length = readSync(STANDARD_INPUT, chunk);
+    if (length === 0) return;
+    text += chunk.toString('utf8', 0, length);
+  }
+}
+
+async function runFiles(files: Iterable<string>): Promise<void> {
   uvu.UVU_DEFER = 1;
   uvu.UVU_INDEX = 0;
   const { exec } = await import('uvu');
   const root = process.cwd();
-  const urls = files.map((file) => pathToFileURL(file).href);
-  for (const [index, url] of urls.entries()) {
+  let count = 0;
+  for (const file of files) {
     process.chdir(root);
-    if (index > 0) {
-      const status = hasFailed() ? 1 : (process.exitCode ?? 0);
-      process.stdout.write(`\n${BOUNDARY}${status}\n`);
-      process.exitCode = 0;
-    }
+    process.exitCode = 0;
     uvu.UVU_QUEUE = [[null]];
-    if (index > 0) nextFile();
-    await import(url);
+    if (count > 0) nextFile();
+    count += 1;
+    await import(pathToFileURL(file).href);
     await exec();
+    const status = hasFailed() ? 1 : (process.exitCode ?? 0);
+    process.stdout.write(`\n${BOUNDARY}${status}\n`);
   }
-  if (files.length === 1) return;
+  if (count === 1) return;
   // What an earlier file has left open is no reason to wait for ever, but a late failure counts.
   await new Promise((resolve) => setTimeout(resolve, LATE_MS));
   process.exit();
 }
 
 // Not awaited here: a test that never settles would keep the process alive for ever.
-if (import.meta.main) void runFiles(process.argv.slice(2));
+if (import.meta.main) void runFiles(linesOfInput());

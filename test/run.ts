@@ -4,9 +4,9 @@
  * uvu alone exits with status 0 if a hook throws, if a file forgets `.run()`, and if there is no
  * file at all. Here each of them is a failure.
  *
- * Some files at a time share a process (test/batch.ts): it does once what takes each of them a
- * second, such as compiling the description that every answer is held against. If a file ends its
- * process, it has failed, and those after it get a new process.
+ * Files share processes (test/batch.ts), each of which is given one after the other: it does once
+ * what takes every file a second, such as compiling the description that every answer is held
+ * against. If a file ends its process, it has failed, and those after it get a new process.
  *
  * Tests of processes start the program more than a thousand times. They get it as an executable,
  * which is built first unless CATALOG_TEST_PROGRAM names one: it starts in a fifth of the CPU time
@@ -14,6 +14,7 @@
  *
  *     bun test/run.ts              every test/**\/*.test.ts
  *     bun test/run.ts FILE...      these; with one file, the program is run from source
+ *     TESTS_AT_ONCE=1 bun test/run.ts    in one process at a time
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
@@ -26,14 +27,14 @@ const ROOT = join(import.meta.dir, '..');
 /** Milliseconds after which a file counts as one that hangs: many times what any of them takes. */
 const HANGS_AFTER_MS = 1_800_000;
 
+/** How often that is looked at, in milliseconds. */
+const LOOK_FOR_HANGS_MS = 10_000;
+
 /** Processes of tests at once: tests of processes and of browsers wait half of the time. */
-const AT_ONCE = 2 * availableParallelism();
+const AT_ONCE = Number(process.env['TESTS_AT_ONCE'] || 2 * availableParallelism());
 
-/** Files that share a process: so many that it is worth it, so few that its memory stays small. */
-const BATCH = { fewest: 6, most: 24 };
-
-/** And in test/process, where one file takes as long as many of the others. */
-const BATCH_OF_PROCESSES = { fewest: 1, most: 4 };
+/** Files after which a process ends, so that what they leave in memory stays small. */
+const MAX_FILES = 24;
 
 /** Tests that measure CPU time. Beside others the same work takes more of it, so they run alone. */
 const MEASURING = join('test', 'http', 'loop-budget.test.ts');
@@ -73,6 +74,12 @@ function findTests(directory: string): string[] {
     .sort();
 }
 
+/**
+ * The engine's last compiler takes longer than what it makes faster runs in tests: without it they
+ * take an eighth less CPU time. It is for the tests' own processes, not for the program they start.
+ */
+const WITHOUT_LAST_COMPILER = { BUN_JSC_useFTLJIT: '0' };
+
 /** Environment variables by which tests find what was built for them. */
 type Programs = Readonly<Record<string, string>>;
 
@@ -105,48 +112,67 @@ async function build(directory: string): Promise<Programs> {
 }
 
 /**
- * Runs files in one process, one after the other.
+ * Runs the next files of a queue in one process, one after the other, up to the file that ends the
+ * process if one does.
  *
- * @returns their outcomes, up to the file that ended the process if one did before the last.
+ * @param queue takes the file that is begun from its front.
  */
-function runBatch(
-  files: readonly string[],
+function runProcess(
+  queue: string[],
   env: Programs,
   onOutcome: (outcome: Outcome) => void,
-): Promise<number> {
+): Promise<void> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [BATCH_RUNNER, ...files], {
+    const child = spawn(process.execPath, [BATCH_RUNNER], {
       cwd: ROOT,
       env: { ...process.env, ...env, FORCE_COLOR: '0', NO_COLOR: '1' },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     });
-    let [output, done, begun] = ['', 0, performance.now()];
-    const end = (status: number | null, text: string) => {
+    // A process that has ended takes no name. The file is judged when it closes.
+    child.stdin.on('error', () => null);
+    let [file, count, output, status, begun] = ['', 0, '', 1, 0];
+    const begin = (next: string) => {
+      // Until it says how it has ended, it counts as one that ended its process.
+      [file, status, begun] = [next, 1, performance.now()];
+      count += 1;
+      child.stdin.write(`${file}\n`);
+    };
+    const report = () => {
       const seconds = (performance.now() - begun) / 1000;
-      onOutcome({ ...judge(files[done] ?? '', status, text), seconds });
-      done += 1;
-      begun = performance.now();
+      onOutcome({ ...judge(file, status, output), seconds });
     };
     const collect = (chunk: Buffer) => {
       output += chunk.toString();
-      for (let found = ENDED.exec(output); found !== null; found = ENDED.exec(output)) {
-        const text = output.slice(0, found.index);
-        output = output.slice(found.index + found[0].length);
-        end(Number(found[1]), text);
+      const found = ENDED.exec(output);
+      if (found === null) return;
+      status = Number(found[1]);
+      const after = output.slice(found.index + found[0].length);
+      output = output.slice(0, found.index);
+      const next = count < MAX_FILES ? queue.shift() : undefined;
+      if (next === undefined) {
+        // The last one is judged when the process has ended: it may still fail.
+        output += after;
+        child.stdin.end();
+        return;
       }
+      report();
+      output = after;
+      begin(next);
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
-    const timer = setTimeout(() => {
+    const timer = setInterval(() => {
+      if (performance.now() - begun < HANGS_AFTER_MS) return;
       output += `\nended after ${HANGS_AFTER_MS / 1000} s\n`;
       child.kill('SIGKILL');
-    }, HANGS_AFTER_MS);
-    child.on('close', (status) => {
-      clearTimeout(timer);
-      // A process that ended well after some of its files has left the others out.
-      end(done === files.length - 1 ? status : 1, output);
-      resolve(done);
+    }, LOOK_FOR_HANGS_MS);
+    child.on('close', (code) => {
+      clearInterval(timer);
+      if (code !== 0) status = 1;
+      report();
+      resolve();
     });
+    begin(queue.shift() ?? '');
   });
 }
 
@@ -163,30 +189,14 @@ function judge(file: string, status: number | null, output: string): Omit<Outcom
   return { file: relative(ROOT, file), passed, failed, skipped, output };
 }
 
-/** Batches that get smaller towards the end, so that all processes end at about the same time. */
-function batchesOf(files: readonly string[], { fewest, most }: typeof BATCH): string[][] {
-  const batches: string[][] = [];
-  for (let at = 0; at < files.length; ) {
-    const share = Math.ceil((files.length - at) / (2 * AT_ONCE));
-    const batch = files.slice(at, at + Math.min(Math.max(share, fewest), most));
-    batches.push(batch);
-    at += batch.length;
-  }
-  return batches;
-}
-
 /** What waits comes first: what computes fills the time that is left. */
-function inOrder(files: readonly string[]): string[][] {
+function inOrder(files: readonly string[]): string[] {
   const isOf = (room: string) => (file: string) => file.includes(room);
   const processes = files.filter(isOf(PROCESSES));
   const browsers = processes.filter(isOf(BROWSERS));
   const others = processes.filter((file) => !browsers.includes(file));
   const together = files.filter((file) => !processes.includes(file));
-  return [
-    ...batchesOf(browsers, BATCH_OF_PROCESSES),
-    ...batchesOf(others, BATCH_OF_PROCESSES),
-    ...batchesOf(together, BATCH),
-  ];
+  return [...browsers, ...others, ...together];
 }
 
 async function runAll(files: readonly string[], env: Programs): Promise<Outcome[]> {
@@ -201,16 +211,13 @@ async function runAll(files: readonly string[], env: Programs): Promise<Outcome[
     if (failed > 0) process.stdout.write(`${output}\n`);
   };
   const measures = (file: string) => file.endsWith(MEASURING);
-  const waiting = files.filter(measures).map((file) => [file]);
-  const worker = async () => {
-    for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
-      const done = await runBatch(batch, env, report);
-      if (done < batch.length) waiting.unshift(batch.slice(done));
-    }
+  for (const file of files.filter(measures)) await runProcess([file], env, report);
+  const queue = inOrder(files.filter((file) => !measures(file)));
+  const lane = async () => {
+    const settings = { ...WITHOUT_LAST_COMPILER, ...env };
+    while (queue.length > 0) await runProcess(queue, settings, report);
   };
-  await worker();
-  waiting.push(...inOrder(files.filter((file) => !measures(file))));
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
   return outcomes;
 }
 

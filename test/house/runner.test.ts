@@ -12,6 +12,7 @@ function run(...files: readonly string[]) {
   const paths = files.map((file) => join(PLANTED, `${file}.ts`));
   return spawnSync(process.execPath, [join(ROOT, 'test', 'run.ts'), ...paths], {
     encoding: 'utf8',
+    env: { ...process.env, TESTS_AT_ONCE: '1' },
   });
 }
 
