@@ -28,11 +28,12 @@ const ONLY = process.env['LOOP_ONLY'] ?? '';
 const SHOWS_TABLE = process.env['LOOP_TABLE'] !== undefined;
 
 /**
- * A request is called twice, and again while it is over the budget, at most so many times. The best
- * of the later calls counts: compiling and collecting garbage belong to the process, and on a busy
- * machine the same work takes more CPU time, because others use the caches too.
+ * A request is called again while it is over the budget, at most so many times. The best call
+ * counts: compiling and collecting garbage belong to the process, and on a busy machine the same
+ * work takes more CPU time, because others use the caches too. For the table it is called twice.
  */
 const MAX_CALLS = 10;
+const FEWEST_CALLS = SHOWS_TABLE ? 2 : 1;
 
 const MAX_BODY = 1024 * 1024;
 
@@ -352,17 +353,16 @@ test(`no request takes the event loop for more than ${BUDGET_MS} ms at ${SKUS} S
     if (!operation.includes(ONLY)) continue;
     const figures: number[] = [];
     let status = 0;
-    let best = Number.POSITIVE_INFINITY;
     for (let call = 0; call < MAX_CALLS; call += 1) {
       const called = request();
       const run = async () => void (status = await answer(called));
       figures.push(await longestTurn(run));
-      best = Math.min(...figures.slice(1));
-      if (best <= BUDGET_MS) break;
+      if (call >= FEWEST_CALLS - 1 && Math.min(...figures) <= BUDGET_MS) break;
     }
-    const [first = 0] = figures;
-    const isOver = best > BUDGET_MS;
-    const line = `${name} (${status}): first ${first.toFixed(1)}, then ${best.toFixed(1)} ms`;
+    const [first = 0, ...later] = figures;
+    const isOver = Math.min(...figures) > BUDGET_MS;
+    const then = later.length === 0 ? '' : `, then ${Math.min(...later).toFixed(1)}`;
+    const line = `${name} (${status}): first ${first.toFixed(1)}${then} ms`;
     if (SHOWS_TABLE) process.stdout.write(`${isOver ? 'over: ' : ''}${line}\n`);
     assert.ok(status < 500, line);
     if (isOver) over.push(line);
