@@ -1,8 +1,18 @@
 /**
- * The ceiling: node:http and nothing else. GET answers a ready SKU; PUT parses the body and
- * answers it. It stores nothing, checks nothing, and reads no header.
+ * The ceiling: node:http and nothing else: `bun bench/bare.ts [ANSWER]`. GET answers a ready SKU, or
+ * the answer that is given as JSON; PUT parses the body and answers it. It stores nothing, checks
+ * nothing, and reads no header.
  */
 import { createServer, type ServerResponse } from 'node:http';
+
+/** What GET answers. */
+export interface BareAnswer {
+  /** Beside `Content-Length` and what node:http adds itself. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 const SKU = JSON.stringify({
   id: 17,
@@ -21,23 +31,30 @@ const SKU = JSON.stringify({
   specs: [{ spec_id: 17, option_id: 17 }],
 });
 
-function answer(response: ServerResponse, text: string): void {
-  response.writeHead(200, {
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(text),
-  });
-  response.end(text);
+const given = process.argv[2];
+const READY =
+  given === undefined ? { headers: JSON_TYPE, body: SKU } : (JSON.parse(given) as BareAnswer);
+const READY_BYTES = Buffer.from(READY.body);
+
+function answer(
+  response: ServerResponse,
+  headers: Readonly<Record<string, string>>,
+  bytes: Buffer,
+): void {
+  response.writeHead(200, { ...headers, 'Content-Length': bytes.length });
+  response.end(bytes);
 }
 
 const server = createServer((request, response) => {
   if (request.method === 'GET') {
-    answer(response, SKU);
+    answer(response, READY.headers, READY_BYTES);
     return;
   }
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
-    answer(response, JSON.stringify(JSON.parse(Buffer.concat(chunks).toString())));
+    const text = JSON.stringify(JSON.parse(Buffer.concat(chunks).toString()));
+    answer(response, JSON_TYPE, Buffer.from(text));
   });
 });
 
