@@ -24,10 +24,16 @@ export interface RunOptions {
   readonly input?: string | Uint8Array;
 }
 
+/**
+ * Most of these processes live for a second or two. Without the engine's optimising compilers that
+ * takes a quarter less CPU time. The code that runs is the same.
+ */
+const SHORT_LIVED = { BUN_JSC_useDFGJIT: '0' };
+
 function start(args: readonly string[], { env, cwd, binary, input }: RunOptions): ChildProcess {
   const child = spawn(binary ?? PROGRAM, args, {
     cwd: cwd ?? ROOT,
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { PATH: process.env['PATH'] ?? '', ...(binary === undefined && SHORT_LIVED), ...env },
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
   child.stdin?.end(input);
