@@ -66,6 +66,9 @@ const SHORT: Plan = [
 /** Starts one after the other. */
 const ATTEMPTS = { minLength: 2, maxLength: 5 };
 
+/** Random histories for each property. */
+const RUNS = Number(process.env['POWER_RUNS'] || 5);
+
 /** Random ways of a power loss at every moment, beside the extremes. */
 const DRAWS = 3;
 
@@ -102,7 +105,7 @@ test('after power loss at any moment the state is one from the last answered to 
         assertWhole(history, randomFrom(seed));
       },
     ),
-    { numRuns: 10, includeErrorInReport: true },
+    { numRuns: RUNS, includeErrorInReport: true },
   );
 });
 
@@ -125,7 +128,7 @@ test('after power loss the store continues, assigns new ids, and survives the ne
         assertWhole(second, random);
       }
     }),
-    { numRuns: 6, includeErrorInReport: true },
+    { numRuns: RUNS, includeErrorInReport: true },
   );
 });
 
@@ -142,7 +145,7 @@ test('a server killed again and again and started each time serves nothing that 
         assertWhole(run, random);
       }
     }),
-    { numRuns: 6, includeErrorInReport: true },
+    { numRuns: RUNS, includeErrorInReport: true },
   );
 });
 

@@ -13,7 +13,7 @@ import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import { add, change, MemoryStore } from '../../../support/memory-store.ts';
 import { addChain, addSku, addSpu, differences, freshPages, Shop } from '../../../support/shop.ts';
 
-const RUNS = Number(process.env['PAGES_RUNS'] ?? 75);
+const RUNS = Number(process.env['PAGES_RUNS'] ?? 50);
 
 /** What an edit does; its numbers pick the rows. */
 interface Edit {
