@@ -5,12 +5,12 @@
  * the program's answer; and the program. The CPU time of a request counts, of all threads of the
  * server: unlike requests per second it does not depend on what else the machine does meanwhile.
  */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BareAnswer } from './bare.ts';
 import { requestsPerSecond } from './load.ts';
 import {
   build,
+  cpuSecondsOf,
   EXECUTABLE,
   fill,
   inDirectory,
@@ -25,7 +25,6 @@ import {
 const SKUS = Number(process.argv[2] ?? 100_000);
 const SECONDS = Number(process.argv[3] ?? 3);
 const ROUNDS = 7;
-const TICKS_A_SECOND = 100;
 
 /** Title, case of requests.lua, a path of the case, connections. */
 const CASES = [
@@ -38,13 +37,7 @@ const CASES = [
 /** Headers that node:http sends in any case. */
 const OF_THE_PLATFORM = new Set(['connection', 'content-length', 'date', 'keep-alive']);
 
-/** Seconds of CPU that a process has taken. */
-function cpuOf({ child: { pid } }: Running): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
-}
+const cpuOf = ({ child: { pid } }: Running) => cpuSecondsOf(`/proc/${pid}/stat`);
 
 async function answerOf({ url }: Running, path: string, token: string): Promise<BareAnswer> {
   const response = await fetch(`${url}${path}`, { headers: { Authorization: `Bearer ${token}` } });

@@ -11,12 +11,20 @@ import { join } from 'node:path';
 import { latencyLine, latencyTitle, probe } from './latency.ts';
 import type { Sample } from './probe.ts';
 import { categories, categoriesOf, specificationsOf, spuOf, spusFor } from './shape.ts';
-import { build, EXECUTABLE, fill, inDirectory, issueToken, pagesMade, start } from './server.ts';
+import {
+  build,
+  cpuSecondsOf,
+  EXECUTABLE,
+  fill,
+  inDirectory,
+  issueToken,
+  pagesMade,
+  start,
+} from './server.ts';
 
 const ROWS = Number(process.argv[2] ?? 100_000);
 const SPUS = spusFor(ROWS);
 const SKUS = 1000;
-const TICKS_A_SECOND = 100;
 const SAMPLE_MS = 50;
 
 interface Report {
@@ -25,14 +33,6 @@ interface Report {
   readonly created: number;
   readonly changed: number;
   readonly errors: readonly unknown[];
-}
-
-/** Seconds of CPU of a process, or of its thread that serves. */
-function cpuOf(path: string): number {
-  const fields = readFileSync(path, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
 }
 
 /** MiB. */
@@ -66,7 +66,7 @@ async function measure(
 ): Promise<void> {
   const headers = { Authorization: `Bearer ${token}` };
   const paths = [`/proc/${pid}/stat`, `/proc/${pid}/task/${pid}/stat`];
-  const before = { cpu: paths.map(cpuOf), memory: residentOf(pid), at: performance.now() };
+  const before = { cpu: paths.map(cpuSecondsOf), memory: residentOf(pid), at: performance.now() };
   const { headers: accepted } = await fetch(`${url}/admin/skus/imports/`, {
     method: 'POST',
     headers: { ...headers, 'Content-Type': 'text/csv' },
@@ -90,7 +90,9 @@ async function measure(
     ).json()) as Report;
   } while (report.state === 'checking' || report.state === 'writing');
   const seconds = (performance.now() - before.at) / 1000;
-  const [all = 0, serving = 0] = paths.map((path, at) => cpuOf(path) - (before.cpu[at] ?? 0));
+  const [all = 0, serving = 0] = paths.map(
+    (path, at) => cpuSecondsOf(path) - (before.cpu[at] ?? 0),
+  );
   end.abort();
   await reading;
   const { state, rows, created: made, changed, errors } = report;

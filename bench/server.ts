@@ -1,6 +1,6 @@
 /** What the benchmarks share: a built server over a filled store, and what was measured in words. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -49,6 +49,21 @@ export function issueToken(data: string): string {
 export async function pagesMade(data: string, skus: number): Promise<void> {
   while (readdirSync(join(data, 'pages', 'skus')).length < skus) await Bun.sleep(500);
   await Bun.sleep(1000);
+}
+
+/** Of `/proc`: what CPU times are counted in. */
+const TICKS_A_SECOND = 100;
+
+/**
+ * Seconds of CPU that a process or a thread has taken.
+ *
+ * @param path of its `stat` in `/proc`.
+ */
+export function cpuSecondsOf(path: string): number {
+  const fields = readFileSync(path, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
 }
 
 /** Requires a program of the system, or ends with a note on how to get it. */
