@@ -173,6 +173,11 @@ export class OrderedIds implements IdList {
     return more.length === 0 ? (only?.ids ?? []) : this.#chunks.flatMap(({ ids }) => ids);
   }
 
+  /** Every id in order, in parts; valid until the next change. */
+  parts(): readonly (readonly number[])[] {
+    return this.#chunks.map(({ ids }) => ids);
+  }
+
   /** The ids in order, or backwards, in parts; valid until the next change. */
   *chunks(backwards: boolean): Generator<readonly number[]> {
     for (let at = 0; at < this.#chunks.length; at += 1) {

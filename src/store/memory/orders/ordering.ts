@@ -64,9 +64,9 @@ export class Ordering {
   }
 
   /** The same ids in parts, without a copy. */
-  parts(value: Scalar): Iterable<readonly number[]> {
+  parts(value: Scalar): readonly (readonly number[])[] {
     const list = this.#listOf(value);
-    return list instanceof OrderedIds ? list.chunks(false) : [idsIn(list)];
+    return list instanceof OrderedIds ? list.parts() : [idsIn(list)];
   }
 
   #listOf(value: Scalar): List | undefined {

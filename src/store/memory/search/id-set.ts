@@ -129,6 +129,50 @@ export class Bitmap {
     }
   }
 
+  /**
+   * Adds the ids that stand at some positions of a list; faster than one after the other.
+   *
+   * @returns the positions at which there is 0, which is no id.
+   */
+  addAt(ids: Uint32Array, positions: Uint16Array): number[] {
+    const none: number[] = [];
+    let words = this.#words;
+    for (let nth = 0; nth < positions.length; nth += 1) {
+      const position = positions[nth] as number;
+      const id = ids[position] as number;
+      const at = id >>> 5;
+      if (id === 0) none.push(position);
+      else if (at >= words.length) {
+        this.add(id);
+        words = this.#words;
+      } else words[at] = (words[at] as number) | (1 << (id & 31));
+    }
+    return none;
+  }
+
+  /**
+   * Adds the ids whose reference another bitmap has.
+   *
+   * @param first the id whose reference comes first; a multiple of 32, as their number is.
+   * @param references of ids that follow each other; 0, which is no id, if there is none.
+   */
+  addReferring(first: number, references: Uint32Array, to: Bitmap): void {
+    const others = to.#words;
+    for (let nth = 0; nth < references.length; nth += WORD_BITS) {
+      const at = (first + nth) / WORD_BITS;
+      const known = this.#words[at] ?? 0;
+      if (known === 0xffff_ffff) continue;
+      let word = 0;
+      for (let bit = 0; bit < WORD_BITS; bit += 1) {
+        const id = references[nth + bit] as number;
+        word |= (((others[id >>> 5] as number) >>> (id & 31)) & 1) << bit;
+      }
+      if (word === 0) continue;
+      if (at >= this.#words.length) this.#grow(at + 1 + (at >>> 3));
+      this.#words[at] = known | word;
+    }
+  }
+
   delete(id: number): void {
     const at = id >>> 5;
     if (at < this.#words.length) this.#words[at] = (this.#words[at] as number) & ~(1 << (id & 31));

@@ -18,17 +18,13 @@ import { valueOf } from '../../../model/rules.ts';
 import { searchedAttributes } from '../../../model/searched.ts';
 import { foldText } from '../../../model/text-folding.ts';
 import { inSlices } from '../../../slices.ts';
-import type { Ordering } from '../orders/ordering.ts';
-import type { RowTable } from '../row-table.ts';
+import { Borrowers, type References } from './borrowers.ts';
 import { Bitmap } from './id-set.ts';
 import { concerns, joinsTo, type Owner, ownersOf } from './owners.ts';
 import { TextIndex } from './text-index.ts';
 
 /** What a search reads of the tables. */
-interface Source {
-  readonly rows: Readonly<Record<KindName, RowTable>>;
-  /** The index of the rows of a kind by a reference. */
-  index(kind: KindName, attribute: string): Pick<Ordering, 'parts'>;
+interface Source extends References {
   /** The highest id of a kind. */
   lastId(kind: KindName): number;
 }
@@ -48,9 +44,6 @@ const MAX_ATTEMPTS = 5;
 
 /** Results that are kept, for the next page of the same search. */
 const MAX_RESULTS = 16;
-
-/** Lenders of a joined text that are followed between two pauses. */
-const STEP_LENDERS = 64;
 
 /** The rows that match. */
 export interface Matches {
@@ -79,6 +72,7 @@ export class Searches {
   readonly #bounds: SearchBounds;
   readonly #lookup: Lookup;
   readonly #indexes: Record<KindName, Map<string, TextIndex>> = perKind(() => new Map());
+  readonly #borrowers: Borrowers;
   readonly #building = new Map<KindName, Promise<void>>();
   /** By {@link nameOf}; the one used last is at the end. */
   readonly #results = new Map<string, Result>();
@@ -86,6 +80,7 @@ export class Searches {
 
   constructor(source: Source, bounds: Partial<SearchBounds> = {}) {
     this.#source = source;
+    this.#borrowers = new Borrowers(source);
     this.#bounds = { ...BOUNDS, ...bounds };
     this.#lookup = lookupIn((kind, id) => source.rows[kind].get(id));
   }
@@ -121,6 +116,7 @@ export class Searches {
   /** Takes in the changes of rows of a kind, after the table did. */
   change(kind: KindName, changes: readonly Change[]): void {
     for (const index of this.#indexes[kind].values()) index.change(changes);
+    this.#borrowers.change(kind, changes);
     for (const [name, result] of this.#results) {
       if (concerns(result.kind, kind)) this.#results.delete(name);
     }
@@ -172,6 +168,10 @@ export class Searches {
       const index = new TextIndex(this.#source.rows[kind.name], attribute);
       this.#indexes[kind.name].set(attribute, index);
       await inSlices(index.build(), this.#bounds.sliceMs);
+    }
+    for (const { foreignKey } of ownersOf(kind)) {
+      if (foreignKey === null) continue;
+      await this.#borrowers.build(kind.name, foreignKey, this.#bounds.sliceMs);
     }
   }
 
@@ -233,20 +233,16 @@ export class Searches {
 
   /** Adds the rows whose attribute contains the word. */
   *#findIn(kind: Kind, owner: Owner, word: string, found: Bitmap): Generator<undefined, void> {
-    const index = this.#indexes[owner.kind].get(owner.attribute);
-    if (index === undefined) throw new Error(`${owner.kind} has no words of ${owner.attribute}`);
-    if (owner.foreignKey === null) {
+    const { kind: lender, attribute, foreignKey } = owner;
+    const index = this.#indexes[lender].get(attribute);
+    if (index === undefined) throw new Error(`${lender} has no words of ${attribute}`);
+    if (foreignKey === null) {
       yield* index.find(word, found);
       return;
     }
-    const lenders = new Bitmap(this.#source.lastId(owner.kind));
-    yield* index.find(word, lenders);
-    const borrowers = this.#source.index(kind.name, owner.foreignKey);
-    const ids = lenders.slice(0, Number.POSITIVE_INFINITY);
-    for (let start = 0; start < ids.length; start += STEP_LENDERS) {
-      addBorrowers(borrowers, ids.slice(start, start + STEP_LENDERS), found);
-      yield;
-    }
+    const ids = new Bitmap(this.#source.lastId(lender));
+    yield* index.find(word, ids);
+    yield* this.#borrowers.addTo(found, kind.name, foreignKey, { kind: lender, ids });
   }
 
   #rowMatches(kind: Kind, words: readonly string[], row: Row): boolean {
@@ -257,17 +253,6 @@ export class Searches {
   #textOf(kind: Kind, attribute: string, row: Row): string {
     const value: Scalar = valueOf(kind, attribute, row, this.#lookup);
     return typeof value === 'string' ? value : '';
-  }
-}
-
-/** Adds the rows that refer to others. Loops outside of a generator are several times as fast. */
-function addBorrowers(
-  borrowers: Pick<Ordering, 'parts'>,
-  lenders: readonly number[],
-  found: Bitmap,
-): void {
-  for (const lender of lenders) {
-    for (const ids of borrowers.parts(lender)) found.addAll(ids, ids.length);
   }
 }
 

@@ -192,10 +192,7 @@ function findIn(segment: Segment, wanted: string, found: Bitmap): void {
   const { text, begins, common, grams } = segment;
   if (grams !== null && wanted.length <= LONGEST_GRAM) {
     const positions = grams.get(wanted);
-    if (positions === undefined) return;
-    for (let at = 0; at < positions.length; at += 1) {
-      addRowsAt(segment, positions[at] as number, found);
-    }
+    if (positions !== undefined) addRowsAtAll(segment, positions, found);
     return;
   }
   let index = 0;
@@ -210,6 +207,15 @@ function findIn(segment: Segment, wanted: string, found: Bitmap): void {
     if (index === begins.length) return;
     // A second occurrence in the same word says nothing new.
     at = text.indexOf(wanted, begins[index]);
+  }
+}
+
+/** As {@link addRowsAt} for each position, faster. */
+function addRowsAtAll({ single, entries }: Segment, positions: Uint16Array, found: Bitmap): void {
+  const others = found.addAt(single, positions);
+  for (const index of others) {
+    const rows = entries[index]?.rows;
+    if (rows instanceof IdSet) rows.addTo(found);
   }
 }
 

@@ -90,4 +90,21 @@ test('the intersection of two bitmaps of any lengths has the ids that are in bot
   );
 });
 
+test('ids that stand at positions of a list are added, and the empty positions are named', () => {
+  const list = fc.array(id, { minLength: 1, maxLength: 40 });
+  fc.assert(
+    fc.property(list, fc.array(fc.nat(39)), id, (ids, wanted, lastId) => {
+      const positions = wanted.filter((at) => at < ids.length);
+      const bitmap = new Bitmap(lastId);
+      const empty = bitmap.addAt(Uint32Array.from(ids), Uint16Array.from(positions));
+      const found = positions.map((at) => ids[at] ?? 0);
+      assert.equal([...bitmap], ascending(new Set(found.filter((each) => each !== 0))));
+      assert.equal(
+        empty,
+        positions.filter((at) => ids[at] === 0),
+      );
+    }),
+  );
+});
+
 test.run();

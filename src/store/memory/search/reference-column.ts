@@ -1,0 +1,66 @@
+/**
+ * The rows to which the rows of a table refer by one attribute, each at the place of its id: looking
+ * through all of them in order is faster than following the references of many rows backwards.
+ *
+ * Invariant: once it is built, it has the references of the rows as they are now. Whatever is noted
+ * is read from the table as it is at that time, so that it does not matter in which order the build
+ * and commits come to a row.
+ */
+import type { Change } from '../../../model/change.ts';
+import type { RowTable } from '../row-table.ts';
+import type { Bitmap } from './id-set.ts';
+
+/** Ids of one piece; there is none for ids that no row has had. A multiple of 32. */
+const PIECE_IDS = 4096;
+
+/** Rows that are read, and pieces that are looked through, between two pauses. */
+const STEP = { rows: 256, pieces: 8 };
+
+export class ReferenceColumn {
+  readonly #rows: RowTable;
+  readonly #attribute: string;
+  /** By their number: the id that each row refers to; 0 if there is no row, or it refers to none. */
+  readonly #pieces = new Map<number, Uint32Array>();
+
+  constructor(rows: RowTable, attribute: string) {
+    this.#rows = rows;
+    this.#attribute = attribute;
+  }
+
+  /** Reads the whole table. To be run once, whatever commits come meanwhile. */
+  *build(): Generator<undefined, void> {
+    let read = 0;
+    for (const { id } of this.#rows.snapshot()) {
+      this.#note(id);
+      read += 1;
+      if (read % STEP.rows === 0) yield;
+    }
+  }
+
+  /** Takes in the changes of one commit, after the table did. */
+  change(changes: readonly Change[]): void {
+    for (const { id } of changes) this.#note(id);
+  }
+
+  /**
+   * Adds the rows that refer to one of some others.
+   *
+   * @yields between pieces, so that the work may pause.
+   */
+  *addReferring(others: Bitmap, found: Bitmap): Generator<undefined, void> {
+    let read = 0;
+    for (const [number, piece] of this.#pieces) {
+      found.addReferring(number * PIECE_IDS, piece, others);
+      read += 1;
+      if (read % STEP.pieces === 0) yield;
+    }
+  }
+
+  #note(id: number): void {
+    const reference = this.#rows.get(id)?.[this.#attribute];
+    const number = Math.floor(id / PIECE_IDS);
+    let piece = this.#pieces.get(number);
+    if (piece === undefined) this.#pieces.set(number, (piece = new Uint32Array(PIECE_IDS)));
+    piece[id % PIECE_IDS] = typeof reference === 'number' ? reference : 0;
+  }
+}

@@ -1,0 +1,96 @@
+/** Rows that refer to others are found as by reading every row. */
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { changeOf } from '../../../../../src/model/change.ts';
+import { perKind } from '../../../../../src/model/per-kind.ts';
+import { atOnce } from '../../../../../src/slices.ts';
+import { Borrowers } from '../../../../../src/store/memory/search/borrowers.ts';
+import { Bitmap } from '../../../../../src/store/memory/search/id-set.ts';
+import { ReferenceColumn } from '../../../../../src/store/memory/search/reference-column.ts';
+import { RowTable } from '../../../../../src/store/memory/row-table.ts';
+
+/** SPUs: so many that a few of them are followed backwards. */
+const SPUS = 40;
+
+/** A SKU by its id, far apart ones too; the SPU is null if it is deleted. */
+const edit = fc.record({
+  id: fc.oneof(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 1, max: 20_000 })),
+  spu: fc.option(fc.integer({ min: 1, max: SPUS }), { freq: 4 }),
+});
+type Edit = typeof edit extends fc.Arbitrary<infer T> ? T : never;
+
+/** What tables hold in these tests need not be whole rows. */
+function apply(table: RowTable, { id, spu }: Edit) {
+  const before = table.get(id) ?? null;
+  const after = spu === null ? null : { id, goods_id: spu };
+  if (after === null) table.delete(id);
+  else table.set(after);
+  return changeOf('skus', id, before as never, after as never);
+}
+
+function plainly(table: RowTable, spus: readonly number[]): number[] {
+  const rows = [...table.values()].filter((row) => spus.includes(Number(row['goods_id'])));
+  return rows.map(({ id }) => id).sort((a, b) => a - b);
+}
+
+/** The tables, and an index that is made anew for each look. */
+function tables() {
+  const rows = perKind(() => new RowTable());
+  for (let id = 1; id <= SPUS; id += 1) rows.goods.set({ id });
+  const index = () => ({ parts: (spu: unknown) => [plainly(rows.skus, [Number(spu)])] });
+  return { rows, index };
+}
+
+test('the SKUs of some SPUs are found, be they few or many, whatever has changed', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(edit),
+      fc.array(fc.array(edit, { maxLength: 9 }), { maxLength: 3 }),
+      fc
+        .oneof(fc.constant(2), fc.constant(SPUS))
+        .chain((most) => fc.uniqueArray(fc.integer({ min: 1, max: SPUS }), { maxLength: most })),
+      async (first, commits, spus) => {
+        const { rows, index } = tables();
+        for (const each of first) apply(rows.skus, each);
+        const borrowers = new Borrowers({ rows, index });
+        await borrowers.build('skus', 'goods_id', 0);
+        for (const edits of commits) {
+          for (const each of edits) borrowers.change('skus', [apply(rows.skus, each)]);
+        }
+        const ids = new Bitmap(SPUS);
+        for (const spu of spus) ids.add(spu);
+        const found = new Bitmap(0);
+        atOnce(borrowers.addTo(found, 'skus', 'goods_id', { kind: 'goods', ids }));
+        assert.equal([...found], plainly(rows.skus, spus));
+      },
+    ),
+  );
+});
+
+test('commits while references are read for the first time are in them', () => {
+  fc.assert(
+    fc.property(fc.array(edit, { minLength: 1 }), fc.array(edit), fc.nat(3), (first, more, at) => {
+      const { skus } = tables().rows;
+      for (let id = 1001; id <= 2000; id += 1) apply(skus, { id, spu: 1 });
+      for (const each of first) apply(skus, each);
+      const column = new ReferenceColumn(skus, 'goods_id');
+      const building = column.build();
+      for (let step = 0; step < at; step += 1) building.next();
+      for (const each of more) column.change([apply(skus, each)]);
+      atOnce(building);
+      const spu = new Bitmap(SPUS);
+      spu.add(1);
+      const found = new Bitmap(0);
+      found.add(32);
+      atOnce(column.addReferring(spu, found));
+      const expected = new Set([32, ...plainly(skus, [1])]);
+      assert.equal(
+        [...found],
+        [...expected].sort((a, b) => a - b),
+      );
+    }),
+  );
+});
+
+test.run();
