@@ -82,11 +82,18 @@ export class PageNaming {
     }
   }
 
-  /** Lets {@link next} name the pages of all rows that have changed so far. */
-  begin(): void {
-    if (this.#names !== null || this.#changed.size === 0) return;
+  /**
+   * Lets {@link next} name the pages of all rows that have changed so far.
+   *
+   * @returns false if it has to be called again: others are being named, or not all are noted yet.
+   */
+  begin(): boolean {
+    const areNoted = this.#noting === null;
+    if (this.#changed.size === 0) return areNoted;
+    if (this.#names !== null) return false;
     this.#namesSince = performance.now() - this.#changed.age;
     this.#names = this.#namesOf(this.#changed.take());
+    return areNoted;
   }
 
   /** @returns the next name with its age in milliseconds; null if there is none to be found. */

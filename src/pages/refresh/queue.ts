@@ -32,8 +32,8 @@ import { UniqueQueue } from './unique-queue.ts';
 /** Pages that are sent to the thread together. */
 const BATCH_SIZE = 32;
 
-/** Changes are collected until no commit has come for this time, in milliseconds. */
-const QUIET_MS = 30;
+/** Milliseconds without a commit after which pages are made; those of an import lie closer. */
+const QUIET_MS = 200;
 
 /** Milliseconds at least between two writes of the manifest. */
 const SAVE_INTERVAL_MS = 60_000;
@@ -74,6 +74,8 @@ export class PageQueue {
   /** When what is left is left to the next start; by performance.now(). */
   #deadline = Number.POSITIVE_INFINITY;
   #isDraining = false;
+  /** Whether a build waits for the pages of the changes that came before it. */
+  #isAsked = false;
   #isDrained = false;
   #isAbandoned = false;
   #running: Promise<void> | null = null;
@@ -124,6 +126,8 @@ export class PageQueue {
     const { list, store, maker } = this.#options;
     const build = new Build(scope, list, store, maker);
     const ended = new Promise<void>((finish) => this.#builds.push({ build, finish }));
+    this.#isAsked = true;
+    this.#wake();
     this.#start();
     return { build, ended };
   }
@@ -187,14 +191,14 @@ export class PageQueue {
   /** Does some of what waits. @returns false if there is no time left. */
   async #step(): Promise<boolean> {
     if (this.#mustSweep) return this.#locked(0, () => this.#sweep());
-    const isDue = this.#isDraining || this.#dueIn() <= 0;
-    if (isDue) this.#naming.begin();
+    const isDue = this.#isDraining || this.#isAsked || this.#dueIn() <= 0;
+    if (isDue && this.#naming.begin()) this.#isAsked = false;
     this.#name();
     const names = this.#waiting.take(BATCH_SIZE);
     if (names.length > 0) return this.#locked(names.length, () => this.#make(names));
     if (this.#naming.isUnderWay) return true;
     const [current] = this.#builds;
-    if (current !== undefined) return this.#buildSome(current.build, current.finish);
+    if (current !== undefined && !this.#isAsked) return this.#buildSome(current);
     if (this.#naming.size > 0) await this.#moreCommits();
     return true;
   }
@@ -205,15 +209,12 @@ export class PageQueue {
     return Math.min(quietIn, this.#options.delay - this.#naming.changesAge);
   }
 
-  async #moreCommits(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, Math.max(this.#dueIn(), 1));
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
+  #moreCommits(): Promise<void> {
+    return new Promise((resolve) => {
+      // It may run on after a wake: it ends within QUIET_MS.
+      setTimeout(resolve, Math.max(this.#dueIn(), 1));
+      this.#wake = resolve;
     });
-    this.#wake = () => {};
   }
 
   /** Finds names of pages that show what has changed, for the time of a slice. */
@@ -236,7 +237,7 @@ export class PageQueue {
     else this.retry.failed(name, errorOf(name, result));
   }
 
-  async #buildSome(build: Build, finish: () => void): Promise<boolean> {
+  async #buildSome({ build, finish }: { build: Build; finish: () => void }): Promise<boolean> {
     const names = await build.take(BATCH_SIZE);
     if (names.length === 0) {
       const unlisted = build.failures.get(FOLDER);

@@ -228,6 +228,17 @@ test('a build gives way to what commits queue, and has its own counts', async ()
   await bench.close();
 });
 
+test('a build comes after the pages of the changes before it, though more may be to come', async () => {
+  const bench = await Bench.open();
+  await bench.commit(rename(1, 'Before'));
+  const { build, ended } = bench.queue.build({ stale: true, skus: null });
+  await ended;
+  const pages = freshPages(bench.store).size;
+  assert.equal(build.counts, { written: 0, unchanged: pages, removed: 0, failed: 0 });
+  bench.requireFresh();
+  await bench.close();
+});
+
 test('a build of named SKUs writes their pages, and names unknown ones', async () => {
   const bench = await Bench.open();
   const { build, ended } = bench.queue.build({ stale: false, skus: [1, 4711] });
