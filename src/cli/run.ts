@@ -2,7 +2,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { CommanderError } from 'commander';
 import type { Context } from '../app/context.ts';
-import { type Disk, machineDisk } from '../disk/disk.ts';
+import { blockingDisk, type Disk } from '../disk/disk.ts';
 import { CatalogError, messageOf } from '../errors.ts';
 import { createProgram } from './program.ts';
 
@@ -43,7 +43,7 @@ export async function run(
     stdin = () => process.stdin,
     stdout = process.stdout,
     stderr = process.stderr,
-    disk = machineDisk,
+    disk = blockingDisk,
     platform = process.platform,
   }: Surroundings = {},
 ): Promise<ExitStatus> {

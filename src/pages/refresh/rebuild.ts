@@ -1,4 +1,5 @@
 /** rebuild-pages: a page build in a process of its own, from a snapshot of the store. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FileLock } from '../../disk/lock.ts';
 import type { Catalog } from '../shop/catalog.ts';
 import { Gatherer } from '../shop/gather.ts';
@@ -41,6 +42,8 @@ export async function rebuildPages(
       const results = await batches.make(names, !scope.stale);
       results.forEach((result, index) => build.add(names[index] ?? '', result));
       onProgress(Math.min(build.done, build.total), build.total);
+      // The maker may never wait, and whoever shows the progress needs the event loop.
+      await nextTurn();
     }
     const isComplete = scope.skus === null && build.counts.failed === 0;
     await maker.save(isComplete ? catalog : null);
