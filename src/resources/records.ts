@@ -14,12 +14,7 @@ import { requireArray, requireTargets, writeEach } from './bulk.ts';
 import { type Created, recall, remember, retryOf } from './idempotency.ts';
 import { type Input, type Mode, parseInput, parseInputs, parseUpdates } from './input.ts';
 import { type ListText, listText } from './text/listing.ts';
-import {
-  hasLongText,
-  type Representation,
-  representAll,
-  representInParts,
-} from './representation.ts';
+import { type Representation, representAll, representInParts } from './representation.ts';
 import { RepresentationCache } from './representation-cache.ts';
 import { change, insert } from './rows.ts';
 
@@ -94,7 +89,7 @@ export class Records {
       : this.#store.select(kind.name, narrowed);
     const text = listText<Row>(
       rows,
-      (row) => (this.#isQuick(kind, row) ? this.#representations.get(kind, row).text : null),
+      (row) => this.#representations.get(kind, row)?.text ?? null,
       (rest) => representAll(kind, rest, this.#store),
     );
     return { text, total };
@@ -118,11 +113,7 @@ export class Records {
 
   /** @returns a promise if so many rows belong to the row that its text is made in steps. */
   read({ kind }: Address, row: Row): Representation | Promise<Representation> {
-    return this.#representations.prepare(kind, row) ?? this.#representations.get(kind, row);
-  }
-
-  #isQuick(kind: Kind, row: Row): boolean {
-    return this.#representations.has(kind, row) || !hasLongText(kind, row, this.#store);
+    return this.#representations.get(kind, row) ?? this.#representations.prepare(kind, row);
   }
 
   /**

@@ -77,26 +77,18 @@ export class RepresentationCache {
   }
 
   /**
-   * Makes a representation in steps if many rows belong to the row.
+   * Makes a representation in steps, once, however many ask for it meanwhile.
    *
    * @param row as the store has it.
-   * @returns what the row shows at the time of the call; undefined if {@link RepresentationCache.get}
-   *   has it, or makes it at once.
+   * @returns what the row shows at the time of the first call.
    */
-  prepare(kind: Kind, row: Row): Promise<Representation> | undefined {
-    if (this.has(kind, row) || !hasLongText(kind, row, this.#store)) return undefined;
+  prepare(kind: Kind, row: Row): Promise<Representation> {
     let running = this.#running.get(row);
     if (running === undefined) {
       running = this.#prepare(kind, row).finally(() => this.#running.delete(row));
       this.#running.set(row, running);
     }
     return running;
-  }
-
-  /** Whether the representation of a row is here. */
-  has(kind: Kind, row: Row): boolean {
-    const version = this.#store.dependencyVersion(kind.name);
-    return (this.#young.get(row) ?? this.#old.get(row))?.version === version;
   }
 
   async #prepare(kind: Kind, row: Row): Promise<Representation> {
@@ -108,15 +100,21 @@ export class RepresentationCache {
     return representation;
   }
 
-  /** @param row as the store has it. */
-  get(kind: Kind, row: Row): Representation {
+  /**
+   * @param row as the store has it.
+   * @returns null if it is not here, and so many rows belong to the row that it takes
+   *   {@link RepresentationCache.prepare} to make it.
+   */
+  get(kind: Kind, row: Row): Representation | null {
     const version = this.#store.dependencyVersion(kind.name);
     const young = this.#young.get(row);
     if (young?.version === version) return young.representation;
-    const old = this.#old.get(row);
+    let entry = this.#old.get(row);
+    if (entry?.version !== version) {
+      if (hasLongText(kind, row, this.#store)) return null;
+      entry = entryOf(represent(kind, row, this.#store), version);
+    }
     this.#old.delete(row);
-    const entry =
-      old?.version === version ? old : entryOf(represent(kind, row, this.#store), version);
     this.#add(row, entry);
     return entry.representation;
   }

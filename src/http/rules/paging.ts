@@ -23,8 +23,9 @@ export function pageLinks(path: string, query: PagedQuery, total: number): strin
   if (offset > 0) targets.push(['prev', Math.max(Math.min(offset - limit, last), 0)]);
   if (offset + limit < total) targets.push(['next', offset + limit]);
   targets.push(['last', last]);
+  const search = unpaged(query.others);
   const links = targets.map(
-    ([rel, at]) => [rel, `<${path}?${searchAt(query, at)}>; rel="${rel}"`] as const,
+    ([rel, at]) => [rel, `<${path}?${search}${pagingAt(query, at)}>; rel="${rel}"`] as const,
   );
   const neighbours = links.filter(([rel]) => rel === 'prev' || rel === 'next');
   const shown = [links, neighbours].find((some) => lengthOf(some) <= MAX_LINKS) ?? [];
@@ -35,19 +36,14 @@ function lengthOf(links: readonly (readonly [rel: string, link: string])[]): num
   return links.reduce((sum, [, link]) => sum + link.length, 0);
 }
 
-function searchAt({ form, selection, others }: PagedQuery, offset: number): string {
-  const { limit } = selection;
-  const paging: [string, number][] =
-    form === 'offset'
-      ? [
-          ['limit', limit],
-          ['offset', offset],
-        ]
-      : [
-          ['page', offset / limit + 1],
-          ['per_page', limit],
-        ];
-  return [...others, ...paging]
-    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
-    .join('&');
+/** What follows the question mark of every link, up to the parameters that page. */
+function unpaged(others: PagedQuery['others']): string {
+  return others
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}&`)
+    .join('');
+}
+
+function pagingAt({ form, selection: { limit } }: PagedQuery, offset: number): string {
+  if (form === 'offset') return `limit=${limit}&offset=${offset}`;
+  return `page=${offset / limit + 1}&per_page=${limit}`;
 }
