@@ -85,7 +85,7 @@ export async function openService(options: ServiceOptions = {}): Promise<Service
     application: catalog.application,
     fetch: (target, init = {}, address = '127.0.0.1') =>
       call(catalog.application, target.slice(url.length), init, address, limit),
-    pagesAtRest: () => until('no page is on its way', () => catalog.pages.length === 0),
+    pagesAtRest: () => until('no page is on its way', () => !catalog.pages.state.isBehind),
     async stop(grace = GRACE_MS) {
       if (!open.delete(service)) return;
       await catalog.close(grace);

@@ -1,4 +1,4 @@
-/** The CPU time that the turns of this thread's event loop take. */
+/** The turns of this thread's event loop: how many there are, and the CPU time that they take. */
 
 /** Runs a task and measures every turn until it is done. */
 export async function longestTurn(task: () => Promise<void>): Promise<number> {
@@ -22,4 +22,20 @@ export async function longestTurn(task: () => Promise<void>): Promise<number> {
     running = false;
   }
   return longest;
+}
+
+/** Runs a task. @param turns tells how often the event loop has turned since it began. */
+export async function countingTurns<T>(task: (turns: () => number) => Promise<T>): Promise<T> {
+  let turns = 0;
+  let running = true;
+  const count = () => {
+    turns += 1;
+    if (running) setImmediate(count);
+  };
+  setImmediate(count);
+  try {
+    return await task(() => turns);
+  } finally {
+    running = false;
+  }
 }

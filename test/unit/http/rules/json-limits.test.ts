@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
 import { type JsonLimits, requireWithinLimits } from '../../../../src/http/rules/json-limits.ts';
+import { countingTurns } from '../../../support/turns.ts';
 
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
@@ -114,18 +115,12 @@ test('a scan in slices finds what a scan of the whole would, wherever the slices
 });
 
 test('others are served while a large text is scanned', async () => {
-  let turns = 0;
-  let scanning = true;
-  const count = () => {
-    turns += 1;
-    if (scanning) setImmediate(count);
-  };
-  setImmediate(count);
-  for (const text of ['"\\"', '"\\\\', '[', '1,']) {
-    await codeOf({ depth: 64 }, text.repeat(1_000_000));
-  }
-  scanning = false;
-  assert.ok(turns > 30, `${turns} turns`);
+  await countingTurns(async (turns) => {
+    for (const text of ['"\\"', '"\\\\', '[', '1,']) {
+      await codeOf({ depth: 64 }, text.repeat(1_000_000));
+    }
+    assert.ok(turns() > 30, `${turns()} turns`);
+  });
 });
 
 test.run();

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseInSlices } from '../../../../src/http/rules/json-parser.ts';
+import { countingTurns } from '../../../support/turns.ts';
 
 /** The value as text, so that -0, own `__proto__` and the order of members count; null if malformed. */
 async function sliced(text: string): Promise<string | null> {
@@ -142,18 +143,12 @@ test('a damaged text is read, or not, as JSON.parse does', async () => {
 test('others are served while a large text is parsed', async () => {
   const names = Array.from({ length: 100_000 }, (_, index) => `"name ${index}":[${index}]`);
   const text = `{${names.join(',')}}`;
-  let turns = 0;
-  let parsing = true;
-  const count = () => {
-    turns += 1;
-    if (parsing) setImmediate(count);
-  };
-  setImmediate(count);
-  const value = await parseInSlices(text);
-  parsing = false;
-  assert.is(Object.keys(value as object).length, 100_000);
-  // 300,000 values, separators and names in slices of at most 4000.
-  assert.ok(turns > 75, `${turns} turns`);
+  await countingTurns(async (turns) => {
+    const value = await parseInSlices(text);
+    assert.is(Object.keys(value as object).length, 100_000);
+    // 300,000 values, separators and names in slices of at most 4000.
+    assert.ok(turns() > 75, `${turns()} turns`);
+  });
 });
 
 test.run();

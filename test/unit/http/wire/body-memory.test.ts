@@ -9,6 +9,7 @@ import { startServer } from '../../../../src/http/wire/server.ts';
 import { answersIn } from '../../../support/raw.ts';
 import { until } from '../../../support/until.ts';
 import { Client, staged } from '../../../support/wire.ts';
+import { countingTurns } from '../../../support/turns.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -48,18 +49,11 @@ test('a body of one-byte chunks takes at most twice its size, and is read right'
 
 test('others are served while a body of one-byte chunks arrives', () =>
   staged(
-    async (request) => {
-      let turns = 0;
-      let arriving = true;
-      const count = () => {
-        turns += 1;
-        if (arriving) setImmediate(count);
-      };
-      setImmediate(count);
-      await request.body.bytes();
-      arriving = false;
-      return { status: 200, headers: {}, body: `${turns}` };
-    },
+    (request) =>
+      countingTurns(async (turns) => {
+        await request.body.bytes();
+        return { status: 200, headers: {}, body: `${turns()}` };
+      }),
     async (stage) => {
       const client = stage.connect();
       const headers = ['Transfer-Encoding: chunked', 'Connection: close'];

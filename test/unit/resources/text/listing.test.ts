@@ -8,6 +8,7 @@ import { parseQuery } from '../../../../src/resources/query.ts';
 import { AuditedStore } from '../../../../src/resources/audit/audited-store.ts';
 import { Records } from '../../../../src/resources/records.ts';
 import { openStore, storeDirectory } from '../../../support/checked.ts';
+import { countingTurns } from '../../../support/turns.ts';
 
 const PIECE_UNITS = 64 * 1024;
 
@@ -68,17 +69,11 @@ test('between two pieces the loop serves others', async () => {
     (each) => each,
     same,
   );
-  let turns = 0;
-  let counting = true;
-  const count = () => {
-    turns += 1;
-    if (counting) setImmediate(count);
-  };
-  setImmediate(count);
-  const pieces = await piecesOf(text);
-  counting = false;
-  assert.ok(pieces.length > 4);
-  assert.ok(turns >= pieces.length - 2, `${turns} turns`);
+  await countingTurns(async (turns) => {
+    const pieces = await piecesOf(text);
+    assert.ok(pieces.length > 4);
+    assert.ok(turns() >= pieces.length - 2, `${turns()} turns`);
+  });
 });
 
 const NOBODY = { subject: null, key: null };
