@@ -1,6 +1,7 @@
 /** A plain HTTP client: a request in, status, headers and body out. */
 import { SignJWT } from 'jose';
 import * as assert from 'uvu/assert';
+import { messageOf } from '../../src/errors.ts';
 import { requireDescribed } from './contract.ts';
 import { SECRET } from './secret.ts';
 
@@ -10,6 +11,8 @@ export interface Reachable {
   readonly fetch?: (url: string, init?: RequestInit, address?: string) => Promise<Response>;
   /** Servers with the same settings describe themselves alike, so that one of them is asked. */
   readonly settings?: string;
+  /** Tells in words what became of a server that gave no answer. */
+  readonly fate?: () => Promise<string>;
 }
 
 export interface Sent {
@@ -88,7 +91,9 @@ export async function send(
     },
     ...(body !== undefined && { body: isSentAsIs(body) ? body : JSON.stringify(body) }),
   };
-  const response = await (server.fetch ?? fetch)(url, init, address);
+  const response = await (server.fetch ?? fetch)(url, init, address).catch((error: unknown) =>
+    unanswered(server, `${method} ${path}`, error),
+  );
   const text = await response.text();
   let json: unknown;
   try {
@@ -101,6 +106,12 @@ export async function send(
   const isDescribed = undescribed === undefined && !INTERNAL.test(path);
   if (isDescribed) await requireDescribed(server, method, path, received);
   return received;
+}
+
+/** @throws Error with what the server said, which explains a failure that is rare. */
+async function unanswered(server: Reachable, request: string, cause: unknown): Promise<never> {
+  if (server.fate === undefined) throw cause;
+  throw new Error(`${request}: ${messageOf(cause)}; ${await server.fate()}`, { cause });
 }
 
 /** Bytes. Common proxies answer 502 to more. */

@@ -75,6 +75,8 @@ export interface Serving {
   readonly child: ChildProcess;
   /** Standard error from the start on. */
   said(): string;
+  /** See {@link Reachable.fate}. */
+  fate(): Promise<string>;
   /** Resolves when the process has ended. */
   readonly finished: Promise<Finished>;
   /** Sends SIGTERM and waits for the end. */
@@ -140,10 +142,21 @@ export async function serving(child: ChildProcess, settings?: string): Promise<S
     settings: settings ?? url,
     child,
     said: () => said,
+    fate: () => fateOf(finished, () => said),
     finished,
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   };
+}
+
+/** Milliseconds in which a process that has closed its connections ends. */
+const ENDING_MS = 1000;
+
+async function fateOf(finished: Promise<Finished>, said: () => string): Promise<string> {
+  const running = new Promise<null>((resolve) => setTimeout(resolve, ENDING_MS, null));
+  const end = await Promise.race([finished, running]);
+  const state = end === null ? 'runs' : `ended with ${end.signal ?? end.status}`;
+  return `the server ${state}, and said: ${said()}`;
 }
 
 function listening(child: ChildProcess, finished: Promise<Finished>): Promise<string> {
