@@ -7,12 +7,13 @@
  *    and it counts only as long as no attribute has changed that rows of the kind look up in others.
  * 2. The entries take at most the bytes that the cache may use. A row that a commit replaces or
  *    deletes takes its entry with it.
+ * 3. One entry makes room for itself in a short time, however many there are.
  */
 import type { Change } from '../model/change.ts';
 import type { Kind, Row } from '../model/kind.ts';
 import type { ReadableStore } from '../store/state.ts';
 import { inSlices } from '../slices.ts';
-import { hasLongText, type Representation, represent, representNow } from './representation.ts';
+import { type Representation, representAtOnce, representNow } from './representation.ts';
 
 /** Bytes that entries take at most, unless set otherwise: some 100,000 SKUs. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -23,46 +24,33 @@ const ENTRY_BYTES = 256;
 /** Changes that are read between two pauses. */
 const STEP_CHANGES = 256;
 
+/** The part of all bytes that one entry takes at most, so that few others leave for it. */
+const MAX_PART = 1 / 8;
+
+/** Entries that are spared for one that comes. */
+const MAX_SPARED = 64;
+
 interface Entry {
   /** The store's dependency version for which the representation holds. */
   readonly version: number;
   readonly representation: Representation;
   readonly bytes: number;
-}
-
-/** Entries with the bytes that they take together. */
-class Generation {
-  readonly #entries = new Map<Row, Entry>();
-  bytes = 0;
-
-  get(row: Row): Entry | undefined {
-    return this.#entries.get(row);
-  }
-
-  set(row: Row, entry: Entry): void {
-    this.delete(row);
-    this.#entries.set(row, entry);
-    this.bytes += entry.bytes;
-  }
-
-  delete(row: Row): void {
-    const entry = this.#entries.get(row);
-    if (entry === undefined) return;
-    this.#entries.delete(row);
-    this.bytes -= entry.bytes;
-  }
+  /** Whether it was read since it came, or since it was spared. */
+  wasRead: boolean;
 }
 
 /**
- * Two generations: an entry that is read moves to the young one; when that takes half of the bytes,
- * it becomes the old one, and what was in the old one is dropped. So a read costs one look-up, and
- * what is dropped has not been read for longer than what is kept.
+ * When room is needed, the entries are gone through in the order in which they came, again and
+ * again: one that was read meanwhile is spared once (the clock algorithm). So a read costs one
+ * look-up, and all bytes are for use.
  */
 export class RepresentationCache {
   readonly #store: ReadableStore;
   readonly #maxBytes: number;
-  #young = new Generation();
-  #old = new Generation();
+  readonly #entries = new Map<Row, Entry>();
+  /** Where the entries are gone through; it goes on while they change. */
+  #hand = this.#entries.entries();
+  #bytes = 0;
   /** Representations that are being made. */
   readonly #running = new Map<Row, Promise<Representation>>();
 
@@ -73,7 +61,7 @@ export class RepresentationCache {
 
   /** Bytes that the entries take, about. */
   get bytes(): number {
-    return this.#young.bytes + this.#old.bytes;
+    return this.#bytes;
   }
 
   /**
@@ -107,39 +95,60 @@ export class RepresentationCache {
    */
   get(kind: Kind, row: Row): Representation | null {
     const version = this.#store.dependencyVersion(kind.name);
-    const young = this.#young.get(row);
-    if (young?.version === version) return young.representation;
-    let entry = this.#old.get(row);
-    if (entry?.version !== version) {
-      if (hasLongText(kind, row, this.#store)) return null;
-      entry = entryOf(represent(kind, row, this.#store), version);
+    const known = this.#entries.get(row);
+    if (known?.version === version) {
+      known.wasRead = true;
+      return known.representation;
     }
-    this.#old.delete(row);
-    this.#add(row, entry);
-    return entry.representation;
+    const representation = representAtOnce(kind, row, this.#store);
+    if (representation !== null) this.#add(row, entryOf(representation, version));
+    return representation;
   }
 
   #add(row: Row, entry: Entry): void {
-    if (this.#young.bytes + entry.bytes > this.#maxBytes / 2) {
-      this.#old = this.#young;
-      this.#young = new Generation();
+    this.#delete(row);
+    if (entry.bytes > this.#maxBytes * MAX_PART) return;
+    // Once even if there is room: a hand that stands still keeps all that the map has outgrown.
+    let next = this.#nextOldest();
+    for (let spared = 0; this.#bytes + entry.bytes > this.#maxBytes; next = this.#nextOldest()) {
+      if (next === null) continue;
+      const [oldRow, old] = next;
+      if (old.wasRead && spared < MAX_SPARED) {
+        old.wasRead = false;
+        spared += 1;
+      } else this.#delete(oldRow);
     }
-    if (entry.bytes <= this.#maxBytes / 2) this.#young.set(row, entry);
+    this.#entries.set(row, entry);
+    this.#bytes += entry.bytes;
+  }
+
+  /** @returns null at the end, after which it begins anew. */
+  #nextOldest(): [Row, Entry] | null {
+    const { done, value } = this.#hand.next();
+    if (done !== true) return value;
+    this.#hand = this.#entries.entries();
+    return null;
+  }
+
+  #delete(row: Row): void {
+    const entry = this.#entries.get(row);
+    if (entry === undefined) return;
+    this.#entries.delete(row);
+    this.#bytes -= entry.bytes;
   }
 
   /** Drops, in steps, the entries of rows that a commit has replaced or deleted: nobody finds them. */
   *dropAll(changes: readonly Change[]): Generator<undefined, void> {
     for (const [index, { before }] of changes.entries()) {
       if (index > 0 && index % STEP_CHANGES === 0) yield;
-      if (before === null) continue;
-      this.#young.delete(before);
-      this.#old.delete(before);
+      if (before !== null) this.#delete(before);
     }
   }
 }
 
 function entryOf(representation: Representation, version: number): Entry {
-  return { version, representation, bytes: ENTRY_BYTES + bytesOf(representation.text) };
+  const bytes = ENTRY_BYTES + bytesOf(representation.text);
+  return { version, representation, bytes, wasRead: false };
 }
 
 /** What a text takes in memory: a byte a code unit as long as all are below U+0100, else two. */

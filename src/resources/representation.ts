@@ -61,6 +61,9 @@ interface Related {
 /** Elements of one part of a text. */
 const PART_ELEMENTS = 64;
 
+/** Rows that belong to a row and are read at once, at most. */
+const MAX_READ_AT_ONCE = 256;
+
 const plans = new Map<KindName, Plan>();
 
 /** The row's object, but for the rows that belong to it. */
@@ -166,9 +169,6 @@ function joinedIn(kind: Kind, row: Row, view: View): Scalar[] {
   });
 }
 
-/** Rows that belong to a row and are read at once, at most. */
-const MAX_READ_AT_ONCE = 256;
-
 /** The same as of the time of the call, whatever is committed later. */
 function relatedNow(kind: Kind, row: Row, store: ReadableStore): Related {
   const owned = planOf(kind).owned.map(({ kind: child, through }) => {
@@ -187,17 +187,19 @@ function countOwned(child: KindName, through: string, row: Row, store: ReadableS
   return store.rank(child, through, row.id, Number.POSITIVE_INFINITY);
 }
 
-/** Whether so many rows belong to a row that its text is to be made in steps. */
-export function hasLongText(kind: Kind, row: Row, store: ReadableStore): boolean {
-  return planOf(kind).owned.some(
+/** The row as clients see it; null if so many rows belong to it that it is to be made in steps. */
+export function representAtOnce(kind: Kind, row: Row, store: ReadableStore): Representation | null {
+  const text = shortText(kind, row, store);
+  if (text !== null) return new Representation(text);
+  const isLong = planOf(kind).owned.some(
     ({ kind: child, through }) => countOwned(child, through, row, store) > MAX_READ_AT_ONCE,
   );
+  return isLong ? null : atOnce(representInParts(kind, row, store));
 }
 
 /** The row as clients see it. */
 export function represent(kind: Kind, row: Row, view: View): Representation {
-  const text = shortText(kind, row, view);
-  return text === null ? atOnce(representInParts(kind, row, view)) : new Representation(text);
+  return atOnce(representInParts(kind, row, view));
 }
 
 /** The same in steps, between which what the view shows must not change. */
