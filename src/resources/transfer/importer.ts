@@ -106,13 +106,28 @@ export class Importer {
     try {
       const draft = new Draft(view);
       const writer = this.#writer(this.#names, new Seen());
+      const owned = this.#readOnce();
       for await (const rows of this.#rows(writer, view)) {
         this.#goOn();
         await inSlices(this.#checkRows(draft, writer, rows));
+        for (const kind of owned) draft.forget(kind);
       }
     } finally {
       view.close();
     }
+  }
+
+  /**
+   * Kinds of which a row of the file writes what no later row of it reads: what belongs to a row that
+   * can occur once. It is most of what a file of SKUs writes.
+   */
+  #readOnce(): readonly KindName[] {
+    const { kind, match } = this.#order;
+    // A later row may have the name of one that is created.
+    if (match === 'name') return [];
+    return Object.values(kind.attributes).flatMap((declared) =>
+      declared.role === 'children' ? [declared.kind] : [],
+    );
   }
 
   *#checkRows(

@@ -33,6 +33,11 @@ export class Candidates {
     }
   }
 
+  /** Drops all ids of a kind. */
+  forget(kind: KindName): void {
+    this.#ids.delete(kind);
+  }
+
   /** Ascending, each id once. */
   matching(kind: KindName, attribute: string, value: Scalar): readonly number[] {
     const ids = this.#ids.get(kind)?.get(attribute)?.get(value);

@@ -13,7 +13,7 @@ import { type ChangeSetContent, charactersOf, type LastIds } from '../change-set
 import { indexedAttributes } from '../memory/tables.ts';
 import { toldByTrail } from './told-rows.ts';
 import { atOnce } from '../../slices.ts';
-import type { View } from '../view.ts';
+import type { DraftBase, View } from '../view.ts';
 import { verify, type Write } from './verify.ts';
 
 /** What a transaction may do. */
@@ -40,21 +40,6 @@ export interface Transaction extends View {
   written(): Iterable<Change>;
   /** The sequence of the change set that it becomes part of. */
   readonly sequence: number;
-}
-
-/** The state that a draft is over: that of a store, or a frozen view of it. */
-export interface DraftBase extends View {
-  readonly sequence: number;
-  readonly digest: string;
-  lastId(kind: KindName): number;
-  /** The ids of {@link View.matching}. */
-  index(
-    kind: KindName,
-    attribute: string,
-    value: Scalar,
-  ): { readonly last: number | undefined; values(): readonly number[] };
-  /** All ids of a kind. */
-  idList(kind: KindName): { chunks(backwards: boolean): Iterable<readonly number[]> };
 }
 
 /** A transaction that yields between parts of its work, so that it can be run in slices. */
@@ -278,6 +263,12 @@ export class Draft implements Transaction {
     const named = writer === undefined ? {} : { writer };
     const head = { sequence: sequence + 1, previous: digest, time, last_ids, ...named };
     return { ...head, put, delete: deleted, before };
+  }
+
+  /** Drops what is written to a kind, for a caller who does not look at these rows again. */
+  forget(kind: KindName): void {
+    this.#rows.delete(kind);
+    this.#candidates.forget(kind);
   }
 
   #set(kind: KindName, id: number, entry: Row | null): void {

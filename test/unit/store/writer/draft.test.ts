@@ -232,6 +232,27 @@ test('deleting a SKU deletes its specification records, drafted ones too', () =>
   assert.equal(deleted, { skus: [1], sku_specs: [1] });
 });
 
+test('of a kind that is forgotten the committed rows show again, and its ids stay used', () => {
+  const draft = draftOver(catalog());
+  draft.run((transaction) => {
+    transaction.delete('sku_specs', 1);
+    const id = transaction.nextId('sku_specs');
+    transaction.put('sku_specs', { id, sku_id: 2, spec_id: 2, option_id: 3 });
+    transaction.put<KindName>('skus', {
+      id: 1,
+      name: 'Changed',
+      goods_id: 1,
+      category_id: 3,
+      code: null,
+    });
+  });
+  draft.forget('sku_specs');
+  assert.is(draft.get('sku_specs', 1)?.sku_id, 1);
+  assert.equal([...draft.matching('sku_specs', 'sku_id', 2)], []);
+  assert.is(draft.nextId('sku_specs'), 3);
+  assert.is(draft.get('skus', 1)?.name, 'Changed');
+});
+
 test('a row that others refer to is not deleted, and the message names them', () => {
   const draft = draftOver(catalog());
   const { code, message } = failureOf(() => draft.run((all) => all.delete('brands', 1)));
