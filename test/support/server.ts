@@ -153,8 +153,8 @@ export async function serving(child: ChildProcess, settings?: string): Promise<S
 const ENDING_MS = 1000;
 
 async function fateOf(finished: Promise<Finished>, said: () => string): Promise<string> {
-  const running = new Promise<null>((resolve) => setTimeout(resolve, ENDING_MS, null));
-  const end = await Promise.race([finished, running]);
+  const late = new Promise<null>((resolve) => setTimeout(resolve, ENDING_MS, null));
+  const end = await Promise.race([finished, late]);
   const state = end === null ? 'runs' : `ended with ${end.signal ?? end.status}`;
   return `the server ${state}, and said: ${said()}`;
 }
