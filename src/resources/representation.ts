@@ -194,7 +194,7 @@ export function representAtOnce(kind: Kind, row: Row, store: ReadableStore): Rep
   const isLong = planOf(kind).owned.some(
     ({ kind: child, through }) => countOwned(child, through, row, store) > MAX_READ_AT_ONCE,
   );
-  return isLong ? null : atOnce(representInParts(kind, row, store));
+  return isLong ? null : atOnce(joinedParts(textParts(kind, row, relatedIn(kind, row, store))));
 }
 
 /** The row as clients see it. */
