@@ -7,7 +7,7 @@ import { CatalogError } from '../errors.ts';
 import { inSlices } from '../slices.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import { stateFaults } from '../store/check.ts';
-import { BaseReader } from '../store/files/base-reader.ts';
+import { BaseReader } from '../store/files/base/base-reader.ts';
 import { decodeNextInParts } from '../store/files/change-set-parts.ts';
 import { migratedChangeSet } from '../store/files/schema.ts';
 import type { State } from '../store/state.ts';

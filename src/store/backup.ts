@@ -8,7 +8,7 @@ import { makeDirectory, withOpen } from '../disk/durable-file.ts';
 import { acquireOwnership } from '../disk/lock.ts';
 import { CatalogError } from '../errors.ts';
 import { type BackupMembers, baseSlices } from './files/base.ts';
-import { type Base, BaseReader, decodeBase } from './files/base-reader.ts';
+import { type Base, BaseReader, decodeBase } from './files/base/base-reader.ts';
 import { stateFaults } from './check.ts';
 import { createStore } from './files/create.ts';
 import type { State } from './state.ts';

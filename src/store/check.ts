@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import type { Disk } from '../disk/disk.ts';
-import { messageOf } from '../errors.ts';
+import { CatalogError, messageOf } from '../errors.ts';
 import { type Attribute, isStored, type Kind, type Row, type Scalar } from '../model/kind.ts';
 import { ALL_KINDS } from '../model/kinds.ts';
 import { lookupIn } from '../model/rows.ts';
@@ -47,7 +47,13 @@ export function checkStore(disk: Disk, directory: string): CheckReport {
   });
   if (findings.length > 0) return report([]);
   if (schema !== SCHEMA_VERSION) return report([earlierSchema(directory, schema).message]);
-  return report([...replay.findings(state), ...state.indexFaults(), ...stateFaults(state)]);
+  try {
+    return report([...replay.findings(state), ...state.indexFaults(), ...stateFaults(state)]);
+  } catch (error) {
+    // A row that cannot be read: what refers to it cannot be judged.
+    if (error instanceof CatalogError) return report([error.message]);
+    throw error;
+  }
 }
 
 /** Judges every row by itself and with the rows it refers to, and the bounds of tables. */

@@ -44,10 +44,16 @@ export class CurrentCatalog {
     catalog.pages.compare();
     const { readiness } = this.#operation;
     readiness.raise('starting');
-    void catalog.store.completeIndexes().then(() => {
-      // One that was replaced meanwhile says nothing of the one that is served.
-      if (this.#catalog === catalog) readiness.clear('starting');
-    }, this.#operation.failed('the indexes could not be built'));
+    // One that was replaced meanwhile says nothing of the one that is served.
+    const isServed = () => this.#catalog === catalog;
+    void catalog.store.completeIndexes().then(
+      () => {
+        if (isServed()) readiness.clear('starting');
+      },
+      (error: unknown) => {
+        if (isServed()) this.#operation.fatal(error);
+      },
+    );
   }
 
   readonly application: Application = (request) =>

@@ -1,7 +1,7 @@
 /**
  * The base document: the whole state as of one change set, as JSON that a person can read, with one
  * row a line. It may be larger than any string or buffer can be, so it is written in slices and
- * read in pieces (base-reader.ts).
+ * read in pieces (base/base-reader.ts).
  */
 import { createHash } from 'node:crypto';
 import { CatalogError } from '../../errors.ts';

@@ -14,7 +14,7 @@ import { CatalogError, messageOf } from '../../errors.ts';
 import type { ChangeSet } from '../change-set.ts';
 import type { State } from '../state.ts';
 import { earlierSchema } from './base.ts';
-import { type Base, type BaseReader, readBase } from './base-reader.ts';
+import { type Base, type BaseReader, readBase } from './base/base-reader.ts';
 import { decodeNext } from './change-set.ts';
 import {
   BASE,
@@ -209,11 +209,13 @@ class Recovery {
   ): void {
     if (state === null || changeSet.sequence !== state.sequence + 1) return;
     if (changeSet.previous !== state.digest) return;
-    scrutiny?.onReplay(state, changeSet);
     this.#attempt(() => {
+      scrutiny?.onReplay(state, changeSet);
       try {
         state.apply(changeSet);
       } catch (error) {
+        // A row of the base that cannot be read.
+        if (error instanceof CatalogError) throw error;
         throw damaged(path, messageOf(error));
       }
     });

@@ -65,7 +65,7 @@ export class FrozenView implements View {
   /** All ids of a kind, ascending. */
   idList(kind: KindName) {
     const rows = this.#rows[kind];
-    return { chunks: (): readonly (readonly number[])[] => [Array.from(rows, ({ id }) => id)] };
+    return { chunks: (): readonly (readonly number[])[] => [rows.ids()] };
   }
 
   /** Every row of a kind, by ascending id. */

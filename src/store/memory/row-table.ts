@@ -4,12 +4,11 @@
  * a chunk for each snapshot.
  */
 import type { Row, Scalar } from '../../model/kind.ts';
+import { ChunkRows, type Column } from './chunk-rows.ts';
 import type { IdList } from './id-list.ts';
 
 /** Ids of one chunk. */
-const CHUNK_SIZE = 1024;
-
-type Rows = (Row | undefined)[];
+export const CHUNK_SIZE = 1024;
 
 interface Chunk {
   /** Its ids divided by {@link CHUNK_SIZE}, rounded down. */
@@ -17,22 +16,34 @@ interface Chunk {
   /** The number of snapshots taken when the chunk was made: none of them shares it. */
   since: number;
   /** By id modulo {@link CHUNK_SIZE}. */
-  rows: Rows;
+  rows: ChunkRows;
   /** Rows in it. */
   size: number;
 }
 
-type PlannedChunk = Omit<Chunk, 'since'>;
+export type PlannedChunk = Omit<Chunk, 'since'>;
+
+/** Where values of one attribute are read. */
+export interface Columns {
+  /**
+   * Every row by ascending id, in parts.
+   *
+   * @param attribute null if no value is needed: then there are none.
+   */
+  columns(attribute: string | null): Iterable<Column>;
+}
 
 /** The rows of a table as they were at one moment. */
-export interface RowSnapshot extends Iterable<Row> {
+export interface RowSnapshot extends Iterable<Row>, Columns {
   /** How many rows there are. */
   readonly size: number;
   /** @returns the row, or undefined if there was none. */
   get(id: Scalar): Row | undefined;
+  /** Every id, ascending. */
+  ids(): number[];
 }
 
-export class RowTable {
+export class RowTable implements Columns {
   readonly #chunks = new Map<number, Chunk>();
   /** The chunks by ascending number; null when they have to be put in order again. */
   #ordered: readonly Chunk[] | null = null;
@@ -49,28 +60,35 @@ export class RowTable {
     for (const row of rows) this.set(row);
   }
 
+  /** @param chunks of a table, each once; the table takes them over. */
+  static ofChunks(chunks: Iterable<PlannedChunk>): RowTable {
+    const table = new RowTable();
+    table.#adopt(chunks);
+    return table;
+  }
+
   get size(): number {
     return this.#size;
   }
 
   get(id: Scalar): Row | undefined {
     if (typeof id !== 'number') return undefined;
-    return this.#chunks.get(Math.floor(id / CHUNK_SIZE))?.rows[id % CHUNK_SIZE];
+    return this.#chunks.get(Math.floor(id / CHUNK_SIZE))?.rows.get(id % CHUNK_SIZE);
   }
 
   set(row: Row): void {
     const chunk = this.#writableChunk(row.id);
-    if (chunk.rows[row.id % CHUNK_SIZE] === undefined) {
+    if (!chunk.rows.has(row.id % CHUNK_SIZE)) {
       this.#size += 1;
       chunk.size += 1;
     }
-    chunk.rows[row.id % CHUNK_SIZE] = row;
+    chunk.rows.set(row.id % CHUNK_SIZE, row);
   }
 
   delete(id: number): void {
-    if (this.get(id) === undefined) return;
+    if (this.#chunks.get(Math.floor(id / CHUNK_SIZE))?.rows.has(id % CHUNK_SIZE) !== true) return;
     const chunk = this.#writableChunk(id);
-    chunk.rows[id % CHUNK_SIZE] = undefined;
+    chunk.rows.set(id % CHUNK_SIZE, undefined);
     this.#size -= 1;
     chunk.size -= 1;
     if (chunk.size > 0) return;
@@ -89,7 +107,11 @@ export class RowTable {
    * @param planned of this table, which must not have changed since.
    */
   adopt(planned: PlannedRows): void {
-    for (const { number, rows, size } of planned.chunks()) {
+    this.#adopt(planned.chunks());
+  }
+
+  #adopt(chunks: Iterable<PlannedChunk>): void {
+    for (const { number, rows, size } of chunks) {
       const chunk = this.#chunks.get(number);
       this.#size += size - (chunk?.size ?? 0);
       if (size === 0) this.#chunks.delete(number);
@@ -103,6 +125,14 @@ export class RowTable {
     return rowsOf(this.#inOrder().map(({ rows }) => rows));
   }
 
+  /** See {@link Columns.columns}; valid until the next change. */
+  columns(attribute: string | null): Generator<Column> {
+    return columnsOf(
+      this.#inOrder().map(({ rows }) => rows),
+      attribute,
+    );
+  }
+
   /** @returns the rows as they are now, by ascending id; later changes do not show in it. */
   snapshot(): RowSnapshot {
     const shared = new Map(this.#share().map(({ number, rows }) => [number, rows]));
@@ -110,8 +140,10 @@ export class RowTable {
       size: this.#size,
       get: (id) =>
         typeof id === 'number'
-          ? shared.get(Math.floor(id / CHUNK_SIZE))?.[id % CHUNK_SIZE]
+          ? shared.get(Math.floor(id / CHUNK_SIZE))?.get(id % CHUNK_SIZE)
           : undefined,
+      ids: () => [...shared.values()].flatMap((rows) => rows.ids()),
+      columns: (attribute) => columnsOf(shared.values(), attribute),
       [Symbol.iterator]: () => rowsOf(shared.values()),
     };
   }
@@ -122,7 +154,7 @@ export class RowTable {
   }
 
   /** The chunks as they are now: whoever writes to one copies its rows first. */
-  #share(): readonly { readonly number: number; readonly rows: Rows }[] {
+  #share(): readonly { readonly number: number; readonly rows: ChunkRows }[] {
     this.#snapshots += 1;
     return this.#inOrder().map(({ number, rows }) => ({ number, rows }));
   }
@@ -132,11 +164,12 @@ export class RowTable {
     const number = Math.floor(id / CHUNK_SIZE);
     let chunk = this.#chunks.get(number);
     if (chunk === undefined) {
-      chunk = { number, since: this.#snapshots, rows: [], size: 0 };
+      const rows = new ChunkRows(number * CHUNK_SIZE);
+      chunk = { number, since: this.#snapshots, rows, size: 0 };
       this.#chunks.set(number, chunk);
       this.#ordered = null;
     } else if (chunk.since < this.#snapshots) {
-      chunk.rows = chunk.rows.slice();
+      chunk.rows = chunk.rows.copy();
       chunk.since = this.#snapshots;
     }
     return chunk;
@@ -156,15 +189,15 @@ export class PlannedRows {
   get(id: Scalar): Row | undefined {
     if (typeof id !== 'number') return undefined;
     const number = Math.floor(id / CHUNK_SIZE);
-    return (this.#planned.get(number) ?? this.#chunkOf(number))?.rows[id % CHUNK_SIZE];
+    return (this.#planned.get(number) ?? this.#chunkOf(number))?.rows.get(id % CHUNK_SIZE);
   }
 
   /** @param row null to delete it. */
   set(id: number, row: Row | null): void {
     const chunk = this.#writableChunk(Math.floor(id / CHUNK_SIZE));
     const at = id % CHUNK_SIZE;
-    chunk.size += Number(row !== null) - Number(chunk.rows[at] !== undefined);
-    chunk.rows[at] = row ?? undefined;
+    chunk.size += Number(row !== null) - Number(chunk.rows.has(at));
+    chunk.rows.set(at, row ?? undefined);
   }
 
   /** The chunks that differ. */
@@ -175,8 +208,8 @@ export class PlannedRows {
   #writableChunk(number: number): PlannedChunk {
     let chunk = this.#planned.get(number);
     if (chunk === undefined) {
-      const { rows = [], size = 0 } = this.#chunkOf(number) ?? {};
-      chunk = { number, rows: rows.slice(), size };
+      const { rows, size = 0 } = this.#chunkOf(number) ?? {};
+      chunk = { number, rows: rows?.copy() ?? new ChunkRows(number * CHUNK_SIZE), size };
       this.#planned.set(number, chunk);
     }
     return chunk;
@@ -185,13 +218,16 @@ export class PlannedRows {
 
 class TableIds implements IdList {
   readonly #chunks: () => readonly Chunk[];
-  readonly #share: () => readonly { readonly rows: Rows }[];
+  readonly #share: () => readonly { readonly rows: ChunkRows }[];
 
   /**
    * @param chunks those of the table, in order.
    * @param share the same, as they will stay.
    */
-  constructor(chunks: () => readonly Chunk[], share: () => readonly { readonly rows: Rows }[]) {
+  constructor(
+    chunks: () => readonly Chunk[],
+    share: () => readonly { readonly rows: ChunkRows }[],
+  ) {
     this.#chunks = chunks;
     this.#share = share;
   }
@@ -201,15 +237,13 @@ class TableIds implements IdList {
   }
 
   get last(): number | undefined {
-    return this.#chunks()
-      .at(-1)
-      ?.rows.findLast((row) => row !== undefined)?.id;
+    return this.#chunks().at(-1)?.rows.lastId;
   }
 
   slice(offset: number, count: number): number[] {
     const found: number[] = [];
     let skip = offset;
-    for (const { rows, size } of this.#chunks()) {
+    for (const { number, rows, size } of this.#chunks()) {
       if (found.length >= count) break;
       if (skip >= size) {
         skip -= size;
@@ -219,23 +253,22 @@ class TableIds implements IdList {
       const start = size === rows.length ? skip : 0;
       skip -= start;
       for (let at = start; at < rows.length && found.length < count; at += 1) {
-        const row = rows[at];
-        if (row === undefined) continue;
+        if (!rows.has(at)) continue;
         if (skip > 0) skip -= 1;
-        else found.push(row.id);
+        else found.push(number * CHUNK_SIZE + at);
       }
     }
     return found;
   }
 
   values(): readonly number[] {
-    return this.#chunks().flatMap(({ rows }) => idsOf(rows));
+    return this.#chunks().flatMap(({ rows }) => rows.ids());
   }
 
   *chunks(backwards: boolean): Generator<readonly number[]> {
     const chunks = this.#chunks();
     for (const { rows } of backwards ? chunks.toReversed() : chunks) {
-      yield backwards ? idsOf(rows).reverse() : idsOf(rows);
+      yield backwards ? rows.ids().reverse() : rows.ids();
     }
   }
 
@@ -244,20 +277,16 @@ class TableIds implements IdList {
     if (backwards) shared.reverse();
     return {
       *[Symbol.iterator]() {
-        for (const rows of shared) yield* backwards ? idsOf(rows).reverse() : idsOf(rows);
+        for (const rows of shared) yield* backwards ? rows.ids().reverse() : rows.ids();
       },
     };
   }
 }
 
-function idsOf(rows: Rows): number[] {
-  const ids: number[] = [];
-  for (const row of rows) if (row !== undefined) ids.push(row.id);
-  return ids;
+function* rowsOf(chunks: Iterable<ChunkRows>): Generator<Row> {
+  for (const chunk of chunks) yield* chunk.values();
 }
 
-function* rowsOf(chunks: Iterable<Rows>): Generator<Row> {
-  for (const chunk of chunks) {
-    for (const row of chunk) if (row !== undefined) yield row;
-  }
+function* columnsOf(chunks: Iterable<ChunkRows>, attribute: string | null): Generator<Column> {
+  for (const rows of chunks) yield rows.column(attribute);
 }

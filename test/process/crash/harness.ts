@@ -12,7 +12,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { machineDisk } from '../../../src/disk/disk.ts';
-import { decodeBase } from '../../../src/store/files/base-reader.ts';
+import { decodeBase } from '../../../src/store/files/base/base-reader.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import { BASE, listChanges } from '../../../src/store/files/files.ts';
 import { temporaryDirectory } from '../../support/directory.ts';

@@ -13,7 +13,7 @@ import {
   verifyBackup,
   writeBackup,
 } from '../../../src/store/backup.ts';
-import { decodeBase } from '../../../src/store/files/base-reader.ts';
+import { decodeBase } from '../../../src/store/files/base/base-reader.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import type { State } from '../../../src/store/state.ts';
 import { BASE, CHANGES, changeSetName, HEAD } from '../../../src/store/files/files.ts';

@@ -3,7 +3,7 @@ import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { machineDisk } from '../../../src/disk/disk.ts';
-import { decodeBase } from '../../../src/store/files/base-reader.ts';
+import { decodeBase } from '../../../src/store/files/base/base-reader.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import type { State } from '../../../src/store/state.ts';
 import { BASE, changeSetName, listChanges, occupied } from '../../../src/store/files/files.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { machineDisk } from '../../../src/disk/disk.ts';
-import { decodeBase } from '../../../src/store/files/base-reader.ts';
+import { decodeBase } from '../../../src/store/files/base/base-reader.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
 import {

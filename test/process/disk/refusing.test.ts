@@ -10,7 +10,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { machineDisk } from '../../../src/disk/disk.ts';
 import { ALL_KINDS } from '../../../src/model/kinds.ts';
-import { decodeBase } from '../../../src/store/files/base-reader.ts';
+import { decodeBase } from '../../../src/store/files/base/base-reader.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import { BASE, changeSetName, HEAD, listChanges } from '../../../src/store/files/files.ts';
 import { readHead } from '../../../src/store/files/head.ts';

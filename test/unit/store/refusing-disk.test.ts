@@ -11,7 +11,7 @@ import { machineDisk } from '../../../src/disk/disk.ts';
 import { CatalogError } from '../../../src/errors.ts';
 import { KIND_NAMES } from '../../../src/model/kind.ts';
 import { restoreBackup, verifyBackup, writeBackup } from '../../../src/store/backup.ts';
-import { decodeBase } from '../../../src/store/files/base-reader.ts';
+import { decodeBase } from '../../../src/store/files/base/base-reader.ts';
 import type { State } from '../../../src/store/state.ts';
 import type { Transaction } from '../../../src/store/writer/draft.ts';
 import { BASE, CHANGES, changeSetName, HEAD, listChanges } from '../../../src/store/files/files.ts';

@@ -14,7 +14,7 @@
  *    the ones that have not been used for longest make room.
  */
 import { CatalogError } from '../../../errors.ts';
-import type { Kind, KindName, Row, Scalar } from '../../../model/kind.ts';
+import type { Kind, KindName, Scalar } from '../../../model/kind.ts';
 import { type Lookup, lookupIn } from '../../../model/rows.ts';
 import { ALL_KINDS } from '../../../model/kinds.ts';
 import { perKind } from '../../../model/per-kind.ts';
@@ -239,8 +239,7 @@ export class Orderings {
   }
 
   #buildAtOnce(kind: Kind, order: Order): Ordering {
-    const rows: Iterable<Row> = this.#rows[kind.name].values();
-    const lists = atOnce(sortedLists(kind, order, rows, this.#lookup));
+    const lists = atOnce(sortedLists(kind, order, this.#rows[kind.name], this.#lookup));
     return new Ordering(kind, order, lists, this.#lookup);
   }
 

@@ -2,6 +2,7 @@
 import type { Kind, Row, Scalar } from '../../../model/kind.ts';
 import type { Lookup } from '../../../model/rows.ts';
 import { valueOf } from '../../../model/rules.ts';
+import type { Columns } from '../row-table.ts';
 import { ShardedMap } from '../sharded-map.ts';
 import { OrderedIds } from './ordered-ids.ts';
 import { precedes, type SortKey, sortKey } from './sort-key.ts';
@@ -50,14 +51,14 @@ export function keyOf(kind: Kind, sortby: string, row: Row, lookup: Lookup): Sor
 }
 
 /**
- * @param rows by ascending id; they must not change until the generator has ended.
+ * @param rows of the table; they must not change until the generator has ended.
  * @param lookup reads the state that the rows belong to.
  * @returns every list in its order; rows with equal values by ascending id, in either direction.
  */
 export function* sortedLists(
   kind: Kind,
   order: Order,
-  rows: Iterable<Row>,
+  rows: Columns,
   lookup: Lookup,
 ): Generator<undefined, Lists> {
   const members = yield* partitioned(order, rows);
@@ -79,20 +80,21 @@ export function* sortedLists(
 }
 
 function* partitioned(
-  order: Order,
-  rows: Iterable<Row>,
+  { partition }: Order,
+  rows: Columns,
 ): Generator<undefined, ShardedMap<Scalar, number | number[]>> {
   const members = new ShardedMap<Scalar, number | number[]>();
-  const { partition } = order;
-  let read = 0;
-  for (const row of rows) {
-    const value = partition === null ? null : (row[partition] ?? null);
-    const list = members.get(value);
-    if (list === undefined) members.set(value, row.id);
-    else if (typeof list === 'number') members.set(value, [list, row.id]);
-    else list.push(row.id);
-    read += 1;
-    if (read % STEP_ROWS === 0) yield;
+  for (const { ids, values } of rows.columns(partition)) {
+    let at = 0;
+    for (const id of ids) {
+      const value = values[at] ?? null;
+      at += 1;
+      const list = members.get(value);
+      if (list === undefined) members.set(value, id);
+      else if (typeof list === 'number') members.set(value, [list, id]);
+      else list.push(id);
+    }
+    yield;
   }
   return members;
 }

@@ -30,10 +30,12 @@ export class ReferenceColumn {
   /** Reads the whole table. To be run once, whatever commits come meanwhile. */
   *build(): Generator<undefined, void> {
     let read = 0;
-    for (const { id } of this.#rows.snapshot()) {
-      this.#note(id);
-      read += 1;
-      if (read % STEP.rows === 0) yield;
+    for (const { ids } of this.#rows.snapshot().columns(null)) {
+      for (const id of ids) {
+        this.#note(id);
+        read += 1;
+        if (read % STEP.rows === 0) yield;
+      }
     }
   }
 

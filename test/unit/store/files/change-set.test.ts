@@ -9,7 +9,7 @@ import type { ChangeSetContent } from '../../../../src/store/change-set.ts';
 import { CatalogError } from '../../../../src/errors.ts';
 import { KIND_NAMES, type KindName, type Row, type Scalar } from '../../../../src/model/kind.ts';
 import { baseSlices } from '../../../../src/store/files/base.ts';
-import { decodeBase } from '../../../../src/store/files/base-reader.ts';
+import { decodeBase } from '../../../../src/store/files/base/base-reader.ts';
 import {
   decodeChangeSet,
   encodeChangeSet,

@@ -6,7 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Disk } from '../../../../src/disk/disk.ts';
 import { KIND_NAMES, type KindName, type Row } from '../../../../src/model/kind.ts';
-import { decodeBase } from '../../../../src/store/files/base-reader.ts';
+import { decodeBase } from '../../../../src/store/files/base/base-reader.ts';
 import type { State } from '../../../../src/store/state.ts';
 import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import { BASE, HEAD } from '../../../../src/store/files/files.ts';

@@ -21,7 +21,7 @@ class State {
   );
 
   order(order: Order): Ordering {
-    const lists = atOnce(sortedLists(KINDS.skus, order, this.skus.values(), this.lookup));
+    const lists = atOnce(sortedLists(KINDS.skus, order, this.skus, this.lookup));
     return new Ordering(KINDS.skus, order, lists, this.lookup);
   }
 

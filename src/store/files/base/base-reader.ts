@@ -1,6 +1,7 @@
 /**
  * Reading a base document piece by piece, row by row. Memory grows with the rows alone: a string or
- * a buffer of the whole has a limit, and a store has none.
+ * a buffer of the whole has a limit, and a store has none. Of a row the id is read; the rest stays
+ * text until somebody asks for the row (memory/chunk-rows.ts).
  *
  * Invariants:
  * 1. Nothing of the document is used before its checksum was verified.
@@ -9,17 +10,17 @@
  */
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import type { Disk } from '../../disk/disk.ts';
-import { messageOf } from '../../errors.ts';
-import { KIND_NAMES, type KindName, type Row } from '../../model/kind.ts';
-import { ALL_KINDS } from '../../model/kinds.ts';
-import { perKind } from '../../model/per-kind.ts';
-import { RowTable } from '../memory/row-table.ts';
-import { State } from '../state.ts';
-import { type BackupMembers, laterSchema } from './base.ts';
-import { isRow, shapes } from './change-set.ts';
-import { CHECKSUM_LENGTH, checksumIn, damaged, parseShape, readable } from './files.ts';
-import { type BaseDocument, migrated, SCHEMA_VERSION, shapeOf } from './schema.ts';
+import type { Disk } from '../../../disk/disk.ts';
+import { messageOf } from '../../../errors.ts';
+import { KIND_NAMES, type KindName } from '../../../model/kind.ts';
+import { TextTable } from '../../memory/text-table.ts';
+import type { State } from '../../state.ts';
+import { type BackupMembers, laterSchema } from '../base.ts';
+import { shapes } from '../change-set.ts';
+import { CHECKSUM_LENGTH, checksumIn, damaged, parseShape, readable } from '../files.ts';
+import { stateOfDocument, stateOfTables, type TextTables } from './base-state.ts';
+import { closingOf, idIn, parserOf } from './row-line.ts';
+import { SCHEMA_VERSION, shapeOf } from '../schema.ts';
 
 /** Bytes up to which a document of another layout is read as a whole. */
 const MAX_WHOLE_BYTES = 64 * 1024 * 1024;
@@ -52,8 +53,6 @@ const backupMembers = v.object({
   encrypted_keys: v.optional(v.string()),
 });
 
-type Tables = Partial<Record<KindName, Row[]>>;
-
 /** What the next line has to be. */
 type Expected = 'head' | 'table' | 'row' | 'end';
 
@@ -70,8 +69,9 @@ export class BaseReader {
   #lineBytes = 0;
   #expected: Expected = 'head';
   #head: unknown;
-  #tables: Tables = {};
-  #rows: Row[] = [];
+  #tables: TextTables = {};
+  /** The table whose rows are read. */
+  #table: TextTable | null = null;
   /** Why the lines are not those that we write; null as long as they are. */
   #irregular: string | null = null;
 
@@ -88,10 +88,13 @@ export class BaseReader {
   /** Takes the next piece, of any length. The caller may use its memory again. */
   write(piece: Uint8Array): void {
     this.#size += piece.length;
-    const bytes = Buffer.concat([this.#held, piece]);
-    const end = Math.max(bytes.length - CHECKSUM_LENGTH, 0);
-    this.#held = bytes.subarray(end);
-    this.#take(bytes.subarray(0, end));
+    // A copy, in which the rows stay.
+    const bytes = Buffer.from(piece);
+    if (bytes.length < CHECKSUM_LENGTH) this.#hold(Buffer.concat([this.#held, bytes]));
+    else {
+      this.#take(this.#held);
+      this.#hold(bytes);
+    }
   }
 
   /**
@@ -111,10 +114,17 @@ export class BaseReader {
     const value = lines ? this.#head : this.#wholeText();
     const { schema, document } = parseDocument(this.#path, value);
     const members = parseShape(this.#path, backupMembers, value);
-    // The rows of lines were judged one by one.
-    const complete = lines ? { ...document, tables: this.#tables } : document;
-    const state = stateOf(this.#path, migrated(schema, complete));
+    const state = lines
+      ? stateOfTables(this.#path, schema, document, this.#tables)
+      : stateOfDocument(this.#path, schema, document);
     return { schema, state, members, size: this.#size };
+  }
+
+  /** Takes bytes, but for the last ones, which may be the checksum. */
+  #hold(bytes: Buffer): void {
+    const end = Math.max(bytes.length - CHECKSUM_LENGTH, 0);
+    this.#take(bytes.subarray(0, end));
+    this.#held = bytes.subarray(end);
   }
 
   #take(bytes: Buffer): void {
@@ -126,10 +136,11 @@ export class BaseReader {
       if (end < 0) break;
       // Most lines lie in one piece, and are read where they are.
       if (this.#lineBytes === 0 && end - start <= MAX_WHOLE_BYTES) {
-        this.#endLine(bytes.toString('utf8', start, end));
+        this.#endLine(bytes, start, end);
       } else {
         this.#continueLine(bytes.subarray(start, end));
-        this.#endLine(this.#heldLine());
+        const line = this.#heldLine();
+        this.#endLine(line, 0, line.length);
       }
       start = end + 1;
     }
@@ -148,34 +159,30 @@ export class BaseReader {
   }
 
   /** The line whose pieces were held, which are not held any more. */
-  #heldLine(): string {
-    const text = Buffer.concat(this.#line).toString('utf8');
+  #heldLine(): Buffer {
+    const line = Buffer.concat(this.#line);
     this.#line = [];
     this.#lineBytes = 0;
-    return text;
+    return line;
   }
 
-  #endLine(line: string): void {
+  #endLine(bytes: Buffer, start: number, end: number): void {
     if (this.#irregular !== null) return;
     try {
-      this.#readLine(line);
+      if (this.#expected === 'row') this.#readRow(bytes, start, end);
+      else if (this.#expected === 'head') this.#readHead(bytes.toString('utf8', start, end));
+      else if (this.#expected === 'table') this.#readTable(bytes.toString('utf8', start, end));
+      else this.#reject('it has lines after its tables');
     } catch (error) {
       this.#reject(messageOf(error));
     }
   }
 
-  /** The last line has no line feed: the checksum follows it. */
+  /** The last line has no line feed: the checksum follows. */
   #endLines(): void {
     if (this.#irregular !== null) return;
-    if (this.#expected !== 'end' || this.#heldLine() !== '}')
+    if (this.#expected !== 'end' || this.#heldLine().toString('utf8') !== '}')
       this.#reject('it does not end as a base');
-  }
-
-  #readLine(line: string): void {
-    if (this.#expected === 'head') this.#readHead(line);
-    else if (this.#expected === 'table') this.#readTable(line);
-    else if (this.#expected === 'row') this.#readRow(line);
-    else this.#reject('it has lines after its tables');
   }
 
   #readHead(line: string): void {
@@ -193,32 +200,30 @@ export class BaseReader {
       this.#reject(`it has no table ${name}, or two`);
       return;
     }
-    this.#rows = [];
-    this.#tables[name] = this.#rows;
+    this.#table = new TextTable(parserOf(this.#path, name));
+    this.#tables[name] = this.#table;
     if (last !== undefined) this.#expected = 'end';
     else if (more === undefined) this.#expected = 'row';
   }
 
-  #readRow(line: string): void {
-    const end = line.lastIndexOf('}') + 1;
-    const row: unknown = JSON.parse(line.slice(0, end));
-    if (!isRow(row)) {
-      this.#reject('it has a row without an id');
-      return;
+  #readRow(bytes: Buffer, start: number, end: number): void {
+    const id = idIn(bytes, start);
+    const closing = closingOf(bytes, end);
+    if (id === null || closing === null || this.#table === null) {
+      this.#reject('a row of it does not begin or end as a row');
+    } else if (id <= this.#table.lastId) {
+      this.#reject('two rows of it are not in the order of their ids');
+    } else {
+      this.#table.add(id, bytes, start, end - closing.length);
+      this.#expected = closing.next;
     }
-    this.#rows.push(row);
-    const rest = line.slice(end);
-    if (rest === ',') return;
-    if (rest === '],') this.#expected = 'table';
-    else if (rest === ']') this.#expected = 'end';
-    else this.#reject('a row of it does not end as a row');
   }
 
   #reject(why: string): void {
     this.#irregular = why;
     this.#line = [];
     this.#tables = {};
-    this.#rows = [];
+    this.#table = null;
   }
 
   #wholeText(): unknown {
@@ -269,16 +274,4 @@ export function readBase(disk: Disk, path: string): BaseReader | null {
     for (const piece of pieces) reader.write(piece);
     return reader;
   });
-}
-
-function stateOf(path: string, base: BaseDocument): State {
-  const { sequence, previous, time, last_ids, tables } = base;
-  const rows = perKind(({ name }) => new RowTable(tables[name]));
-  for (const { name } of ALL_KINDS) {
-    if (rows[name].size !== (tables[name]?.length ?? 0)) {
-      throw damaged(path, `${name} has two rows with one id`);
-    }
-  }
-  const lastIds = perKind(({ name }) => last_ids[name] ?? 0);
-  return new State({ sequence, digest: previous, time, lastIds, rows });
 }

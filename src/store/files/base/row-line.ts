@@ -1,0 +1,83 @@
+/**
+ * The lines of a base that are rows, as we write them: `{"id":`, the other attributes, `}`, and what
+ * separates rows and tables. Of a line only the id is read at first, and how it ends.
+ */
+import { messageOf } from '../../../errors.ts';
+import type { KindName } from '../../../model/kind.ts';
+import type { RowParser } from '../../memory/text-table.ts';
+import { isRow } from '../change-set.ts';
+import { damaged } from '../files.ts';
+
+const COMMA = 0x2c;
+const ZERO = 0x30;
+const NINE = 0x39;
+const BRACKET = 0x5d;
+const BRACE = 0x7d;
+
+/** How the line of a row begins. */
+const BEGINNING = Buffer.from('{"id":');
+
+/** What stands behind a row in its line: so many bytes, and what the next line has to be. */
+export interface Closing {
+  readonly length: number;
+  readonly next: 'row' | 'table' | 'end';
+}
+
+const MORE_ROWS: Closing = { length: 1, next: 'row' };
+const MORE_TABLES: Closing = { length: 2, next: 'table' };
+const NO_MORE: Closing = { length: 1, next: 'end' };
+
+/**
+ * @param end of the line, in bytes.
+ * @returns null if the line does not end as that of a row.
+ */
+export function closingOf(bytes: Buffer, end: number): Closing | null {
+  const last = bytes[end - 1];
+  const before = bytes[end - 2];
+  if (before === BRACE) return last === COMMA ? MORE_ROWS : last === BRACKET ? NO_MORE : null;
+  const isTablesEnd = last === COMMA && before === BRACKET && bytes[end - 3] === BRACE;
+  return isTablesEnd ? MORE_TABLES : null;
+}
+
+/**
+ * @param start of the line, in bytes.
+ * @returns the row's id; null if the line does not begin as that of a row.
+ */
+export function idIn(bytes: Buffer, start: number): number | null {
+  for (let at = 0; at < BEGINNING.length; at += 1) {
+    if (bytes[start + at] !== BEGINNING[at]) return null;
+  }
+  const first = start + BEGINNING.length;
+  let at = first;
+  let id = 0;
+  for (let byte = bytes[at] ?? 0; byte >= ZERO && byte <= NINE; byte = bytes[at] ?? 0) {
+    id = id * 10 + (byte - ZERO);
+    at += 1;
+  }
+  const isWhole = bytes[at] === COMMA || bytes[at] === BRACE;
+  return isWhole && bytes[first] !== ZERO && Number.isSafeInteger(id) && id > 0 ? id : null;
+}
+
+/** @param path of the base, for messages. */
+export function parserOf(path: string, kind: KindName): RowParser {
+  return {
+    row(text, id) {
+      try {
+        const row: unknown = JSON.parse(text);
+        if (isRow(row) && row.id === id) return row;
+      } catch (error) {
+        throw damaged(path, `row ${id} of ${kind}: ${messageOf(error)}`);
+      }
+      throw damaged(path, `row ${id} of ${kind} has another id as well`);
+    },
+    rows(texts) {
+      try {
+        const rows: unknown = JSON.parse(`[${texts}]`);
+        return Array.isArray(rows) && rows.every(isRow) ? rows : null;
+      } catch {
+        // Whoever reads them one by one learns which it is.
+        return null;
+      }
+    },
+  };
+}

@@ -1,0 +1,160 @@
+/**
+ * The rows of one chunk of a table. Those of a base are text until somebody asks for them: a start
+ * reads no row, and a row that nobody asks for takes the bytes of its text.
+ *
+ * Invariants:
+ * 1. A row that was asked for by its place is the same object every time, until another is set there.
+ * 2. The text is let go when no row of it is left unread.
+ */
+import type { Row, Scalar } from '../../model/kind.ts';
+
+/** The text of rows, each of which is found by the place at which it begins. */
+export interface RowTexts {
+  /** How many rows there are. */
+  readonly count: number;
+  /**
+   * @param start of the row, in bytes.
+   * @param id that the row has to have.
+   * @throws CatalogError `store_damaged` if the text is not that of such a row.
+   */
+  read(start: number, id: number): Row;
+  /**
+   * All rows in their order, which costs less than to read one after the other.
+   *
+   * @returns null if they are too long for that, or if {@link RowTexts.read} would throw.
+   */
+  readAll(): Row[] | null;
+  /**
+   * The values of one attribute in the order of the rows, without the rows.
+   *
+   * @returns null if a row has none, or one that is not read without its row, such as a text with
+   *   a backslash in it.
+   */
+  values(attribute: string): Scalar[] | null;
+}
+
+/** Some rows by ascending id: their ids, and their values of an attribute. */
+export interface Column {
+  readonly ids: readonly number[];
+  readonly values: readonly Scalar[];
+}
+
+/** A row, or where its text begins if nobody has asked for it; undefined if there is none. */
+type Place = Row | number | undefined;
+
+/** What a chunk holds, by place. */
+export interface Places {
+  readonly places: Place[];
+  /** Null if no place is text. */
+  readonly texts: RowTexts | null;
+  /** How many places are text. */
+  readonly unread: number;
+}
+
+export class ChunkRows {
+  /** The id that the first place is for; the next one is for the next id. */
+  readonly #firstId: number;
+  readonly #places: Place[];
+  #texts: RowTexts | null;
+  #unread: number;
+
+  /** @param contents that it takes over. */
+  constructor(firstId: number, contents: Places = { places: [], texts: null, unread: 0 }) {
+    this.#firstId = firstId;
+    this.#places = contents.places;
+    this.#texts = contents.texts;
+    this.#unread = contents.unread;
+  }
+
+  /** Places up to the last one that was ever taken. */
+  get length(): number {
+    return this.#places.length;
+  }
+
+  has(at: number): boolean {
+    return this.#places[at] !== undefined;
+  }
+
+  get(at: number): Row | undefined {
+    const place = this.#places[at];
+    if (typeof place !== 'number') return place;
+    const row = this.#read(place, this.#firstId + at);
+    this.#put(at, row);
+    return row;
+  }
+
+  set(at: number, row: Row | undefined): void {
+    if (typeof this.#places[at] === 'number') this.#put(at, row);
+    else this.#places[at] = row;
+  }
+
+  /** @returns the same rows; what is set in one of the two does not show in the other. */
+  copy(): ChunkRows {
+    return new ChunkRows(this.#firstId, {
+      places: this.#places.slice(),
+      texts: this.#texts,
+      unread: this.#unread,
+    });
+  }
+
+  /** The ids that have a row, ascending. */
+  ids(): number[] {
+    const ids: number[] = [];
+    for (let at = 0; at < this.#places.length; at += 1) {
+      if (this.#places[at] !== undefined) ids.push(this.#firstId + at);
+    }
+    return ids;
+  }
+
+  /** The highest id that has a row. */
+  get lastId(): number | undefined {
+    const at = this.#places.findLastIndex((place) => place !== undefined);
+    return at < 0 ? undefined : this.#firstId + at;
+  }
+
+  /**
+   * The ids that have a row, ascending, and their values of an attribute.
+   *
+   * @param attribute null if no value is needed: then there are none.
+   */
+  column(attribute: string | null): Column {
+    const ids = this.ids();
+    if (attribute === null) return { ids, values: [] };
+    const values = this.#allText(ids.length)?.values(attribute) ?? null;
+    return { ids, values: values ?? Array.from(this.values(), (row) => row[attribute] ?? null) };
+  }
+
+  /** Every row by ascending id. Those that are text stay text, so that a look at all keeps none. */
+  *values(): Generator<Row> {
+    const ids = this.ids();
+    const rows = this.#allText(ids.length)?.readAll() ?? null;
+    if (rows?.every(({ id }, index) => id === ids[index]) === true) {
+      for (const row of rows) yield row;
+      return;
+    }
+    for (const id of ids) {
+      const place = this.#places[id - this.#firstId];
+      if (typeof place === 'number') yield this.#read(place, id);
+      else if (place !== undefined) yield place;
+    }
+  }
+
+  /** The texts, if they are those of all rows. @param rows how many there are. */
+  #allText(rows: number): RowTexts | null {
+    const texts = this.#texts;
+    return texts?.count === this.#unread && texts.count === rows ? texts : null;
+  }
+
+  #read(start: number, id: number): Row {
+    if (this.#texts === null)
+      throw new Error(`the text of row ${id} was let go before it was read`);
+    return this.#texts.read(start, id);
+  }
+
+  /** Puts something in the place of a text. */
+  #put(at: number, row: Row | undefined): void {
+    this.#places[at] = row;
+    this.#unread -= 1;
+    if (this.#unread === 0) this.#texts = null;
+  }
+}

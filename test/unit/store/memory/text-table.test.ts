@@ -1,0 +1,156 @@
+/** A table of rows that are text behaves like one that was given the rows, and reads what it must. */
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../../src/errors.ts';
+import type { Row, Scalar } from '../../../../src/model/kind.ts';
+import { parserOf } from '../../../../src/store/files/base/row-line.ts';
+import { type Columns, RowTable } from '../../../../src/store/memory/row-table.ts';
+import { TextTable } from '../../../../src/store/memory/text-table.ts';
+
+const ATTRIBUTES = ['name', 'spu_id', 'on'] as const;
+
+/** Values that end like others, hold what separates rows, or are too long to stay text. */
+const scalar: fc.Arbitrary<Scalar> = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.boolean(),
+  fc.constant(null),
+  fc.constantFrom('"spu_id":7,', '\\', '"', '},\n{"id":9}', 'é中😀', 'x'.repeat(1100)),
+);
+
+const rows = fc
+  .uniqueArray(
+    fc.record(
+      {
+        id: fc.oneof(
+          fc.integer({ min: 1, max: 30 }),
+          fc.constantFrom(1022, 1023, 1024, 1025, 2048, 4097, 2 ** 33),
+        ),
+        name: scalar,
+        spu_id: scalar,
+        on: scalar,
+      },
+      { requiredKeys: ['id'] },
+    ),
+    { selector: ({ id }) => id, maxLength: 12 },
+  )
+  .map((some) => some.map((row): Row => ({ ...row })).sort((a, b) => a.id - b.id));
+
+/** @param cuts after which row the next one stands in other memory. */
+function tableOf(given: readonly Row[], cuts: readonly number[] = []): RowTable {
+  const table = new TextTable(parserOf('base', 'skus'));
+  let start = 0;
+  const lines = given.map((row) => Buffer.from(`${JSON.stringify(row)},\n`));
+  for (const end of [...cuts, given.length]) {
+    const bytes = Buffer.concat(lines.slice(start, end));
+    let at = 0;
+    for (let index = start; index < end; index += 1) {
+      const length = lines[index]?.length ?? 0;
+      table.add(given[index]?.id ?? 0, bytes, at, at + length - 2);
+      at += length;
+    }
+    start = Math.max(start, end);
+  }
+  return table.end();
+}
+
+type Step =
+  | { readonly act: 'get' | 'delete' | 'set'; readonly which: number }
+  | { readonly act: 'snapshot' };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ act: fc.constantFrom('get', 'delete', 'set'), which: fc.nat() }),
+  fc.record({ act: fc.constant<'snapshot'>('snapshot') }),
+);
+
+const columnOf = (some: Iterable<Row>, attribute: string) =>
+  Array.from(some, (row) => [row.id, row[attribute] ?? null]);
+
+const columnIn = (table: Columns, attribute: string) =>
+  [...table.columns(attribute)].flatMap(({ ids, values }) =>
+    ids.map((id, index) => [id, values[index]]),
+  );
+
+test('it has what a table of the same rows has, whatever is read and changed', () => {
+  fc.assert(
+    fc.property(rows, fc.array(fc.nat(12)), fc.array(step), (given, places, steps) => {
+      const cuts = places.filter((at) => at <= given.length).sort((a, b) => a - b);
+      const texts = tableOf(given, cuts);
+      const plain = new RowTable(structuredClone(given));
+      const taken = [[texts.snapshot(), plain.snapshot()] as const];
+      for (const [version, one] of steps.entries()) {
+        if (one.act === 'snapshot') {
+          taken.push([texts.snapshot(), plain.snapshot()]);
+          continue;
+        }
+        const id = given[one.which % Math.max(given.length, 1)]?.id ?? 1;
+        if (one.act === 'get') assert.equal(texts.get(id), plain.get(id));
+        for (const table of [texts, plain]) {
+          if (one.act === 'delete') table.delete(id);
+          if (one.act === 'set') table.set({ id, name: `v${version}` });
+        }
+        assert.is(texts.size, plain.size);
+      }
+      for (const [text, wanted] of [...taken, [texts, plain] as const]) {
+        const all = 'values' in wanted ? [...wanted.values()] : [...wanted];
+        assert.equal('values' in text ? [...text.values()] : [...text], all);
+        for (const attribute of ATTRIBUTES) {
+          assert.equal(columnIn(text, attribute), columnOf(all, attribute));
+        }
+        for (const row of all) assert.equal(text.get(row.id), row);
+      }
+      assert.equal(texts.ids.values(), plain.ids.values());
+      assert.is(texts.ids.last, plain.ids.last);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('a row that was asked for is the same object from then on, in every look at all rows', () => {
+  const table = tableOf([
+    { id: 1, name: 'a' },
+    { id: 2, name: 'b' },
+  ]);
+  const first = table.get(1);
+  assert.is(table.get(1), first);
+  assert.is([...table.values()][0], first);
+  assert.is(table.snapshot().get(1), first);
+});
+
+test('a look at all rows keeps none of them', () => {
+  const table = tableOf([
+    { id: 1, name: 'a' },
+    { id: 2, name: 'b' },
+  ]);
+  const [seen] = table.values();
+  assert.equal(seen, { id: 1, name: 'a' });
+  assert.is.not([...table.values()][0], seen);
+});
+
+for (const [what, text] of [
+  ['no JSON', '{"id":2,"name":2 2}'],
+  ['another id as well', '{"id":2,"id":3}'],
+] as const) {
+  test(`a row that has ${what} is refused by name, and the others are read`, () => {
+    const one = '{"id":1,"name":"a"}';
+    const bytes = Buffer.from(`${one},\n${text}`);
+    const made = new TextTable(parserOf('base', 'skus'));
+    made.add(1, bytes, 0, one.length);
+    made.add(2, bytes, one.length + 2, bytes.length);
+    const table = made.end();
+    assert.equal(table.get(1), { id: 1, name: 'a' });
+    for (const read of [() => table.get(2), () => [...table.values()]]) {
+      assert.throws(
+        read,
+        (error: unknown) =>
+          error instanceof CatalogError &&
+          error.code === 'store_damaged' &&
+          error.message.startsWith('base is damaged: row 2 of skus'),
+      );
+    }
+  });
+}
+
+test.run();

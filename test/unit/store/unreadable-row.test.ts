@@ -1,0 +1,104 @@
+/**
+ * A row whose text cannot be read although the checksum fits, which only a hand can have made, is
+ * found: by `check`, by whoever asks for the row, and by a change set that replaces it.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { machineDisk } from '../../../src/disk/disk.ts';
+import { CatalogError } from '../../../src/errors.ts';
+import { checkStore } from '../../../src/store/check.ts';
+import { BASE, CHECKSUM_LENGTH, checksumMember } from '../../../src/store/files/files.ts';
+import { createStore } from '../../../src/store/files/create.ts';
+import { recover } from '../../../src/store/files/recovery.ts';
+import { Store } from '../../../src/store/store.ts';
+import { quickDisk } from '../../support/disk.ts';
+import { leftInDisorder, openStore, storeDirectory } from '../../support/checked.ts';
+
+const book = (id: number) => ({
+  id,
+  name: `Book ${id}`,
+  pub_date: '1815-12-23',
+  commentcount: 0,
+  readcount: 0,
+  image: '',
+});
+
+/** A store with three books in its base, of which the text of the second was changed by hand. */
+async function forged(): Promise<string> {
+  const made = storeDirectory();
+  const store = await openStore(made, { disk: quickDisk });
+  await store.transact((all) => {
+    for (const _ of [1, 2, 3]) all.put('books', book(all.nextId('books')));
+  });
+  await store.close();
+  const recovered = recover(machineDisk, made);
+  assert.ok(recovered);
+  const directory = leftInDisorder(storeDirectory());
+  await createStore(quickDisk, directory, recovered.state.snapshot());
+  const path = join(directory, BASE);
+  const content = readFileSync(path).subarray(0, -CHECKSUM_LENGTH).toString('utf8');
+  const text = content.replace('"name":"Book 2"', '"name":"Book 2" 2');
+  assert.is.not(text, content);
+  const digest = createHash('sha256').update(text).digest('hex');
+  writeFileSync(path, text + checksumMember(digest));
+  return directory;
+}
+
+/** Opens a store without the look at every row that tests take otherwise when it is closed. */
+function opened(directory: string): Promise<Store> {
+  const fail = (error: unknown) => {
+    throw error;
+  };
+  const disk = quickDisk;
+  const make = { command: 'test', create: false, directory, disk };
+  return Store.open({ ...make, onError: fail, onFatal: fail });
+}
+
+const message = (directory: string) => `${join(directory, BASE)} is damaged: row 2 of books: `;
+
+test('check names the file and the row', async () => {
+  const directory = await forged();
+  const { findings } = checkStore(machineDisk, directory);
+  assert.is(findings.length, 1);
+  assert.ok(findings[0]?.startsWith(message(directory)), findings[0]);
+});
+
+test('whoever asks for the row is refused, and the others are there', async () => {
+  const directory = await forged();
+  const store = await opened(directory);
+  try {
+    assert.equal(store.get('books', 3), book(3));
+    assert.throws(
+      () => store.get('books', 2),
+      (error: unknown) =>
+        error instanceof CatalogError &&
+        error.code === 'store_damaged' &&
+        error.message.startsWith(message(directory)),
+    );
+  } finally {
+    await store.close();
+  }
+});
+
+test('a commit that would replace the row is refused, and the next one goes through', async () => {
+  const directory = await forged();
+  const store = await opened(directory);
+  try {
+    const replaced = await store
+      .transact((all) => all.put('books', { ...book(2), name: 'New' }))
+      .then(
+        () => 'replaced',
+        (error: unknown) => (error as CatalogError).code,
+      );
+    assert.is(replaced, 'store_damaged');
+    await store.transact((all) => all.put('books', { ...book(3), name: 'New' }));
+    assert.is(store.get('books', 3)?.name, 'New');
+  } finally {
+    await store.close();
+  }
+});
+
+test.run();
