@@ -1,7 +1,7 @@
 /** Building a sort order from the rows of a table, in steps between which the work may pause. */
 import type { Kind, Row, Scalar } from '../../../model/kind.ts';
 import type { Lookup } from '../../../model/rows.ts';
-import { valueOf } from '../../../model/rules.ts';
+import { joinOf, valueOf } from '../../../model/rules.ts';
 import type { Columns } from '../row-table.ts';
 import { ShardedMap } from '../sharded-map.ts';
 import { OrderedIds } from './ordered-ids.ts';
@@ -61,22 +61,88 @@ export function* sortedLists(
   rows: Columns,
   lookup: Lookup,
 ): Generator<undefined, Lists> {
+  return order.sortby === 'id'
+    ? yield* listsById(order, rows)
+    : yield* listsByKey(kind, order, rows, lookup);
+}
+
+function* listsById(order: Order, rows: Columns): Generator<undefined, Lists> {
   const members = yield* partitioned(order, rows);
-  // The same map: for most orders nearly all lists stay as they are.
+  // The same map: nearly all lists stay as they are.
   const lists: Lists = members;
   let read = 0;
   for (const [value, ids] of members.entries()) {
-    read += typeof ids === 'number' ? 1 : ids.length;
+    read += 1;
+    if (read % STEP_ROWS === 0) yield;
+    if (typeof ids === 'object' && ids.length > MAX_SHORT_LIST) {
+      lists.set(value, new OrderedIds(ids));
+      yield;
+    }
+  }
+  return lists;
+}
+
+function* listsByKey(
+  kind: Kind,
+  order: Order,
+  rows: Columns,
+  lookup: Lookup,
+): Generator<undefined, Lists> {
+  const lists: Lists = new ShardedMap();
+  const members = yield* keyed(kind, order, rows, lookup);
+  let read = 0;
+  for (const [value, run] of members.entries()) {
+    read += run.ids.length;
     if (read >= STEP_ROWS) {
       read = 0;
       yield;
     }
-    if (typeof ids === 'number') continue;
-    const inOrder = order.sortby === 'id' ? ids : yield* mergeSorted(kind, order, ids, lookup);
-    if (inOrder.length > MAX_SHORT_LIST) lists.set(value, new OrderedIds(inOrder));
-    else if (inOrder !== ids) lists.set(value, inOrder);
+    const ids = run.ids.length === 1 ? run.ids : yield* mergeSorted(order, run);
+    const [first] = ids;
+    if (ids.length > MAX_SHORT_LIST) lists.set(value, new OrderedIds(ids));
+    else if (first !== undefined) lists.set(value, ids.length === 1 ? first : ids);
   }
   return lists;
+}
+
+/** The rows of each value of the partition by ascending id, with the keys that they are sorted by. */
+function* keyed(
+  kind: Kind,
+  { partition, sortby }: Order,
+  rows: Columns,
+  lookup: Lookup,
+): Generator<undefined, ShardedMap<Scalar, Run>> {
+  const members = new ShardedMap<Scalar, Run>();
+  const { attribute, valueOf: keyValue } = keyColumn(kind, sortby, lookup);
+  const partitions = rows.columns(partition)[Symbol.iterator]();
+  for (const { ids, values } of rows.columns(attribute)) {
+    const of = partitions.next().value?.values ?? [];
+    let at = 0;
+    for (const id of ids) {
+      const value = of[at] ?? null;
+      const key = sortKey(keyValue(values[at] ?? null));
+      at += 1;
+      const run = members.get(value);
+      if (run === undefined) members.set(value, { ids: [id], keys: [key] });
+      else {
+        run.ids.push(id);
+        run.keys.push(key);
+      }
+    }
+    yield;
+  }
+  return members;
+}
+
+/** The attribute of the rows themselves that decides their place, and what it stands for. */
+function keyColumn(kind: Kind, sortby: string, lookup: Lookup) {
+  const declared = kind.attributes[sortby];
+  if (declared?.role !== 'lookup') return { attribute: sortby, valueOf: (own: Scalar) => own };
+  const { references, through, attribute } = joinOf(kind, declared);
+  return {
+    attribute: through,
+    valueOf: (own: Scalar): Scalar => lookup(references, own)?.[attribute] ?? null,
+  };
 }
 
 function* partitioned(
@@ -99,21 +165,15 @@ function* partitioned(
   return members;
 }
 
-/** A merge sort from the bottom up. @param ids ascending. */
-function* mergeSorted(
-  kind: Kind,
-  { sortby, order }: Order,
-  ids: readonly number[],
-  lookup: Lookup,
-): Generator<undefined, number[]> {
+/** A merge sort from the bottom up. @param rows by ascending id. */
+function* mergeSorted({ order }: Order, rows: Run): Generator<undefined, number[]> {
   const comesFirst =
     order === 'asc'
       ? (a: SortKey, b: SortKey) => !precedes(b, a)
       : (a: SortKey, b: SortKey) => !precedes(a, b);
   let runs: Run[] = [];
-  for (let start = 0; start < ids.length; start += RUN_ROWS) {
-    const part = ids.slice(start, start + RUN_ROWS);
-    runs.push(sortedRun(part, order, (id) => rowKey(kind, sortby, id, lookup)));
+  for (let start = 0; start < rows.ids.length; start += RUN_ROWS) {
+    runs.push(sortedRun(rows, start, order));
     yield;
   }
   while (runs.length > 1) {
@@ -129,17 +189,13 @@ function* mergeSorted(
   return runs[0]?.ids ?? [];
 }
 
-function rowKey(kind: Kind, sortby: string, id: number, lookup: Lookup): SortKey {
-  const row = lookup(kind.name, id);
-  if (row === undefined) throw new Error(`${kind.label} ${id} has left its table`);
-  return keyOf(kind, sortby, row, lookup);
-}
-
-function sortedRun(ids: readonly number[], order: Direction, key: (id: number) => SortKey): Run {
+/** @returns at most {@link RUN_ROWS} rows from one on, sorted. */
+function sortedRun({ ids, keys }: Run, start: number, order: Direction): Run {
   const sign = order === 'asc' ? 1 : -1;
   // The sort is stable, so that equal values keep the ascending id.
   const entries = ids
-    .map((id) => ({ id, key: key(id) }))
+    .slice(start, start + RUN_ROWS)
+    .map((id, index) => ({ id, key: keys[start + index] as SortKey }))
     .sort((a, b) => (a.key === b.key ? 0 : precedes(a.key, b.key) ? -sign : sign));
   return { ids: entries.map((entry) => entry.id), keys: entries.map((entry) => entry.key) };
 }
