@@ -4,7 +4,8 @@
  *
  * Invariants:
  * 1. A row that was asked for by its place is the same object every time, until another is set there.
- * 2. The text is let go when no row of it is left unread.
+ * 2. The text is let go when no row of it is left unread. When half of its rows were asked for, the
+ *    others are read as well: else a chunk that is in use would take its text beside its rows.
  */
 import type { Row, Scalar } from '../../model/kind.ts';
 
@@ -156,5 +157,19 @@ export class ChunkRows {
     this.#places[at] = row;
     this.#unread -= 1;
     if (this.#unread === 0) this.#texts = null;
+    else if (this.#texts !== null && this.#unread === this.#texts.count >> 1) {
+      this.#readRest(this.#texts);
+    }
+  }
+
+  /** Reads every text, unless they are too long for one turn, or one of them cannot be read. */
+  #readRest(texts: RowTexts): void {
+    const rows = texts.readAll() ?? [];
+    // A text with another id than its place says would put one row in the place of another.
+    const isInOrder = rows.every(({ id }, index) => id > (rows[index - 1]?.id ?? 0));
+    for (const row of isInOrder ? rows : []) {
+      const at = row.id - this.#firstId;
+      if (typeof this.#places[at] === 'number') this.#put(at, row);
+    }
   }
 }

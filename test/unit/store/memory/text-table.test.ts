@@ -119,6 +119,18 @@ test('a row that was asked for is the same object from then on, in every look at
   assert.is(table.snapshot().get(1), first);
 });
 
+test('when half of the rows of a chunk were asked for, all of them are rows from then on', () => {
+  const table = tableOf([1, 2, 3, 4].map((id) => ({ id, name: `${id}` })));
+  const kept = () => {
+    const again = [...table.values()];
+    return [...table.values()].filter((row, index) => row === again[index]).map(({ id }) => id);
+  };
+  table.get(2);
+  assert.equal(kept(), [2]);
+  table.get(4);
+  assert.equal(kept(), [1, 2, 3, 4]);
+});
+
 test('a look at all rows keeps none of them', () => {
   const table = tableOf([
     { id: 1, name: 'a' },
@@ -137,6 +149,7 @@ for (const [what, text] of [
     const one = '{"id":1,"name":"a"}';
     const bytes = Buffer.from(`${one},\n${text}`);
     const made = new TextTable(parserOf('base', 'skus'));
+    // Half of the rows are read before the other one is.
     made.add(1, bytes, 0, one.length);
     made.add(2, bytes, one.length + 2, bytes.length);
     const table = made.end();
