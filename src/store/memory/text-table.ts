@@ -1,26 +1,13 @@
 /** A table whose rows stay text until somebody asks for them, made row by row. */
 import type { Row, Scalar } from '../../model/kind.ts';
 import { ChunkRows, type RowTexts } from './chunk-rows.ts';
+import { valueAt } from './plain-value.ts';
 import { CHUNK_SIZE, type PlannedChunk, RowTable } from './row-table.ts';
 
 const LINE_FEED = 0x0a;
-const COMMA = 0x2c;
-const ZERO = 0x30;
-const NINE = 0x39;
-const BRACE = 0x7d;
 
 /** What is between two rows. */
 const SEPARATOR = Buffer.from(',\n');
-
-const QUOTE = 0x22;
-
-const BACKSLASH = '\\';
-
-const WORDS: readonly (readonly [word: Buffer, value: boolean | null])[] = [
-  [Buffer.from('null'), null],
-  [Buffer.from('true'), true],
-  [Buffer.from('false'), false],
-];
 
 /** Bytes of a row that stays text, at most: many of them are read in one turn. */
 const MAX_ROW_BYTES = 1024;
@@ -164,49 +151,11 @@ class Texts implements RowTexts {
       const end = line < 0 ? this.#bytes.length : line;
       // In a text within a row, a backslash would stand before each quotation mark.
       const at = this.#bytes.indexOf(name, start);
-      const value = at < 0 || at >= end ? undefined : this.#valueAt(at + name.length);
+      const value = at < 0 || at >= end ? undefined : valueAt(this.#bytes, at + name.length);
       if (value === undefined) return null;
       values.push(value);
       start = end + 1;
     }
     return values;
   }
-
-  /** @returns undefined if something else stands there than a plain value. */
-  #valueAt(start: number): Scalar | undefined {
-    const first = this.#bytes[start] ?? 0;
-    if (first === QUOTE) return this.#textAt(start + 1);
-    return first >= ZERO && first <= NINE ? this.#numberAt(start) : this.#wordAt(start);
-  }
-
-  #textAt(start: number): string | undefined {
-    const end = this.#bytes.indexOf(QUOTE, start);
-    const text = end < 0 ? BACKSLASH : this.#bytes.toString('utf8', start, end);
-    return text.includes(BACKSLASH) ? undefined : text;
-  }
-
-  #numberAt(start: number): number | undefined {
-    let at = start;
-    let value = 0;
-    let byte = this.#bytes[at] ?? 0;
-    for (; byte >= ZERO && byte <= NINE; byte = this.#bytes[at] ?? 0) {
-      value = value * 10 + (byte - ZERO);
-      at += 1;
-    }
-    return isEnd(byte) && Number.isSafeInteger(value) ? value : undefined;
-  }
-
-  #wordAt(start: number): boolean | null | undefined {
-    const found = WORDS.find(
-      ([word]) =>
-        word.every((byte, index) => this.#bytes[start + index] === byte) &&
-        isEnd(this.#bytes[start + word.length] ?? 0),
-    );
-    return found?.[1];
-  }
-}
-
-/** Whether a value may end before a byte. */
-function isEnd(byte: number): boolean {
-  return byte === COMMA || byte === BRACE;
 }

@@ -4,13 +4,12 @@
  */
 import { messageOf } from '../../../errors.ts';
 import type { KindName } from '../../../model/kind.ts';
+import { naturalAt } from '../../memory/plain-value.ts';
 import type { RowParser } from '../../memory/text-table.ts';
 import { isRow } from '../change-set.ts';
 import { damaged } from '../files.ts';
 
 const COMMA = 0x2c;
-const ZERO = 0x30;
-const NINE = 0x39;
 const BRACKET = 0x5d;
 const BRACE = 0x7d;
 
@@ -47,15 +46,8 @@ export function idIn(bytes: Buffer, start: number): number | null {
   for (let at = 0; at < BEGINNING.length; at += 1) {
     if (bytes[start + at] !== BEGINNING[at]) return null;
   }
-  const first = start + BEGINNING.length;
-  let at = first;
-  let id = 0;
-  for (let byte = bytes[at] ?? 0; byte >= ZERO && byte <= NINE; byte = bytes[at] ?? 0) {
-    id = id * 10 + (byte - ZERO);
-    at += 1;
-  }
-  const isWhole = bytes[at] === COMMA || bytes[at] === BRACE;
-  return isWhole && bytes[first] !== ZERO && Number.isSafeInteger(id) && id > 0 ? id : null;
+  const id = naturalAt(bytes, start + BEGINNING.length);
+  return id === undefined || id === 0 ? null : id;
 }
 
 /** @param path of the base, for messages. */

@@ -1,0 +1,63 @@
+/** Values of JSON that are read where they stand, without the object that they belong to. */
+import type { Scalar } from '../../model/kind.ts';
+
+const COMMA = 0x2c;
+const QUOTE = 0x22;
+const ZERO = 0x30;
+const NINE = 0x39;
+const BRACE = 0x7d;
+
+const BACKSLASH = '\\';
+
+const WORDS: readonly (readonly [word: Buffer, value: boolean | null])[] = [
+  [Buffer.from('null'), null],
+  [Buffer.from('true'), true],
+  [Buffer.from('false'), false],
+];
+
+/**
+ * @param start of the value, in bytes, within an object without spaces (RFC 8259).
+ * @returns undefined if something else stands there than a natural number, a text without a
+ *   backslash, a boolean or null.
+ */
+export function valueAt(bytes: Buffer, start: number): Scalar | undefined {
+  const first = bytes[start] ?? 0;
+  if (first === QUOTE) return textAt(bytes, start + 1);
+  return first >= ZERO && first <= NINE ? naturalAt(bytes, start) : wordAt(bytes, start);
+}
+
+/**
+ * @param start of the value, in bytes, as for {@link valueAt}.
+ * @returns undefined if it is not a natural number up to 2^53 − 1.
+ */
+export function naturalAt(bytes: Buffer, start: number): number | undefined {
+  let at = start;
+  let value = 0;
+  let byte = bytes[at] ?? 0;
+  for (; byte >= ZERO && byte <= NINE; byte = bytes[at] ?? 0) {
+    value = value * 10 + (byte - ZERO);
+    at += 1;
+  }
+  const isPlain = at > start && (bytes[start] !== ZERO || at === start + 1);
+  return isPlain && isEnd(byte) && Number.isSafeInteger(value) ? value : undefined;
+}
+
+function textAt(bytes: Buffer, start: number): string | undefined {
+  const end = bytes.indexOf(QUOTE, start);
+  const text = end < 0 ? BACKSLASH : bytes.toString('utf8', start, end);
+  return text.includes(BACKSLASH) ? undefined : text;
+}
+
+function wordAt(bytes: Buffer, start: number): boolean | null | undefined {
+  const found = WORDS.find(
+    ([word]) =>
+      word.every((byte, index) => bytes[start + index] === byte) &&
+      isEnd(bytes[start + word.length] ?? 0),
+  );
+  return found?.[1];
+}
+
+/** Whether a value may end before a byte. */
+function isEnd(byte: number): boolean {
+  return byte === COMMA || byte === BRACE;
+}
