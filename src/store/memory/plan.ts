@@ -3,7 +3,7 @@ import type { Change } from '../../model/change.ts';
 import type { KindName, Row } from '../../model/kind.ts';
 import { ownersOf } from '../../model/relations.ts';
 import type { ChangedRows } from './changed-rows.ts';
-import type { Replacements } from './orders/lists.ts';
+import type { Replacements } from './orders/lists/replacements.ts';
 import type { Ordering } from './orders/ordering.ts';
 import type { PlannedRows, RowTable } from './row-table.ts';
 

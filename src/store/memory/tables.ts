@@ -19,7 +19,7 @@ import { atOnce } from '../../slices.ts';
 import { byKind, ChangedRows, differs } from './changed-rows.ts';
 import type { IdList } from './id-list.ts';
 import type { OrderedIds } from './orders/ordered-ids.ts';
-import type { Replacements } from './orders/lists.ts';
+import type { Replacements } from './orders/lists/replacements.ts';
 import { type Entering, leave, type Ordering } from './orders/ordering.ts';
 import { type OrderingBounds, Orderings } from './orders/orderings.ts';
 import { ownerIds, planRows, type TablesPlan } from './plan.ts';

@@ -72,7 +72,9 @@ export class OrderedIds implements IdList {
   remove(id: number, before: Before): void {
     const at = this.#chunkOf(before);
     const ids = this.#writableIds(at) ?? [];
-    removeFrom(ids, id, before);
+    const position = positionIn(ids, before);
+    if (ids[position] !== id) throw lost(id);
+    ids.splice(position, 1);
     if (ids.length === 0) this.#chunks.splice(at, 1);
     this.#length -= 1;
   }
@@ -226,11 +228,11 @@ export class OrderedIds implements IdList {
   }
 }
 
-/** Removes an id from an array in order. @throws Error if it does not stand at its place. */
-export function removeFrom(ids: number[], id: number, before: Before): void {
+/** @returns the ids in order but one. @throws Error if it does not stand at its place. */
+export function without(ids: readonly number[], id: number, before: Before): number[] {
   const position = positionIn(ids, before);
   if (ids[position] !== id) throw lost(id);
-  ids.splice(position, 1);
+  return ids.toSpliced(position, 1);
 }
 
 /**

@@ -6,27 +6,13 @@ import type { Change } from '../../../model/change.ts';
 import type { Kind, Row, Scalar } from '../../../model/kind.ts';
 import type { Lookup } from '../../../model/rows.ts';
 import { valueOf } from '../../../model/rules.ts';
-import {
-  asArray,
-  copyOf,
-  idsIn,
-  mergedLists,
-  orderedIdsOf,
-  type Replacement,
-  type Replacements,
-} from './lists.ts';
-import { lost, OrderedIds, positionIn, removeFrom } from './ordered-ids.ts';
+import { copyOf, idsIn, type List, orderedIdsOf } from './lists/list.ts';
+import { ListsByValue, type ValueOf } from './lists/lists-by-value.ts';
+import { mergedLists, type Replacement, type Replacements } from './lists/replacements.ts';
+import { OrderedIds, positionIn, without } from './ordered-ids.ts';
 import type { RowTable } from '../row-table.ts';
-import { ShardedMap } from '../sharded-map.ts';
 import { precedes, type SortKey } from './sort-key.ts';
-import {
-  keyOf,
-  type List,
-  type Lists,
-  MAX_SHORT_LIST,
-  type Order,
-  partitionOf,
-} from './sorting.ts';
+import { keyOf, type Order, partitionOf, valueOfRow } from './sorting.ts';
 
 /** Lists that are put in their place between two pauses. */
 const STEP_LISTS = 256;
@@ -37,7 +23,7 @@ const STEP_MOVES = 32;
 export class Ordering {
   readonly kind: Kind;
   readonly order: Order;
-  readonly #lists: Lists;
+  readonly #lists: ListsByValue;
   #lookup: Lookup;
   /** Lists that count in the place of those in `#lists`, until all of them are there. */
   #replacements: Replacements | null = null;
@@ -46,7 +32,7 @@ export class Ordering {
    * @param lists as `sortedLists` makes them.
    * @param lookup reads the state that they are sorted by.
    */
-  constructor(kind: Kind, order: Order, lists: Lists, lookup: Lookup) {
+  constructor(kind: Kind, order: Order, lists: ListsByValue, lookup: Lookup) {
     this.kind = kind;
     this.order = order;
     this.#lists = lists;
@@ -71,7 +57,15 @@ export class Ordering {
 
   #listOf(value: Scalar): List | undefined {
     const replacement = this.#replacements?.get(value);
-    return replacement === undefined ? this.#lists.get(value) : replacement.after;
+    return replacement === undefined ? this.#current(value) : replacement.after;
+  }
+
+  #current(value: Scalar): List | undefined {
+    return this.#lists.get(value, this.#valueOf);
+  }
+
+  get #valueOf(): ValueOf {
+    return valueOfRow(this.kind, this.order, this.#lookup);
   }
 
   /** Whether a row keeps its place. @param next reads the state with the change. */
@@ -85,28 +79,25 @@ export class Ordering {
   /** @throws Error if the row does not stand at the place that its values give. */
   leave(row: Row): void {
     const value = partitionOf(this.order, row);
-    const list = this.#lists.get(value);
-    if (list instanceof OrderedIds) list.remove(row.id, this.#before(row));
-    else if (Array.isArray(list)) removeFrom(list, row.id, this.#before(row));
-    else if (list !== row.id) throw lost(row.id);
-    const isEmpty = typeof list === 'number' || list.length === 0;
-    if (isEmpty) this.#lists.delete(value);
+    const list = this.#current(value);
+    if (list instanceof OrderedIds) {
+      list.remove(row.id, this.#before(row));
+      if (list.length === 0) this.#lists.replace(value, list, undefined);
+    } else {
+      const ids = idsIn(list);
+      this.#lists.replace(value, list, without(ids, row.id, this.#before(row)));
+    }
   }
 
   enter(row: Row): void {
     const value = partitionOf(this.order, row);
-    const list = this.#lists.get(value);
-    if (list instanceof OrderedIds) {
-      list.insert(row.id, this.#before(row));
-      return;
+    const list = this.#current(value);
+    if (list instanceof OrderedIds) list.insert(row.id, this.#before(row));
+    else {
+      const ids = idsIn(list);
+      const at = positionIn(ids, this.#before(row));
+      this.#lists.replace(value, list, ids.toSpliced(at, 0, row.id));
     }
-    if (list === undefined) {
-      this.#lists.set(value, row.id);
-      return;
-    }
-    const ids = asArray(list);
-    ids.splice(positionIn(ids, this.#before(row)), 0, row.id);
-    this.#lists.set(value, ids.length > MAX_SHORT_LIST ? new OrderedIds(ids) : ids);
   }
 
   /**
@@ -142,20 +133,20 @@ export class Ordering {
    */
   plan(changes: readonly Change[], next: Lookup): Generator<undefined, Replacements> {
     if (this.order.sortby !== 'id') return this.#moved(changes, next);
-    return mergedLists(this.order, (value) => this.#lists.get(value), changes);
+    return mergedLists(this.order, (value) => this.#current(value), changes);
   }
 
   /** Of any ordering: rows leave and enter copies of the lists one by one. */
   *#moved(changes: readonly Change[], next: Lookup): Generator<undefined, Replacements> {
-    const copies: Lists = new ShardedMap();
+    const copies = new ListsByValue();
     const draft = new Ordering(this.kind, this.order, copies, this.#lookup);
     const touched = new Map<Scalar, List | undefined>();
     const touch = (row: Row) => {
       const value = partitionOf(this.order, row);
       if (touched.has(value)) return;
-      const list = this.#lists.get(value);
+      const list = this.#current(value);
       touched.set(value, list);
-      if (list !== undefined) copies.set(value, copyOf(list));
+      if (list !== undefined) copies.replace(value, undefined, copyOf(list));
     };
     const entering: Row[] = [];
     for (const [index, { before, after }] of changes.entries()) {
@@ -174,7 +165,7 @@ export class Ordering {
     }
     const replacements = new Map<Scalar, Replacement>();
     for (const [value, before] of touched) {
-      replacements.set(value, { before, after: copies.get(value) });
+      replacements.set(value, { before, after: draft.#current(value) });
     }
     return replacements;
   }
@@ -190,9 +181,8 @@ export class Ordering {
   /** Ends a replacement, in steps; the lists stay the same. */
   *settle(): Generator<undefined, void> {
     let settled = 0;
-    for (const [value, { after }] of this.#replacements ?? []) {
-      if (after === undefined) this.#lists.delete(value);
-      else this.#lists.set(value, after);
+    for (const [value, { before, after }] of this.#replacements ?? []) {
+      this.#lists.replace(value, before, after);
       settled += 1;
       if (settled % STEP_LISTS === 0) yield;
     }
@@ -206,7 +196,10 @@ export class Ordering {
     const by = partition === null ? sortby : `${partition} and ${sortby}`;
     const name = `the index of ${this.kind.name} by ${by}`;
     let count = 0;
-    for (const value of new Set([...this.#lists.keys(), ...(this.#replacements?.keys() ?? [])])) {
+    for (const value of new Set([
+      ...this.#lists.values(this.#valueOf),
+      ...(this.#replacements?.keys() ?? []),
+    ])) {
       let last: Row | undefined;
       for (const id of this.ids(value)) {
         count += 1;

@@ -4,7 +4,8 @@ import type { Lookup } from '../../../model/rows.ts';
 import { joinOf, valueOf } from '../../../model/rules.ts';
 import type { Columns } from '../row-table.ts';
 import { ShardedMap } from '../sharded-map.ts';
-import { OrderedIds } from './ordered-ids.ts';
+import { shortest } from './lists/list.ts';
+import { ListsByValue, type ValueOf } from './lists/lists-by-value.ts';
 import { precedes, type SortKey, sortKey } from './sort-key.ts';
 
 export type Direction = 'asc' | 'desc';
@@ -15,18 +16,6 @@ export interface Order {
   readonly sortby: string;
   readonly order: Direction;
 }
-
-/**
- * The ids of one value of the partition. Most values have few rows: a single id is stored as a
- * number, and up to {@link MAX_SHORT_LIST} ids as a plain array.
- */
-export type List = number | number[] | OrderedIds;
-
-/** The ids of each value. */
-export type Lists = ShardedMap<Scalar, List>;
-
-/** Ids of a list that is a plain array, at most. */
-export const MAX_SHORT_LIST = 32;
 
 /** Ids with the keys that they are sorted by, position by position. */
 interface Run {
@@ -60,24 +49,29 @@ export function* sortedLists(
   order: Order,
   rows: Columns,
   lookup: Lookup,
-): Generator<undefined, Lists> {
+): Generator<undefined, ListsByValue> {
   return order.sortby === 'id'
-    ? yield* listsById(order, rows)
+    ? yield* listsById(order, rows, valueOfRow(kind, order, lookup))
     : yield* listsByKey(kind, order, rows, lookup);
 }
 
-function* listsById(order: Order, rows: Columns): Generator<undefined, Lists> {
-  const members = yield* partitioned(order, rows);
-  // The same map: nearly all lists stay as they are.
-  const lists: Lists = members;
-  let read = 0;
-  for (const [value, ids] of members.entries()) {
-    read += 1;
-    if (read % STEP_ROWS === 0) yield;
-    if (typeof ids === 'object' && ids.length > MAX_SHORT_LIST) {
-      lists.set(value, new OrderedIds(ids));
-      yield;
-    }
+/** Reads the value of the partition that the row with an id has in the state of a look-up. */
+export function valueOfRow(kind: Kind, order: Order, lookup: Lookup): ValueOf {
+  return (id) => {
+    const row = lookup(kind.name, id);
+    return row === undefined ? undefined : partitionOf(order, row);
+  };
+}
+
+function* listsById(
+  { partition }: Order,
+  rows: Columns,
+  partitionValue: ValueOf,
+): Generator<undefined, ListsByValue> {
+  const lists = new ListsByValue();
+  for (const { ids, values } of rows.columns(partition)) {
+    lists.append(ids, values, partitionValue);
+    yield;
   }
   return lists;
 }
@@ -87,8 +81,8 @@ function* listsByKey(
   order: Order,
   rows: Columns,
   lookup: Lookup,
-): Generator<undefined, Lists> {
-  const lists: Lists = new ShardedMap();
+): Generator<undefined, ListsByValue> {
+  const lists = new ListsByValue();
   const members = yield* keyed(kind, order, rows, lookup);
   let read = 0;
   for (const [value, run] of members.entries()) {
@@ -98,9 +92,7 @@ function* listsByKey(
       yield;
     }
     const ids = run.ids.length === 1 ? run.ids : yield* mergeSorted(order, run);
-    const [first] = ids;
-    if (ids.length > MAX_SHORT_LIST) lists.set(value, new OrderedIds(ids));
-    else if (first !== undefined) lists.set(value, ids.length === 1 ? first : ids);
+    lists.replace(value, undefined, shortest(ids));
   }
   return lists;
 }
@@ -143,26 +135,6 @@ function keyColumn(kind: Kind, sortby: string, lookup: Lookup) {
     attribute: through,
     valueOf: (own: Scalar): Scalar => lookup(references, own)?.[attribute] ?? null,
   };
-}
-
-function* partitioned(
-  { partition }: Order,
-  rows: Columns,
-): Generator<undefined, ShardedMap<Scalar, number | number[]>> {
-  const members = new ShardedMap<Scalar, number | number[]>();
-  for (const { ids, values } of rows.columns(partition)) {
-    let at = 0;
-    for (const id of ids) {
-      const value = values[at] ?? null;
-      at += 1;
-      const list = members.get(value);
-      if (list === undefined) members.set(value, id);
-      else if (typeof list === 'number') members.set(value, [list, id]);
-      else list.push(id);
-    }
-    yield;
-  }
-  return members;
 }
 
 /** A merge sort from the bottom up. @param rows by ascending id. */

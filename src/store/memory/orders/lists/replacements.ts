@@ -1,12 +1,9 @@
-/**
- * The lists of an ordering, each the ids of one value, and how many of them are replaced at once.
- */
-import type { Change } from '../../../model/change.ts';
-import type { Scalar } from '../../../model/kind.ts';
-import { mergedIds, OrderedIds } from './ordered-ids.ts';
-import { type List, MAX_SHORT_LIST, type Order, partitionOf } from './sorting.ts';
-
-const NONE = new OrderedIds();
+/** The lists of an ordering, each the ids of one value, and how many of them are replaced at once. */
+import type { Change } from '../../../../model/change.ts';
+import type { Scalar } from '../../../../model/kind.ts';
+import { mergedIds, OrderedIds } from '../ordered-ids.ts';
+import { type Order, partitionOf } from '../sorting.ts';
+import { idsIn, type List, orderedIdsOf, shortest } from './list.ts';
 
 /** Rows that are read, or lists that are made, between two pauses. */
 const STEP_VALUES = 256;
@@ -75,38 +72,8 @@ function* movesOf(
   return moves;
 }
 
-/** @returns the shortest form of a list; undefined for an empty one. */
-function shortest(ids: number[] | OrderedIds): List | undefined {
-  if (ids.length > MAX_SHORT_LIST) return ids instanceof OrderedIds ? ids : new OrderedIds(ids);
-  const few = ids instanceof OrderedIds ? ids.slice(0, MAX_SHORT_LIST) : ids;
-  return few.length > 1 ? few : few[0];
-}
-
-/** @returns a list that changes by itself. */
-export function copyOf(list: List): List {
-  if (typeof list === 'number') return list;
-  return list instanceof OrderedIds ? list.fork() : list.slice();
-}
-
-/** @returns the ids of a list; not to be changed. */
-export function orderedIdsOf(list: List | undefined): OrderedIds {
-  if (list === undefined) return NONE;
-  return list instanceof OrderedIds ? list : new OrderedIds(asArray(list));
-}
-
-/** @returns the ids of a list, made without a copy if they are few; not to be changed. */
-export function idsIn(list: List | undefined): readonly number[] {
-  if (list === undefined) return [];
-  return list instanceof OrderedIds ? list.values() : asArray(list);
-}
-
 /** @returns the ids in order; mostly they are already. */
 function ascending(ids: number[]): readonly number[] {
   const isInOrder = ids.every((id, index) => index === 0 || (ids[index - 1] ?? 0) < id);
   return isInOrder ? ids : ids.sort((a, b) => a - b);
-}
-
-/** @returns the ids of a short list. */
-export function asArray(list: number | number[]): number[] {
-  return typeof list === 'number' ? [list] : list;
 }

@@ -1,0 +1,109 @@
+/**
+ * The lists of an ordering by the value of its partition, each in the place where it takes least:
+ * short ones by number, and single ids by text, are packed; the rest are entries of a map.
+ */
+import type { Scalar } from '../../../../model/kind.ts';
+import { ShardedMap } from '../../sharded-map.ts';
+import { OrderedIds } from '../ordered-ids.ts';
+import { HashedIds } from './hashed-ids.ts';
+import { idsIn, type List, MAX_SHORT_LIST, shortest } from './list.ts';
+import { isNatural, NumberedLists, runFrom } from './numbered-lists.ts';
+
+/**
+ * The value that the row with an id has. Texts are compared with it, so that it must be that of the
+ * state in which the ids that are asked for are in their lists.
+ */
+export type ValueOf = (id: number) => Scalar | undefined;
+
+/** Ids of numbers near each other that are worth to be appended in one go, at least. */
+const MIN_RUN = 8;
+
+export class ListsByValue {
+  readonly #byNumber = new NumberedLists();
+  readonly #byText = new HashedIds();
+  readonly #others = new ShardedMap<Scalar, List>();
+
+  get(value: Scalar, valueOf: ValueOf): List | undefined {
+    return this.#packed(value, valueOf) ?? this.#others.get(value);
+  }
+
+  /**
+   * @param before the list as it is; undefined if there is none.
+   * @param after the list as it will be; undefined to delete it.
+   */
+  replace(value: Scalar, before: List | undefined, after: List | undefined): void {
+    const made =
+      after === undefined || after instanceof OrderedIds ? after : shortest(idsIn(after));
+    const place = before === undefined ? null : placeOf(value, before);
+    const isOverwritten = made !== undefined && place === placeOf(value, made) && place !== 'text';
+    if (before !== undefined && !isOverwritten) this.#remove(value, before);
+    if (made !== undefined) this.#put(value, made);
+  }
+
+  /**
+   * Puts ids behind all others of their values.
+   *
+   * @param values of the ids, place by place; null for those that are missing.
+   */
+  append(ids: readonly number[], values: readonly Scalar[], valueOf: ValueOf): void {
+    const isFree = (value: number) => this.#others.get(value) === undefined;
+    for (let at = 0; at < ids.length; ) {
+      const run = runFrom(values, ids, at);
+      const isLong = run.end - at >= MIN_RUN;
+      if (isLong && this.#byNumber.appendRun(run, isFree)) at = run.end;
+      else {
+        const end = Math.max(run.end, at + 1);
+        for (; at < end; at += 1) this.#appendOne(values[at] ?? null, ids[at] ?? 0, valueOf);
+      }
+    }
+  }
+
+  #appendOne(value: Scalar, id: number, valueOf: ValueOf): void {
+    if (isNatural(value) && NumberedLists.takes(id)) {
+      const count = this.#byNumber.count(value);
+      const isPacked = count > 0 || this.#others.get(value) === undefined;
+      if (isPacked && count < MAX_SHORT_LIST) {
+        this.#byNumber.append(value, id);
+        return;
+      }
+    }
+    const list = this.get(value, valueOf);
+    if (list instanceof OrderedIds) list.append([id]);
+    else this.replace(value, list, [...idsIn(list), id]);
+  }
+
+  /** Every value that has a list; those of packed texts as their rows have them. */
+  *values(valueOf: ValueOf): Generator<Scalar> {
+    yield* this.#byNumber.keys();
+    for (const id of this.#byText.ids()) yield valueOf(id) ?? null;
+    yield* this.#others.keys();
+  }
+
+  #packed(value: Scalar, valueOf: ValueOf): List | undefined {
+    if (typeof value === 'string') return this.#byText.get(value, valueOf);
+    return isNatural(value) ? this.#byNumber.get(value) : undefined;
+  }
+
+  #remove(value: Scalar, list: List): void {
+    const place = placeOf(value, list);
+    if (place === 'number') this.#byNumber.set(value as number, []);
+    else if (place === 'text') this.#byText.remove(value as string, list as number);
+    else this.#others.delete(value);
+  }
+
+  #put(value: Scalar, list: List): void {
+    const place = placeOf(value, list);
+    if (place === 'number') this.#byNumber.set(value as number, idsIn(list));
+    else if (place === 'text') this.#byText.add(value as string, list as number);
+    else this.#others.set(value, list);
+  }
+}
+
+/** Where the list of a value is. */
+function placeOf(value: Scalar, list: List): 'number' | 'text' | 'other' {
+  if (typeof value === 'string') {
+    return typeof list === 'number' && HashedIds.takes(list) ? 'text' : 'other';
+  }
+  const isShort = isNatural(value) && !(list instanceof OrderedIds);
+  return isShort && idsIn(list).every((id) => NumberedLists.takes(id)) ? 'number' : 'other';
+}

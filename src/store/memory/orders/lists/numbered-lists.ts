@@ -1,0 +1,191 @@
+/**
+ * Short lists of ids by natural number, in little memory: most indexes are by the id of another row,
+ * which few rows name. An entry of a `Map` and an array for each would take ten times as much, and
+ * the collector would visit all of them.
+ *
+ * Invariant: the lists of {@link RANGE} numbers that follow each other are one array. Its first
+ * {@link RANGE} cells say where the list of each number ends, and the lists follow in order. What is
+ * behind the last one is room.
+ */
+import type { Scalar } from '../../../../model/kind.ts';
+import { MAX_SHORT_LIST } from './list.ts';
+
+/** Numbers that share an array. */
+const RANGE = 64;
+
+/** The highest id that a cell takes. */
+const MAX_ID = 2 ** 32 - 1;
+
+/** An array that is full grows by this factor, and has room for so many ids at least. */
+const GROWTH = 1.5;
+const MIN_IDS = 32;
+
+export class NumberedLists {
+  readonly #parts = new Map<number, Uint32Array>();
+
+  /** Whether an id can be in a list. */
+  static takes(id: number): boolean {
+    return id <= MAX_ID;
+  }
+
+  /** How many ids the list of a number has. */
+  count(key: number): number {
+    const cells = this.#parts.get(partOf(key));
+    return cells === undefined ? 0 : endOf(cells, placeOf(key)) - startOf(cells, placeOf(key));
+  }
+
+  /** @returns the ids of a number in their order; a single one as it is. */
+  get(key: number): number | number[] | undefined {
+    const cells = this.#parts.get(partOf(key));
+    if (cells === undefined) return undefined;
+    const start = RANGE + startOf(cells, placeOf(key));
+    const end = RANGE + endOf(cells, placeOf(key));
+    if (end - start < 2) return end === start ? undefined : cells[start];
+    const ids: number[] = [];
+    for (let at = start; at < end; at += 1) ids.push(cells[at] ?? 0);
+    return ids;
+  }
+
+  /** @param ids that {@link NumberedLists.takes} takes; none to delete the list. */
+  set(key: number, ids: readonly number[]): void {
+    const more = ids.length - this.count(key);
+    const cells = this.#resized(key, more);
+    if (cells === undefined) return;
+    const start = RANGE + startOf(cells, placeOf(key));
+    for (let at = 0; at < ids.length; at += 1) cells[start + at] = ids[at] ?? 0;
+  }
+
+  /** Puts an id that {@link NumberedLists.takes} takes behind the others of a number. */
+  append(key: number, id: number): void {
+    const cells = this.#resized(key, 1);
+    if (cells !== undefined) cells[RANGE + endOf(cells, placeOf(key)) - 1] = id;
+  }
+
+  /**
+   * Puts ids behind the others of their numbers, all in one go.
+   *
+   * @param isFree whether a number that has no ids here may get some.
+   * @returns whether it was done: not if a list would be too long, or is not free.
+   */
+  appendRun({ numbers, ids, start, end }: Run, isFree: (key: number) => boolean): boolean {
+    const part = partOf(numbers[start]);
+    const more = new Uint32Array(RANGE);
+    for (let at = start; at < end; at += 1) more[placeOf(numbers[at])]! += 1;
+    for (let at = 0; at < RANGE; at += 1) {
+      const entering = more[at] ?? 0;
+      if (entering === 0) continue;
+      const count = this.count(part * RANGE + at);
+      if (count + entering > MAX_SHORT_LIST) return false;
+      if (count === 0 && !isFree(part * RANGE + at)) return false;
+    }
+    const cells = this.#withRoom(part, end - start);
+    const gaps = openGaps(cells, more, end - start);
+    for (let at = start; at < end; at += 1) {
+      const place = placeOf(numbers[at]);
+      const gap = gaps[place] ?? 0;
+      cells[gap] = ids[at] ?? 0;
+      gaps[place] = gap + 1;
+    }
+    return true;
+  }
+
+  /** Every number that has ids. */
+  *keys(): Generator<number> {
+    for (const [part, cells] of this.#parts) {
+      for (let at = 0; at < RANGE; at += 1) {
+        if (endOf(cells, at) > startOf(cells, at)) yield part * RANGE + at;
+      }
+    }
+  }
+
+  /**
+   * Makes the list of a number longer, or shorter, at its end.
+   *
+   * @returns the array that it is in; undefined if no list is left in it.
+   */
+  #resized(key: number, more: number): Uint32Array | undefined {
+    const part = partOf(key);
+    const cells = this.#withRoom(part, more);
+    const used = RANGE + endOf(cells, RANGE - 1);
+    if (used + more === RANGE) {
+      this.#parts.delete(part);
+      return undefined;
+    }
+    const end = RANGE + endOf(cells, placeOf(key));
+    if (more !== 0 && end < used) cells.copyWithin(end + more, end, used);
+    for (let at = placeOf(key); at < RANGE; at += 1) cells[at] = endOf(cells, at) + more;
+    return cells;
+  }
+
+  /** The array of a part, with room for so many ids more. */
+  #withRoom(part: number, more: number): Uint32Array {
+    const cells = this.#parts.get(part);
+    const needed = (cells === undefined ? 0 : endOf(cells, RANGE - 1)) + more;
+    if (cells !== undefined && RANGE + needed <= cells.length) return cells;
+    const grown = new Uint32Array(RANGE + Math.max(Math.ceil(needed * GROWTH), MIN_IDS));
+    if (cells !== undefined) grown.set(cells);
+    this.#parts.set(part, grown);
+    return grown;
+  }
+}
+
+/** Ids from `start` to before `end`, and place by place the numbers to which they belong. */
+export interface Run {
+  readonly numbers: readonly Scalar[];
+  readonly ids: readonly number[];
+  readonly start: number;
+  readonly end: number;
+}
+
+/** @returns the longest run from a place on whose lists are in one array; an empty one if it has to be. */
+export function runFrom(numbers: readonly Scalar[], ids: readonly number[], start: number): Run {
+  const part = partOf(numbers[start]);
+  let end = start;
+  while (end < ids.length && isNatural(numbers[end]) && partOf(numbers[end]) === part) {
+    if (!NumberedLists.takes(ids[end] ?? 0)) break;
+    end += 1;
+  }
+  return { numbers, ids, start, end };
+}
+
+/** Whether a value is a number that can have a list. */
+export function isNatural(value: Scalar | undefined): value is number {
+  return typeof value === 'number' && value >= 0 && Number.isSafeInteger(value);
+}
+
+function partOf(key: Scalar | undefined): number {
+  return Math.floor((key as number) / RANGE);
+}
+
+function placeOf(key: Scalar | undefined): number {
+  return (key as number) % RANGE;
+}
+
+/**
+ * Makes room behind the list of each number.
+ *
+ * @param more how many ids come to each, `all` together.
+ * @returns the cell of the first of them.
+ */
+function openGaps(cells: Uint32Array, more: Uint32Array, all: number): Uint32Array {
+  const gaps = new Uint32Array(RANGE);
+  let shift = all;
+  for (let at = RANGE - 1; at >= 0 && shift > 0; at -= 1) {
+    const start = RANGE + startOf(cells, at);
+    const end = RANGE + endOf(cells, at);
+    cells[at] = end - RANGE + shift;
+    shift -= more[at] ?? 0;
+    gaps[at] = end + shift;
+    if (shift > 0 && end > start) cells.copyWithin(start + shift, start, end);
+  }
+  return gaps;
+}
+
+/** Where the list of a number begins, counted behind the first {@link RANGE} cells. */
+function startOf(cells: Uint32Array, at: number): number {
+  return at === 0 ? 0 : endOf(cells, at - 1);
+}
+
+function endOf(cells: Uint32Array, at: number): number {
+  return cells[at] ?? 0;
+}

@@ -1,0 +1,159 @@
+/** Lists that are packed by value are the lists that a map would have. */
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Scalar } from '../../../../../../src/model/kind.ts';
+import { HashedIds } from '../../../../../../src/store/memory/orders/lists/hashed-ids.ts';
+import { idsIn, MAX_SHORT_LIST } from '../../../../../../src/store/memory/orders/lists/list.ts';
+import { ListsByValue } from '../../../../../../src/store/memory/orders/lists/lists-by-value.ts';
+import { OrderedIds } from '../../../../../../src/store/memory/orders/ordered-ids.ts';
+
+/** Few different ones, so that lists get long; some are neighbours, some far apart. */
+const VALUE: fc.Arbitrary<Scalar> = fc.oneof(
+  fc.integer({ min: 0, max: 5 }),
+  fc.constantFrom(62, 63, 64, 65, 2 ** 32, 2 ** 53 - 1, -1, 0.5),
+  fc.constantFrom('', 'a', 'b', 'a long name', '1'),
+  fc.constantFrom(true, false, null),
+);
+
+/** Ids that a cell of 32 bits takes, and such that it does not. */
+const ID = fc.oneof(
+  fc.integer({ min: 1, max: 300 }),
+  fc.constantFrom(2 ** 32 - 1, 2 ** 32, 2 ** 53 - 1),
+);
+
+const MOVE = fc.record({ id: ID, to: fc.option(VALUE, { nil: undefined }) });
+
+/** The lists of a state in which each id has at most one value, beside a map of the same. */
+class Model {
+  readonly lists = new ListsByValue();
+  readonly values = new Map<number, Scalar>();
+  readonly valueOf = (id: number): Scalar | undefined => this.values.get(id);
+
+  ids(value: Scalar): number[] {
+    const ids = [...this.values].filter(([, of]) => of === value).map(([id]) => id);
+    return ids.sort((a, b) => a - b);
+  }
+
+  move(id: number, to: Scalar | undefined): void {
+    const from = this.values.get(id);
+    if (from !== undefined) {
+      const before = this.lists.get(from, this.valueOf);
+      const after = this.ids(from).filter((each) => each !== id);
+      this.lists.replace(from, before, after.length === 0 ? undefined : after);
+    }
+    this.values.delete(id);
+    if (to === undefined) return;
+    const before = this.lists.get(to, this.valueOf);
+    this.values.set(id, to);
+    this.lists.replace(to, before, this.ids(to));
+  }
+
+  assertSame(): void {
+    const values = new Set(this.values.values());
+    assert.equal(new Set(this.lists.values(this.valueOf)), values);
+    for (const value of [...values, 'nobody', 7, 66, -2]) {
+      const list = this.lists.get(value, this.valueOf);
+      assert.equal([...idsIn(list)], this.ids(value));
+      assert.ok(list instanceof OrderedIds || idsIn(list).length <= MAX_SHORT_LIST);
+    }
+  }
+}
+
+test('whatever ids move between values, every value has the ids that it would have in a map', () => {
+  fc.assert(
+    fc.property(fc.array(MOVE, { maxLength: 120 }), (moves) => {
+      const model = new Model();
+      for (const { id, to } of moves) model.move(id, to);
+      model.assertSame();
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('ids that are appended in parts come to the lists that they would have in a map', () => {
+  const run = fc.record({ value: VALUE, count: fc.integer({ min: 1, max: 40 }) });
+  fc.assert(
+    fc.property(fc.array(fc.array(run, { maxLength: 8 }), { maxLength: 5 }), (parts) => {
+      const model = new Model();
+      let id = 0;
+      for (const part of parts) {
+        const [ids, values]: [number[], Scalar[]] = [[], []];
+        for (const { value, count } of part) {
+          for (let added = 0; added < count; added += 1) {
+            id += 1;
+            ids.push(id);
+            values.push(value);
+            model.values.set(id, value);
+          }
+        }
+        model.lists.append(ids, values, model.valueOf);
+      }
+      model.assertSame();
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('lists of numbers near each other are found when they were appended in one run', () => {
+  const model = new Model();
+  const ids = Array.from({ length: 4000 }, (_, index) => index + 1);
+  const valueOf = (id: number) => (id * 7) % 1000;
+  const partOf = (id: number) => Math.floor(valueOf(id) / 64);
+  for (const id of ids) model.values.set(id, valueOf(id));
+  for (let at = 0; at < ids.length; at += 1000) {
+    // Runs of one part, in no order within it.
+    const part = ids.slice(at, at + 1000).sort((a, b) => partOf(a) - partOf(b));
+    model.lists.append(part, part.map(valueOf), model.valueOf);
+  }
+  model.assertSame();
+});
+
+/** Texts whose hashes meet, as those of other texts seldom do. */
+const TEXT = fc.string({ minLength: 1, maxLength: 3, unit: fc.constantFrom('a', 'b') });
+
+for (const [name, hashOf] of [
+  ['all hashes are the same', () => 7],
+  ['the hashes are those at the end of a part', () => 2 ** 32 - 1],
+  [
+    'their hashes are those at both ends of a part',
+    (text: string) => ((text.length + 5) % 8) * 256,
+  ],
+] as const) {
+  test(`an id is found by its text, when ${name}`, () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(TEXT, fc.boolean()), { maxLength: 80, size: 'max' }),
+        (calls) => {
+          const hashed = new HashedIds(hashOf);
+          const byText = new Map<string, number>();
+          const texts = ['no row 0'];
+          for (const [text, isAdded] of calls) {
+            const id = byText.get(text);
+            if (isAdded && id === undefined) {
+              byText.set(text, texts.push(text) - 1);
+              hashed.add(text, texts.length - 1);
+            } else if (!isAdded && id !== undefined) {
+              hashed.remove(text, id);
+              byText.delete(text);
+            }
+          }
+          const textOf = (id: number) => texts[id];
+          for (const text of [...texts, 'd']) {
+            assert.is(hashed.get(text, textOf), byText.get(text));
+          }
+          assert.equal(new Set(hashed.ids()), new Set(byText.values()));
+        },
+      ),
+    );
+  });
+}
+
+test('an id that a text does not have is refused', () => {
+  const hashed = new HashedIds(() => 1);
+  assert.throws(() => hashed.remove('a', 1), /the index has lost row 1/);
+  hashed.add('a', 1);
+  assert.throws(() => hashed.remove('a', 2), /the index has lost row 2/);
+});
+
+test.run();
