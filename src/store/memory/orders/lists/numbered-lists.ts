@@ -137,7 +137,7 @@ export interface Run {
   readonly end: number;
 }
 
-/** @returns the longest run from a place on whose lists are in one array; an empty one if it has to be. */
+/** @returns the longest run from a place on whose lists are in one array; it may be empty. */
 export function runFrom(numbers: readonly Scalar[], ids: readonly number[], start: number): Run {
   const part = partOf(numbers[start]);
   let end = start;
