@@ -2,12 +2,14 @@
  * The log of a server: one line for each event, on standard error.
  *
  * Invariants:
- * 1. Writing a line never throws, and never waits for the reader of standard error.
+ * 1. Writing a line never throws, and never waits for the reader of standard error; only the line
+ *    that says why the process ends waits, within a bound.
  * 2. The buffer is bounded. Lines that do not fit are dropped and counted.
  * 3. Control characters are escaped, whatever a client has put into a path or a header.
  */
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
 import { SonicBoom } from 'sonic-boom';
+import { writeLastLine } from './last-line.ts';
 import { asText, escaped } from './text.ts';
 
 /** From the fewest lines to the most. */
@@ -120,8 +122,8 @@ export class Log {
   }
 
   /**
-   * Why a process ends at once. The line is written at every level, and directly; lines that the
-   * system is still taking at that moment can come after it.
+   * Why a process ends at once. The line is written at every level, and directly, see
+   * {@link writeLastLine}; lines that the system is still taking at that moment can come after it.
    */
   lastFailure(message: string, error: unknown): void {
     this.#direct.now = true;
@@ -144,7 +146,7 @@ export class Log {
     return {
       write: (line) => {
         const shown = text ? asText(line, colours) : `${escaped(line.trimEnd())}\n`;
-        if (this.#direct.now) process.stderr.write(shown);
+        if (this.#direct.now) writeLastLine(shown);
         else out.write(shown);
         // Errors and warnings are written at once, other lines together.
         if (URGENT.test(line)) out.flush();

@@ -9,6 +9,12 @@ import { ROOT } from '../../support/paths.ts';
 /** More than a pipe holds, so that whoever waits for its reader waits for ever. */
 const NOISE = `for (let line = 0; line < 1000; line += 1) operation.log.warn('x'.repeat(500));`;
 
+/** Fills the pipe of standard error, until it takes no byte more. */
+const FULL_PIPE = `
+  const fs = await import('node:fs');
+  const pipe = fs.openSync('/proc/self/fd/2', fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
+  try { for (;;) fs.writeSync(pipe, 'x\\n'); } catch (error) { if (error.code !== 'EAGAIN') throw error; }`;
+
 const ENDS = {
   'the store fails': `operation.fatal(new Error('it broke'));`,
   'nobody catches an error': `setTimeout(() => { throw new Error('it broke'); });`,
@@ -17,15 +23,20 @@ const ENDS = {
 
 /** A process that has the failures of a server, and would live on for a minute. */
 function start(end: string, level: string) {
-  const program = `
+  return spawn(process.execPath, ['-e', programOf(end, level)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+function programOf(end: string, level: string, before = NOISE): string {
+  return `
     import { Operation } from ${JSON.stringify(join(ROOT, 'src', 'app', 'operation.ts'))};
     const operation = new Operation({ logLevel: '${level}', logFormat: 'json' }, 'test');
     process.on('uncaughtException', operation.onFault);
     process.on('unhandledRejection', operation.onFault);
     setTimeout(() => {}, 60_000);
-    ${NOISE}
+    ${before}
     ${end}`;
-  return spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
 for (const [name, end] of Object.entries(ENDS)) {
@@ -36,6 +47,14 @@ for (const [name, end] of Object.entries(ENDS)) {
       assert.match(stderr, /\{"level":"error",[^\n]*: it broke; start again"\}\n/);
     });
   }
+
+  test(`if ${name}, a reader that is late gets the line`, async () => {
+    // It begins to read before the process gives up waiting.
+    const shell = `"$0" -e "$1" 2>&1 >&3 | { sleep 1; cat; }`;
+    const args = ['-c', `{ ${shell}; } 3>&1`, process.execPath, programOf(end, 'warn', FULL_PIPE)];
+    const { stdout } = await collect(spawn('sh', args, { stdio: ['ignore', 'pipe', 'pipe'] }));
+    assert.match(stdout, /: it broke; start again"\}\n/);
+  });
 
   test(`if ${name} and nobody reads standard error, the process ends all the same`, async () => {
     const child = start(end, 'warn');
