@@ -9,7 +9,7 @@
  */
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
 import { SonicBoom } from 'sonic-boom';
-import { writeLastLine } from './last-line.ts';
+import { writeLastLine } from '../disk/last-line.ts';
 import { asText, escaped } from './text.ts';
 
 /** From the fewest lines to the most. */

@@ -52,7 +52,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   disk: ['errors', 'slices'],
   model: ['errors', 'slices'],
   console: ['errors'],
-  telemetry: ['errors', 'slices'],
+  telemetry: ['disk', 'errors', 'slices'],
   errors: [],
   slices: [],
 };
