@@ -71,14 +71,14 @@ export class HashedIds {
   remove(text: string, id: number): void {
     const hash = this.#hashOf(text);
     const part = this.#parts.get(hash % PARTS);
-    const places = part?.places ?? new Uint32Array(2 * MIN_PLACES);
+    if (part === undefined) throw lost(id);
+    const { places } = part;
     let at = homeOf(hash, places);
     while (places[at] !== hash || idAt(places, at) !== id) {
-      if (part === undefined || idAt(places, at) === 0) throw lost(id);
+      if (idAt(places, at) === 0) throw lost(id);
       at = next(at, places);
     }
     close(places, at);
-    if (part === undefined) return;
     part.count -= 1;
     if (part.count === 0) this.#parts.delete(hash % PARTS);
   }
