@@ -1,4 +1,5 @@
 /** A request and its response as plain values: what the rest of src/http works with. */
+import type { LentBytes } from '../resources/text/lent-bytes.ts';
 import type { Trace } from './wire/trace.ts';
 
 /** The body of a request. It is read once: either whole, or as a stream. */
@@ -58,7 +59,7 @@ export interface HttpResponse {
    * Null if the status has no body (204, 304). The response to HEAD has the same body as the one to
    * GET, so that its length is known; only the headers are sent.
    */
-  readonly body: string | Uint8Array | BodyStream | null;
+  readonly body: string | Uint8Array | LentBytes | BodyStream | null;
 }
 
 /** The value of a header as one string; undefined if it was not sent. */

@@ -4,6 +4,9 @@ import { createHash, hash } from 'node:crypto';
 /** Characters of base64url, of 6 bits each: 132 bits of the digest. */
 const TAG_LENGTH = 22;
 
+/** Characters of a tag, all of them ASCII, with its quotes. */
+export const ENTITY_TAG_LENGTH = TAG_LENGTH + 2;
+
 /**
  * The strong entity tag of a content, with its quotes (RFC 9110, section 8.8.3). It is made from a
  * cryptographic digest: nobody can make two contents with one tag, so that `If-Match` cannot let a

@@ -3,8 +3,9 @@
  * serves every collection; what differs stands in the kind's declaration.
  */
 import { CatalogError } from '../errors.ts';
-import type { Kind, Row } from '../model/kind.ts';
+import type { Kind, KindName, Row } from '../model/kind.ts';
 import { referrersOf } from '../model/relations.ts';
+import { existingRow } from '../model/rows.ts';
 import { inSlices } from '../slices.ts';
 import type { Transaction } from '../store/writer/draft.ts';
 import type { Selection } from '../store/memory/selection.ts';
@@ -15,7 +16,7 @@ import { type Created, recall, remember, retryOf } from './idempotency.ts';
 import { type Input, type Mode, parseInput, parseInputs, parseUpdates } from './input.ts';
 import { type ListText, listText } from './text/listing.ts';
 import { type Representation, representAll, representInParts } from './representation.ts';
-import { RepresentationCache } from './representation-cache.ts';
+import { type Readable, RepresentationCache } from './cache/representation-cache.ts';
 import { change, insert } from './rows.ts';
 
 /** Judges the current representation. @throws CatalogError `precondition_failed`. */
@@ -83,14 +84,22 @@ export class Records {
     const narrowed = { ...selection, filters };
     const sorting = this.#store.prepare(kind.name, narrowed);
     if (sorting !== undefined) return sorting.then(() => this.list(address, selection));
-    const unlimited = selection.limit === Number.POSITIVE_INFINITY;
-    const { rows, total } = unlimited
-      ? this.#store.selectAll(kind.name, narrowed)
-      : this.#store.select(kind.name, narrowed);
-    const text = listText<Row>(
-      rows,
-      (row) => this.#representations.get(kind, row)?.text ?? null,
-      (rest) => representAll(kind, rest, this.#store),
+    const cache = this.#representations;
+    if (selection.limit === Number.POSITIVE_INFINITY) {
+      const { rows, total } = this.#store.selectAll(kind.name, narrowed);
+      const text = listText<Row>(
+        rows,
+        (row, target, at) => cache.copyText(kind, row.id, row, target, at),
+        (rest) => representAll(kind, rest, this.#store),
+      );
+      return { text, total };
+    }
+    const { ids, total } = this.#store.selectIds(kind.name, narrowed);
+    const rowOf = (id: number): Row => existingRow<KindName>(this.#store, kind.name, id);
+    const text = listText(
+      ids,
+      (id, target, at) => cache.copyText(kind, id, rowOf(id), target, at),
+      (rest) => representAll(kind, Iterator.from(rest).map(rowOf), this.#store),
     );
     return { text, total };
   }
@@ -112,7 +121,7 @@ export class Records {
   }
 
   /** @returns a promise if so many rows belong to the row that its text is made in steps. */
-  read({ kind }: Address, row: Row): Representation | Promise<Representation> {
+  read({ kind }: Address, row: Row): Readable | Promise<Readable> {
     return this.#representations.get(kind, row) ?? this.#representations.prepare(kind, row);
   }
 

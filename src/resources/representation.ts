@@ -5,7 +5,7 @@ import { existingRow } from '../model/rows.ts';
 import { joinOf } from '../model/rules.ts';
 import { atOnce } from '../slices.ts';
 import type { View } from '../store/view.ts';
-import type { ReadableStore } from '../store/state.ts';
+import type { ReadableStore } from '../store/readable-store.ts';
 import { EntityTagger, entityTag } from './entity-tag.ts';
 import { isText, visibleAttributes } from './visible-attributes.ts';
 

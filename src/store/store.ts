@@ -17,9 +17,10 @@ import { requireWritable } from './hosts/host-record.ts';
 import type { StoreLog } from './log.ts';
 import type { FrozenView } from './memory/frozen-view.ts';
 import { databaseOver } from './lowdb.ts';
-import type { Page, Selection } from './memory/selection.ts';
+import type { IdPage, Page, Selection } from './memory/selection.ts';
 import type { StoreObserver, StoreSize } from './observer.ts';
-import type { ReadableStore, RowsOf, Snapshot, State } from './state.ts';
+import type { Snapshot, State } from './state.ts';
+import type { ReadableStore, RowsOf } from './readable-store.ts';
 
 /** Where a store reports its work and its failures. */
 interface Reports {
@@ -232,6 +233,10 @@ export class Store implements ReadableStore {
 
   select<K extends KindName>(kind: K, selection: Selection): Page<K> {
     return this.#low.data.select(kind, selection);
+  }
+
+  selectIds(kind: KindName, selection: Selection): IdPage {
+    return this.#low.data.selectIds(kind, selection);
   }
 
   selectAll<K extends KindName>(kind: K, selection: Selection): RowsOf<K> {

@@ -12,6 +12,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Catalog, openCatalog } from '../../src/app/catalog.ts';
 import type { HttpRequest, RequestBody } from '../../src/http/message.ts';
+import { LentBytes } from '../../src/resources/text/lent-bytes.ts';
 import { Store } from '../../src/store/store.ts';
 import { tokenFor } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
@@ -299,6 +300,10 @@ const NOTHING_AFTER_MS = 5;
 async function answer(request: HttpRequest): Promise<number> {
   const { status, body } = await catalog.application(request);
   if (body === null || typeof body === 'string' || body instanceof Uint8Array) return status;
+  if (body instanceof LentBytes) {
+    body.giveBack();
+    return status;
+  }
   let taken = 0;
   for await (const piece of body) {
     assert.ok(piece.length <= 65_536 * 4, 'a piece is small');

@@ -15,7 +15,7 @@ import { scalarAttributes } from '../../src/resources/visible-attributes.ts';
 import { checkStore } from '../../src/store/check.ts';
 import type { Selection } from '../../src/store/memory/selection.ts';
 import { indexedAttributes } from '../../src/store/memory/tables.ts';
-import type { ReadableStore } from '../../src/store/state.ts';
+import type { ReadableStore } from '../../src/store/readable-store.ts';
 import { readSnapshot } from '../../src/store/directory.ts';
 import { Store } from '../../src/store/store.ts';
 import { temporaryDirectory } from './directory.ts';

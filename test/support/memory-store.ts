@@ -6,8 +6,9 @@ import type { RowOf } from '../../src/model/rows.ts';
 import { Draft, type Transaction } from '../../src/store/writer/draft.ts';
 import { encodeChangeSet } from '../../src/store/files/change-set.ts';
 import type { FrozenView } from '../../src/store/memory/frozen-view.ts';
-import type { Page, Selection } from '../../src/store/memory/selection.ts';
-import { type ReadableStore, type RowsOf, State } from '../../src/store/state.ts';
+import type { IdPage, Page, Selection } from '../../src/store/memory/selection.ts';
+import { State } from '../../src/store/state.ts';
+import type { ReadableStore, RowsOf } from '../../src/store/readable-store.ts';
 
 /** Moves a state by what a draft over it would do. */
 export function settle(state: State, draft: Draft): readonly Change[] {
@@ -57,6 +58,10 @@ export class MemoryStore implements ReadableStore {
 
   select<K extends KindName>(kind: K, selection: Selection): Page<K> {
     return this.#state.select(kind, selection);
+  }
+
+  selectIds(kind: KindName, selection: Selection): IdPage {
+    return this.#state.selectIds(kind, selection);
   }
 
   scan<K extends KindName>(kind: K, selection: Selection): Iterable<RowOf<K> | null> {

@@ -18,6 +18,7 @@ import { DEFAULT_SETTINGS, type PageSettings } from '../../src/pages/shop/settin
 import { createWriter } from '../../src/pages/writer/create-writer.ts';
 import type { PageMaker } from '../../src/pages/writer/page-writer.ts';
 import { DEFAULT_AUDIT_BYTES } from '../../src/resources/audit.ts';
+import { LentBytes } from '../../src/resources/text/lent-bytes.ts';
 import { DEFAULT_HISTORY_BYTES } from '../../src/store/files/file-log.ts';
 import { temporaryDirectory } from './directory.ts';
 import { quickDisk } from './disk.ts';
@@ -193,5 +194,13 @@ async function responseTo(
   { status, headers, body }: HttpResponse,
 ): Promise<Response> {
   if (asked[REQUEST_ID] !== undefined || status >= 500) headers['X-Request-Id'] = trace.id;
-  return new Response(method === 'HEAD' ? null : body, { status, headers });
+  return new Response(method === 'HEAD' ? null : kept(body), { status, headers });
+}
+
+/** What is lent is used again by the next list. */
+function kept(body: HttpResponse['body']): Exclude<HttpResponse['body'], LentBytes> {
+  if (!(body instanceof LentBytes)) return body;
+  const bytes = Uint8Array.from(body.bytes);
+  body.giveBack();
+  return bytes;
 }

@@ -19,7 +19,7 @@ import { Templates } from '../../src/pages/render/templates.ts';
 import { PageWriter } from '../../src/pages/writer/page-writer.ts';
 import type { Transaction } from '../../src/store/writer/draft.ts';
 import type { Change } from '../../src/model/change.ts';
-import type { ReadableStore } from '../../src/store/state.ts';
+import type { ReadableStore } from '../../src/store/readable-store.ts';
 import { readSnapshot } from '../../src/store/directory.ts';
 import { memoryDisk } from './memory-disk.ts';
 import { add, MemoryStore } from './memory-store.ts';

@@ -6,6 +6,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { LentBytes } from '../../resources/text/lent-bytes.ts';
 import type { BodyStream, HttpResponse } from '../message.ts';
 
 /** Bytes that are handed to the socket at once; larger bodies are cut. */
@@ -34,6 +35,7 @@ export function sendResponse(
 ): number | Promise<number> {
   const { outgoing } = delivery;
   const { status, headers, body } = response;
+  if (body instanceof LentBytes) return sendLent(delivery, response, body, head);
   if (body === null) {
     outgoing.writeHead(status, headers);
     outgoing.end();
@@ -45,12 +47,24 @@ export function sendResponse(
     outgoing.end();
     return 0;
   }
-  const bytes = Buffer.byteLength(body);
+  const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
   headers['Content-Length'] = String(bytes);
   outgoing.writeHead(status, headers);
   if (!head && bytes > PIECE_BYTES) return sendPieces(delivery, body);
   outgoing.end(head ? undefined : body);
   return head ? 0 : bytes;
+}
+
+/** The buffer is given back if the system has taken all of it; whoever still reads it keeps it. */
+function sendLent(
+  delivery: Delivery,
+  response: HttpResponse,
+  lent: LentBytes,
+  head: boolean,
+): number | Promise<number> {
+  const sent = sendResponse(delivery, { ...response, body: lent.bytes }, head);
+  if (delivery.outgoing.writableFinished) lent.giveBack();
+  return sent;
 }
 
 /** Sends a large body piece by piece, so that only the unsent text itself stays in memory. */

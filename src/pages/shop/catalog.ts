@@ -1,5 +1,5 @@
 /** What pages need of a store. */
-import type { ReadableStore } from '../../store/state.ts';
+import type { ReadableStore } from '../../store/readable-store.ts';
 
 export type Catalog = Pick<
   ReadableStore,

@@ -4,41 +4,56 @@
  * Invariant: what is sent is the list at the moment of the request, however long its client takes.
  * Rows are immutable; what their objects show of other rows is read when the request is made.
  */
-import { inPieces, PIECE_UNITS } from './pieces.ts';
+import { LENT_BYTES, LentBytes } from './lent-bytes.ts';
+import { inPieces } from './pieces.ts';
 
 /** JSON text: whole, or in pieces that are made as they are asked for. */
-export type ListText = string | AsyncIterable<string>;
+export type ListText = string | LentBytes | AsyncIterable<string>;
+
+const COMMA = 0x2c;
+const OPENING = 0x5b;
+const CLOSING = 0x5d;
 
 /**
  * @param rows of which the first are represented now.
- * @param represent gives the JSON text of a row now; null if that would take long.
+ * @param copyText writes the JSON text of a row to a place in the buffer, and returns how many bytes
+ *   it has; none if there is no room for it, or if it would take long.
  * @param represented gives the texts of the rows that are left, each in parts; called once, before
  *   this returns, if there are any.
  */
 export function listText<R>(
   rows: Iterable<R>,
-  represent: (row: R) => string | null,
+  copyText: (row: R, target: Buffer, at: number) => number,
   represented: (rest: Iterable<R>) => Iterable<Iterable<string>>,
-): ListText {
+): LentBytes | AsyncIterable<string> {
   const iterator = rows[Symbol.iterator]();
-  let text = '[';
+  const text = new LentBytes();
+  const { buffer } = text;
+  buffer[0] = OPENING;
+  let end = 1;
   for (;;) {
     const { done, value } = iterator.next();
-    if (done === true) return `${text}]`;
-    const row = represent(value);
-    if (row === null) {
+    if (done === true) break;
+    const start = end === 1 ? end : end + 1;
+    const bytes = copyText(value, buffer, start);
+    // The last byte is for the end of the list.
+    if (bytes === 0 || start + bytes === LENT_BYTES) {
       const rest = {
         *[Symbol.iterator]() {
           yield value;
           yield* { [Symbol.iterator]: () => iterator };
         },
       };
-      return inPieces(textsOf(text, represented(rest)));
+      const begun = buffer.toString('utf8', 0, end);
+      text.giveBack();
+      return inPieces(textsOf(begun, represented(rest)));
     }
-    text += text.length === 1 ? row : `,${row}`;
-    if (text.length >= PIECE_UNITS) break;
+    if (start > end) buffer[end] = COMMA;
+    end = start + bytes;
   }
-  return inPieces(textsOf(text, represented({ [Symbol.iterator]: () => iterator })));
+  buffer[end] = CLOSING;
+  text.length = end + 1;
+  return text;
 }
 
 /** @param begun the beginning of the list. */

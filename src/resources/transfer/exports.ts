@@ -3,7 +3,7 @@ import { stringify } from 'csv-stringify/sync';
 import type { Kind, Row } from '../../model/kind.ts';
 import type { Money } from '../../model/money.ts';
 import type { Selection } from '../../store/memory/selection.ts';
-import type { ReadableStore } from '../../store/state.ts';
+import type { ReadableStore } from '../../store/readable-store.ts';
 import type { View } from '../../store/view.ts';
 import { inPieces } from '../text/pieces.ts';
 import { represent } from '../representation.ts';

@@ -17,7 +17,7 @@ import {
 import type { IdList } from './id-list.ts';
 import { orderOfRange, type Restriction, Restrictions, type Sources } from './restrictions.ts';
 import type { Matches } from './search/searches.ts';
-import type { Page, Selection } from './selection.ts';
+import type { IdPage, Page, Selection } from './selection.ts';
 import { precedes } from './orders/sort-key.ts';
 import { type Direction, keyOf } from './orders/sorting.ts';
 
@@ -60,15 +60,21 @@ export class Queries {
 
   /** One page; an ordering that is not prepared is built at once. */
   select<K extends KindName>(name: K, selection: Selection): Page<K> {
+    const { ids, total } = this.selectIds(name, selection);
+    return { rows: this.#rowsOf(name, ids), total };
+  }
+
+  /** The ids of {@link Queries.select}. */
+  selectIds(name: KindName, selection: Selection): IdPage {
     const { offset, limit } = selection;
     const { order, backwards, value, restrictions } = this.#planOf(name, selection);
     const list = this.#sources.orderings.list(KINDS[name], order, value);
     if (restrictions.length > 0) return this.#restricted(name, selection, list, restrictions);
     const total = list.length;
-    if (!backwards) return { rows: this.#rowsOf(name, list.slice(offset, limit)), total };
+    if (!backwards) return { ids: list.slice(offset, limit), total };
     const end = Math.max(total - offset, 0);
     const start = Math.max(end - limit, 0);
-    return { rows: this.#rowsOf(name, list.slice(start, end - start).reverse()), total };
+    return { ids: list.slice(start, end - start).reverse(), total };
   }
 
   /**
@@ -147,17 +153,17 @@ export class Queries {
     return { ...plan, restrictions };
   }
 
-  #restricted<K extends KindName>(
-    name: K,
+  #restricted(
+    name: KindName,
     selection: Selection,
     list: IdList,
     restrictions: readonly Restriction[],
-  ): Page<K> {
+  ): IdPage {
     const [smallest, ...others] = restrictions.toSorted((a, b) => a.size - b.size);
     if (smallest === undefined) throw new Error('there is no restriction');
     const isWhole = list.length === this.#sources.rows[name].size && others.length === 0;
     if (isWhole && smallest.matches !== null && selection.sortby === 'id') {
-      return this.#found(name, selection, smallest.matches);
+      return pageOfMatches(selection, smallest.matches);
     }
     const isFew = smallest.size * WALKED_PER_GATHERED <= list.length;
     if (isFew && smallest.size <= MAX_GATHERED_ROWS) {
@@ -166,26 +172,13 @@ export class Queries {
     return this.#walked(name, selection, list, restrictions, isWhole ? smallest.size : null);
   }
 
-  /** A page by id of what a search alone has found. */
-  #found<K extends KindName>(
-    name: K,
-    { order, offset, limit }: Selection,
-    matches: Matches,
-  ): Page<K> {
-    const total = matches.size;
-    if (order === 'asc') return { rows: this.#rowsOf(name, matches.slice(offset, limit)), total };
-    const end = Math.max(total - offset, 0);
-    const start = Math.max(end - limit, 0);
-    return { rows: this.#rowsOf(name, matches.slice(start, end - start).reverse()), total };
-  }
-
   /** A page of few rows: they are found first, and then sorted. */
-  #gathered<K extends KindName>(
-    name: K,
+  #gathered(
+    name: KindName,
     { filters, sortby, order, offset, limit }: Selection,
     ids: readonly number[],
     others: readonly Restriction[],
-  ): Page<K> {
+  ): IdPage {
     const rows = this.#rowsOf(name, ids).filter(
       (row: Row) =>
         filters.every(([attribute, value]) => (row[attribute] ?? null) === value) &&
@@ -203,7 +196,7 @@ export class Queries {
       keyed.sort((a, b) => (a.key === b.key ? 0 : precedes(a.key, b.key) ? -sign : sign));
       for (const [index, { row }] of keyed.entries()) rows[index] = row;
     }
-    return { rows: rows.slice(offset, offset + limit), total: rows.length };
+    return { ids: rows.slice(offset, offset + limit).map(({ id }) => id), total: rows.length };
   }
 
   /**
@@ -212,14 +205,14 @@ export class Queries {
    *
    * @param known how many rows pass, or null.
    */
-  #walked<K extends KindName>(
-    name: K,
+  #walked(
+    name: KindName,
     { sortby, order, offset, limit }: Selection,
     list: IdList,
     restrictions: readonly Restriction[],
     known: number | null,
-  ): Page<K> {
-    const rows: RowOf<K>[] = [];
+  ): IdPage {
+    const found: number[] = [];
     let passed = 0;
     const matches = restrictions.find((restriction) => restriction.matches !== null)?.matches;
     for (const ids of list.chunks(sortby === 'id' && order === 'desc')) {
@@ -227,17 +220,26 @@ export class Queries {
         if (matches?.has(id) === false) continue;
         const row = existingRow(this.#source, name, id);
         if (!passesAll(restrictions, row)) continue;
-        if (passed >= offset && rows.length < limit) rows.push(row);
+        if (passed >= offset && found.length < limit) found.push(id);
         passed += 1;
       }
-      if (known !== null && rows.length >= limit) break;
+      if (known !== null && found.length >= limit) break;
     }
-    return { rows, total: known ?? passed };
+    return { ids: found, total: known ?? passed };
   }
 
   #rowsOf<K extends KindName>(name: K, ids: readonly number[]): RowOf<K>[] {
     return ids.map((id) => existingRow(this.#source, name, id));
   }
+}
+
+/** A page by id of what a search alone has found. */
+function pageOfMatches({ order, offset, limit }: Selection, matches: Matches): IdPage {
+  const total = matches.size;
+  if (order === 'asc') return { ids: matches.slice(offset, limit), total };
+  const end = Math.max(total - offset, 0);
+  const start = Math.max(end - limit, 0);
+  return { ids: matches.slice(start, end - start).reverse(), total };
 }
 
 function passesAll(restrictions: readonly Restriction[], row: Row): boolean {

@@ -33,3 +33,10 @@ export interface Page<K extends KindName = KindName> {
   /** Rows that match the filters, on all pages together. */
   readonly total: number;
 }
+
+/** The same by their ids. */
+export interface IdPage {
+  /** In the order of the rows. */
+  readonly ids: readonly number[];
+  readonly total: number;
+}

@@ -26,7 +26,7 @@ import { ownerIds, planRows, type TablesPlan } from './plan.ts';
 import { Queries } from './queries.ts';
 import type { RowTable } from './row-table.ts';
 import { Searches } from './search/searches.ts';
-import type { Page, Selection } from './selection.ts';
+import type { IdPage, Page, Selection } from './selection.ts';
 import type { Order } from './orders/sorting.ts';
 
 export class Tables {
@@ -102,6 +102,11 @@ export class Tables {
   /** See {@link Queries.select}. */
   select<K extends KindName>(kind: K, selection: Selection): Page<K> {
     return this.#queries.select(kind, selection);
+  }
+
+  /** See {@link Queries.selectIds}. */
+  selectIds(kind: KindName, selection: Selection): IdPage {
+    return this.#queries.selectIds(kind, selection);
   }
 
   /** See {@link Queries.selectAll}. */

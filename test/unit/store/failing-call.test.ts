@@ -10,7 +10,7 @@ import { CatalogError, messageOf } from '../../../src/errors.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import type { Transaction } from '../../../src/store/writer/draft.ts';
 import { recover } from '../../../src/store/files/recovery.ts';
-import type { ReadableStore } from '../../../src/store/state.ts';
+import type { ReadableStore } from '../../../src/store/readable-store.ts';
 import { Store } from '../../../src/store/store.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { type Effect, faultyDisk, type FaultyDisk } from '../../support/faulty-disk.ts';

@@ -19,7 +19,7 @@ import { readHead } from '../../../src/store/files/head.ts';
 import { recover } from '../../../src/store/files/recovery.ts';
 import { migrateStore } from '../../../src/store/migration.ts';
 import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
-import type { ReadableStore } from '../../../src/store/state.ts';
+import type { ReadableStore } from '../../../src/store/readable-store.ts';
 import { readSnapshot } from '../../../src/store/directory.ts';
 import { Store } from '../../../src/store/store.ts';
 import { filesOf } from '../../support/catalog.ts';

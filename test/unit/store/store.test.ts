@@ -20,7 +20,7 @@ import { KIND_NAMES, type KindName, type Row } from '../../../src/model/kind.ts'
 import type { Transaction } from '../../../src/store/writer/draft.ts';
 import { HEAD } from '../../../src/store/files/files.ts';
 import type { Change } from '../../../src/model/change.ts';
-import type { ReadableStore } from '../../../src/store/state.ts';
+import type { ReadableStore } from '../../../src/store/readable-store.ts';
 import { readSnapshot } from '../../../src/store/directory.ts';
 import { type Store } from '../../../src/store/store.ts';
 import { leftInDisorder, openStore, storeDirectory } from '../../support/checked.ts';

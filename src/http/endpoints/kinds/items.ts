@@ -5,7 +5,7 @@ import type { Address } from '../../../resources/address.ts';
 import { type Mode, parseInput } from '../../../resources/input.ts';
 import { membersOf } from '../../../resources/members.ts';
 import type { Precondition } from '../../../resources/records.ts';
-import type { Representation } from '../../../resources/representation.ts';
+import type { Readable } from '../../../resources/cache/representation-cache.ts';
 import { inSlices } from '../../../slices.ts';
 import { type HttpResponse, whenReady } from '../../message.ts';
 import { noBody, uncheckedJson } from '../../operations/body.ts';
@@ -180,7 +180,7 @@ async function remove(context: RequestContext<Item>): Promise<HttpResponse> {
 }
 
 function respond(
-  { text, etag }: Representation,
+  { text, etag }: Readable,
   { mediaType, request: { path } }: RequestContext<Item>,
 ): HttpResponse {
   const collection = path.slice(0, path.lastIndexOf('/', path.length - 2) + 1);

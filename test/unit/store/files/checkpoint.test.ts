@@ -10,7 +10,7 @@ import { decodeBase } from '../../../../src/store/files/base/base-reader.ts';
 import type { State } from '../../../../src/store/state.ts';
 import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import { BASE, HEAD } from '../../../../src/store/files/files.ts';
-import type { ReadableStore } from '../../../../src/store/state.ts';
+import type { ReadableStore } from '../../../../src/store/readable-store.ts';
 import { readSnapshot } from '../../../../src/store/directory.ts';
 import { type Store } from '../../../../src/store/store.ts';
 import { findingsOf, openStore, storeDirectory } from '../../../support/checked.ts';

@@ -1,0 +1,85 @@
+/** Bodies in memory that is used again: no client ever reads the list of another. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { HttpRequest, HttpResponse } from '../../../../src/http/message.ts';
+import { LENT_BYTES, LentBytes } from '../../../../src/resources/text/lent-bytes.ts';
+import { until } from '../../../support/until.ts';
+import { type Client, staged } from '../../../support/wire.ts';
+
+/** Buffers that were lent, by how often. */
+const lent = new Map<ArrayBufferLike, number>();
+
+/** A buffer full of the last character of the path. */
+function filled({ path }: HttpRequest): HttpResponse {
+  const body = new LentBytes();
+  body.buffer.fill(path.slice(-1));
+  body.length = LENT_BYTES;
+  lent.set(body.buffer.buffer, (lent.get(body.buffer.buffer) ?? 0) + 1);
+  return { status: 200, headers: { 'Content-Type': 'text/plain' }, body };
+}
+
+/** The bodies of the responses, each as its characters without repetition. */
+function bodiesOf(text: string): string[] {
+  return text
+    .split(/HTTP\/1\.1 200 /)
+    .slice(1)
+    .map((response) => {
+      const body = response.slice(response.indexOf('\r\n\r\n') + 4);
+      assert.is(body.length, LENT_BYTES);
+      return [...new Set(body)].join('');
+    });
+}
+
+test('memory is used again as soon as its response is taken, and not before', () =>
+  staged(
+    filled,
+    async (stage) => {
+      const letters = 'abcdefghijklmnopqrstuvwxyz'.split('');
+      const slow: Client[] = letters.slice(0, 4).map(() => stage.connect());
+      for (const [index, client] of slow.entries()) {
+        client.socket.pause();
+        for (let turn = 0; turn < 100; turn += 1) client.send(`GET /${letters[index]}`);
+      }
+      let before = -1;
+      await until('no more responses are taken', async () => {
+        const same = stage.records.length > 0 && stage.records.length === before;
+        before = stage.records.length;
+        await Bun.sleep(50);
+        return same;
+      });
+      assert.ok(stage.records.length < 400, 'the slow clients hold their responses up');
+      lent.clear();
+      const quick = stage.connect();
+      for (const letter of letters) quick.send(`GET /${letter}`);
+      const whole = (client: Client, count: number) => client.received >= count * LENT_BYTES + 100;
+      await until('the quick client has its lists', () => whole(quick, letters.length));
+      assert.equal(bodiesOf(quick.text), letters);
+      assert.ok(lent.size < letters.length, `${lent.size} buffers for ${letters.length} lists`);
+      for (const [index, client] of slow.entries()) {
+        client.socket.resume();
+        await until('a slow client has its lists', () => bodiesOfEnd(client) === 100);
+        assert.equal(new Set(bodiesOf(client.text)), new Set([letters[index]]));
+      }
+      assert.equal(stage.errors, []);
+    },
+    { pipelined: 1000 },
+  ));
+
+/** How many responses have come whole. */
+function bodiesOfEnd({ text }: Client): number {
+  const heads = text.match(/HTTP\/1\.1 200 /g)?.length ?? 0;
+  const last = text.slice(text.lastIndexOf('HTTP/1.1 200 '));
+  const isWhole = last.length - last.indexOf('\r\n\r\n') - 4 === LENT_BYTES;
+  return isWhole ? heads : heads - 1;
+}
+
+test('a buffer that was given back is not read any more', () => {
+  const body = new LentBytes();
+  body.length = 3;
+  body.giveBack();
+  body.giveBack();
+  assert.throws(() => body.bytes, /was given back/);
+  assert.is.not(new LentBytes().buffer, new LentBytes().buffer);
+});
+
+test.run();
