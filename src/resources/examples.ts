@@ -13,7 +13,7 @@ import { Tables } from '../store/memory/tables.ts';
 import { entryOf } from './audit.ts';
 import { atOnce } from '../slices.ts';
 import { parseInput } from './input.ts';
-import { represent } from './representation.ts';
+import { represent } from './represent.ts';
 import { visibleAttributes } from './visible-attributes.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;

@@ -15,7 +15,8 @@ import { requireArray, requireTargets, writeEach } from './bulk.ts';
 import { type Created, recall, remember, retryOf } from './idempotency.ts';
 import { type Input, type Mode, parseInput, parseInputs, parseUpdates } from './input.ts';
 import { type ListText, listText } from './text/listing.ts';
-import { type Representation, representAll, representInParts } from './representation.ts';
+import { representAll, representInParts } from './represent.ts';
+import type { Representation } from './representation.ts';
 import { type Readable, RepresentationCache } from './cache/representation-cache.ts';
 import { change, insert } from './rows.ts';
 
@@ -55,9 +56,6 @@ export class Records {
     this.#audited = audited;
     this.#store = store;
     this.#representations = new RepresentationCache(store);
-    store.onCommit(({ changes }) => {
-      void inSlices(this.#representations.dropAll(changes));
-    });
   }
 
   /** Ends well where the parent of a nested address is there. @throws CatalogError `not_found`. */
@@ -89,7 +87,7 @@ export class Records {
       const { rows, total } = this.#store.selectAll(kind.name, narrowed);
       const text = listText<Row>(
         rows,
-        (row, target, at) => cache.copyText(kind, row.id, row, target, at),
+        (row, target, at) => cache.copyText(kind, row.id, target, at),
         (rest) => representAll(kind, rest, this.#store),
       );
       return { text, total };
@@ -98,31 +96,43 @@ export class Records {
     const rowOf = (id: number): Row => existingRow<KindName>(this.#store, kind.name, id);
     const text = listText(
       ids,
-      (id, target, at) => cache.copyText(kind, id, rowOf(id), target, at),
+      (id, target, at) => cache.copyText(kind, id, target, at),
       (rest) => representAll(kind, Iterator.from(rest).map(rowOf), this.#store),
     );
     return { text, total };
   }
 
   /**
-   * The committed row of an address.
+   * Ends well where there is a row at an address.
    *
    * @throws CatalogError `not_found`; `gone` for a row that was deleted, where `telling` asks for it.
    */
-  find(address: Address, id: number, telling: boolean): Row {
+  requireItem(address: Address, id: number, telling: boolean): void {
     const { kind, parent } = address;
-    const row = this.#store.get(kind.name, id);
-    if (row === undefined && telling && parent === null && !kind.emptyNotFound) {
-      if (id >= 1 && id <= this.#store.lastId(kind.name)) {
+    if (parent !== null) {
+      requireRow(address, id, this.#store.get(kind.name, id), this.#store);
+    } else if (!this.#store.has(kind.name, id)) {
+      if (telling && !kind.emptyNotFound && id >= 1 && id <= this.#store.lastId(kind.name)) {
         throw new CatalogError('gone', `${kind.label} ${id} was deleted`);
       }
+      requireRow(address, id, undefined, this.#store);
     }
-    return requireRow(address, id, row, this.#store);
   }
 
-  /** @returns a promise if so many rows belong to the row that its text is made in steps. */
-  read({ kind }: Address, row: Row): Readable | Promise<Readable> {
-    return this.#representations.get(kind, row) ?? this.#representations.prepare(kind, row);
+  /** The committed row of an address. @throws CatalogError as {@link Records.requireItem} does. */
+  find(address: Address, id: number, telling: boolean): Row {
+    this.requireItem(address, id, telling);
+    return existingRow<KindName>(this.#store, address.kind.name, id);
+  }
+
+  /**
+   * @returns a promise if so many rows belong to the row that its text is made in steps.
+   * @throws CatalogError as {@link Records.requireItem} does.
+   */
+  read(address: Address, id: number): Readable | Promise<Readable> {
+    this.requireItem(address, id, true);
+    const { kind } = address;
+    return this.#representations.get(kind, id) ?? this.#representations.prepare(kind, id);
   }
 
   /**

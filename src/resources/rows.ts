@@ -6,7 +6,8 @@ import type { Transaction } from '../store/writer/draft.ts';
 import { atOnce } from '../slices.ts';
 import type { Address } from './address.ts';
 import type { Input } from './input.ts';
-import { type Representation, representInParts } from './representation.ts';
+import { representInParts } from './represent.ts';
+import type { Representation } from './representation.ts';
 
 /** A new row and how clients see it. */
 interface Inserted {

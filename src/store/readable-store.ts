@@ -1,4 +1,5 @@
 /** What readers of a store ask of it. */
+import type { Change } from '../model/change.ts';
 import type { KindName, Scalar } from '../model/kind.ts';
 import type { RowOf } from '../model/rows.ts';
 import type { FrozenView } from './memory/frozen-view.ts';
@@ -7,6 +8,12 @@ import type { View } from './view.ts';
 
 /** What readers of a store see: durable rows only. */
 export interface ReadableStore extends View {
+  /**
+   * The row for one who forgets it at once: if it is text, it is not kept as an object, so that it
+   * is another one with each call.
+   */
+  peek<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined;
+  has(kind: KindName, id: number): boolean;
   /**
    * Prepares the order of a selection, so that {@link ReadableStore.select} does not block.
    *
@@ -35,6 +42,11 @@ export interface ReadableStore extends View {
   count(kind: KindName): number;
   /** How often an attribute has changed that rows of this kind look up in rows of others. */
   dependencyVersion(kind: KindName): number;
+  /**
+   * Calls `observer` with the changes of every commit in the turn in which they can be seen, before
+   * anybody sees them. It must be quick; if it throws, memory can no longer be trusted.
+   */
+  onApply(observer: (changes: readonly Change[]) => void): void;
   /** The last id that was assigned. Every id up to it that has no row was deleted. */
   lastId(kind: KindName): number;
   /** The number of the last change set. Two reads with the same sequence see the same rows. */

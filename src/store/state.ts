@@ -53,6 +53,7 @@ export class State implements ReadableStore {
   readonly #tables: Tables;
   readonly #lastIds: Record<KindName, number>;
   readonly #frozen = new Set<FrozenView>();
+  readonly #observers: ((changes: readonly Change[]) => void)[] = [];
   #sequence: number;
   #digest: string;
   #time: string | null;
@@ -138,6 +139,7 @@ export class State implements ReadableStore {
     this.#sequence = changeSet.sequence;
     this.#digest = changeSet.digest;
     this.#time = changeSet.time;
+    for (const observer of this.#observers) observer(changes);
     return changes;
   }
 
@@ -169,6 +171,18 @@ export class State implements ReadableStore {
 
   get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
     return this.#tables.get(kind, id);
+  }
+
+  peek<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
+    return this.#tables.peek(kind, id);
+  }
+
+  has(kind: KindName, id: number): boolean {
+    return this.#rows[kind].has(id);
+  }
+
+  onApply(observer: (changes: readonly Change[]) => void): void {
+    this.#observers.push(observer);
   }
 
   matching(kind: KindName, attribute: string, value: Scalar): Iterable<number> {

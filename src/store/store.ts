@@ -4,8 +4,6 @@ import type { Low } from 'lowdb';
 import { type Disk, machineDisk } from '../disk/disk.ts';
 import { acquireOwnership, type FileLock } from '../disk/lock.ts';
 import { CatalogError, endsWriting } from '../errors.ts';
-import type { KindName, Scalar } from '../model/kind.ts';
-import type { RowOf } from '../model/rows.ts';
 import type { ChangeSet, EncodedChangeSet } from './change-set.ts';
 import { Committer, type SharedLog } from './writer/committer.ts';
 import type { CommitListener } from './writer/local-commits.ts';
@@ -15,12 +13,10 @@ import { missing } from './directory.ts';
 import { CLUSTER, LOCK, unwritable } from './files/files.ts';
 import { requireWritable } from './hosts/host-record.ts';
 import type { StoreLog } from './log.ts';
-import type { FrozenView } from './memory/frozen-view.ts';
 import { databaseOver } from './lowdb.ts';
-import type { IdPage, Page, Selection } from './memory/selection.ts';
 import type { StoreObserver, StoreSize } from './observer.ts';
 import type { Snapshot, State } from './state.ts';
-import type { ReadableStore, RowsOf } from './readable-store.ts';
+import { StoreReader } from './store-reader.ts';
 
 /** Where a store reports its work and its failures. */
 interface Reports {
@@ -56,7 +52,7 @@ interface Options extends Reports {
 }
 
 /** An open store. One process owns its directory. */
-export class Store implements ReadableStore {
+export class Store extends StoreReader {
   readonly #low: Low<State>;
   readonly #log: StoreLog;
   readonly #committer: Committer;
@@ -74,6 +70,7 @@ export class Store implements ReadableStore {
     created: boolean,
     options: Reports,
   ) {
+    super();
     this.#low = low;
     this.#log = log;
     this.#committer = new Committer(low, log, { ...options, onError: errorHandler(options) });
@@ -120,6 +117,10 @@ export class Store implements ReadableStore {
     const store = new Store(low, log, null, false, reports);
     store.refuseWrites(() => new CatalogError('not_primary', 'another process takes the writes'));
     return store;
+  }
+
+  protected get state(): State {
+    return this.#low.data;
   }
 
   /** Transactions that wait for the group before them. */
@@ -209,66 +210,6 @@ export class Store implements ReadableStore {
         this.#lock?.close();
       }
     }
-  }
-
-  get sequence(): number {
-    return this.#low.data.sequence;
-  }
-
-  get digest(): string {
-    return this.#low.data.digest;
-  }
-
-  get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
-    return this.#low.data.get(kind, id);
-  }
-
-  matching(kind: KindName, attribute: string, value: Scalar): Iterable<number> {
-    return this.#low.data.matching(kind, attribute, value);
-  }
-
-  prepare(kind: KindName, selection: Selection): Promise<void> | undefined {
-    return this.#low.data.prepare(kind, selection);
-  }
-
-  select<K extends KindName>(kind: K, selection: Selection): Page<K> {
-    return this.#low.data.select(kind, selection);
-  }
-
-  selectIds(kind: KindName, selection: Selection): IdPage {
-    return this.#low.data.selectIds(kind, selection);
-  }
-
-  selectAll<K extends KindName>(kind: K, selection: Selection): RowsOf<K> {
-    return this.#low.data.selectAll(kind, selection);
-  }
-
-  scan<K extends KindName>(kind: K, selection: Selection): Iterable<RowOf<K> | null> {
-    return this.#low.data.scan(kind, selection);
-  }
-
-  freeze(): FrozenView {
-    return this.#low.data.freeze();
-  }
-
-  rank(kind: KindName, attribute: string, value: Scalar, id: number): number {
-    return this.#low.data.rank(kind, attribute, value, id);
-  }
-
-  ids(kind: KindName): Iterable<number> {
-    return this.#low.data.ids(kind);
-  }
-
-  count(kind: KindName): number {
-    return this.#low.data.count(kind);
-  }
-
-  dependencyVersion(kind: KindName): number {
-    return this.#low.data.dependencyVersion(kind);
-  }
-
-  lastId(kind: KindName): number {
-    return this.#low.data.lastId(kind);
   }
 }
 

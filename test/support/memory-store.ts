@@ -2,13 +2,10 @@
 import { CatalogError } from '../../src/errors.ts';
 import type { Change } from '../../src/model/change.ts';
 import type { KindName, Scalar } from '../../src/model/kind.ts';
-import type { RowOf } from '../../src/model/rows.ts';
 import { Draft, type Transaction } from '../../src/store/writer/draft.ts';
 import { encodeChangeSet } from '../../src/store/files/change-set.ts';
-import type { FrozenView } from '../../src/store/memory/frozen-view.ts';
-import type { IdPage, Page, Selection } from '../../src/store/memory/selection.ts';
 import { State } from '../../src/store/state.ts';
-import type { ReadableStore, RowsOf } from '../../src/store/readable-store.ts';
+import { StoreReader } from '../../src/store/store-reader.ts';
 
 /** Moves a state by what a draft over it would do. */
 export function settle(state: State, draft: Draft): readonly Change[] {
@@ -16,8 +13,8 @@ export function settle(state: State, draft: Draft): readonly Change[] {
   return content === null ? [] : state.apply(encodeChangeSet(content).changeSet);
 }
 
-export class MemoryStore implements ReadableStore {
-  readonly #state = State.empty();
+export class MemoryStore extends StoreReader {
+  protected readonly state = State.empty();
 
   /**
    * Runs each transaction whole or not at all, in one commit.
@@ -28,7 +25,7 @@ export class MemoryStore implements ReadableStore {
     transactions: readonly ((transaction: Transaction) => void)[],
     refused?: (error: CatalogError) => void,
   ): readonly Change[] {
-    const draft = new Draft(this.#state);
+    const draft = new Draft(this.state);
     for (const transaction of transactions) {
       try {
         draft.run(transaction);
@@ -37,67 +34,7 @@ export class MemoryStore implements ReadableStore {
         refused(error);
       }
     }
-    return settle(this.#state, draft);
-  }
-
-  get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
-    return this.#state.get(kind, id);
-  }
-
-  matching(kind: KindName, attribute: string, value: Scalar): Iterable<number> {
-    return this.#state.matching(kind, attribute, value);
-  }
-
-  prepare(kind: KindName, selection: Selection): Promise<void> | undefined {
-    return this.#state.prepare(kind, selection);
-  }
-
-  selectAll<K extends KindName>(kind: K, selection: Selection): RowsOf<K> {
-    return this.#state.selectAll(kind, selection);
-  }
-
-  select<K extends KindName>(kind: K, selection: Selection): Page<K> {
-    return this.#state.select(kind, selection);
-  }
-
-  selectIds(kind: KindName, selection: Selection): IdPage {
-    return this.#state.selectIds(kind, selection);
-  }
-
-  scan<K extends KindName>(kind: K, selection: Selection): Iterable<RowOf<K> | null> {
-    return this.#state.scan(kind, selection);
-  }
-
-  freeze(): FrozenView {
-    return this.#state.freeze();
-  }
-
-  rank(kind: KindName, attribute: string, value: Scalar, id: number): number {
-    return this.#state.rank(kind, attribute, value, id);
-  }
-
-  ids(kind: KindName): Iterable<number> {
-    return this.#state.ids(kind);
-  }
-
-  count(kind: KindName): number {
-    return this.#state.count(kind);
-  }
-
-  dependencyVersion(kind: KindName): number {
-    return this.#state.dependencyVersion(kind);
-  }
-
-  lastId(kind: KindName): number {
-    return this.#state.lastId(kind);
-  }
-
-  get sequence(): number {
-    return this.#state.sequence;
-  }
-
-  get digest(): string {
-    return this.#state.digest;
+    return settle(this.state, draft);
   }
 }
 

@@ -6,7 +6,8 @@ import { atOnce } from '../../slices.ts';
 import { Draft, type LongTransaction, type Transaction } from '../../store/writer/draft.ts';
 import type { State } from '../../store/state.ts';
 import { translated } from '../records.ts';
-import { type Representation, represent } from '../representation.ts';
+import { represent } from '../represent.ts';
+import type { Representation } from '../representation.ts';
 import type { AuditedStore } from './audited-store.ts';
 import { isReversible, reverse, type Undone } from './reversal.ts';
 

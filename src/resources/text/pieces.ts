@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** UTF-16 units of one piece, at most. */
-export const PIECE_UNITS = 64 * 1024;
+const PIECE_UNITS = 64 * 1024;
 
 /** Milliseconds of work between two turns of the event loop. */
 const SLICE_MS = 2;

@@ -6,7 +6,7 @@ import type { Selection } from '../../store/memory/selection.ts';
 import type { ReadableStore } from '../../store/readable-store.ts';
 import type { View } from '../../store/view.ts';
 import { inPieces } from '../text/pieces.ts';
-import { represent } from '../representation.ts';
+import { represent } from '../represent.ts';
 import { columnsOf } from './columns.ts';
 import type { Format } from './formats.ts';
 import { guardFormula } from './formulas.ts';

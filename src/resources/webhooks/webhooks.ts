@@ -9,7 +9,7 @@ import { changesAfter, type ReadOlder } from '../changes/older-changes.ts';
 import { type Created, recall, remember, retryOf } from '../idempotency.ts';
 import { parseInput } from '../input.ts';
 import type { Creation, Sender } from '../records.ts';
-import { represent } from '../representation.ts';
+import { represent } from '../represent.ts';
 import { Courier, type Post } from './courier.ts';
 import { type Delivery, DeliveryState } from './delivery-state.ts';
 import type { Webhook } from './ports.ts';

@@ -9,6 +9,9 @@
  */
 import type { Row, Scalar } from '../../model/kind.ts';
 
+/** Ids of one chunk. */
+export const CHUNK_SIZE = 1024;
+
 /** The text of rows, each of which is found by the place at which it begins. */
 export interface RowTexts {
   /** How many rows there are. */
@@ -82,6 +85,12 @@ export class ChunkRows {
     const row = this.#read(place, this.#firstId + at);
     this.#put(at, row);
     return row;
+  }
+
+  /** The row for one who forgets it at once: what is text stays text. */
+  peek(at: number): Row | undefined {
+    const place = this.#places[at];
+    return typeof place === 'number' ? this.#read(place, this.#firstId + at) : place;
   }
 
   set(at: number, row: Row | undefined): void {

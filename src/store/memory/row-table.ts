@@ -4,11 +4,9 @@
  * a chunk for each snapshot.
  */
 import type { Row, Scalar } from '../../model/kind.ts';
-import { ChunkRows, type Column } from './chunk-rows.ts';
+import { CHUNK_SIZE, ChunkRows, type Column } from './chunk-rows.ts';
 import type { IdList } from './id-list.ts';
-
-/** Ids of one chunk. */
-export const CHUNK_SIZE = 1024;
+import { TableIds } from './table-ids.ts';
 
 interface Chunk {
   /** Its ids divided by {@link CHUNK_SIZE}, rounded down. */
@@ -37,7 +35,6 @@ export interface Columns {
 export interface RowSnapshot extends Iterable<Row>, Columns {
   /** How many rows there are. */
   readonly size: number;
-  /** @returns the row, or undefined if there was none. */
   get(id: Scalar): Row | undefined;
   /** Every id, ascending. */
   ids(): number[];
@@ -72,8 +69,20 @@ export class RowTable implements Columns {
   }
 
   get(id: Scalar): Row | undefined {
-    if (typeof id !== 'number') return undefined;
-    return this.#chunks.get(Math.floor(id / CHUNK_SIZE))?.rows.get(id % CHUNK_SIZE);
+    return typeof id === 'number' ? this.#chunkOf(id)?.get(id % CHUNK_SIZE) : undefined;
+  }
+
+  /** See {@link ChunkRows.peek}. */
+  peek(id: Scalar): Row | undefined {
+    return typeof id === 'number' ? this.#chunkOf(id)?.peek(id % CHUNK_SIZE) : undefined;
+  }
+
+  has(id: number): boolean {
+    return this.#chunkOf(id)?.has(id % CHUNK_SIZE) === true;
+  }
+
+  #chunkOf(id: number): ChunkRows | undefined {
+    return this.#chunks.get(Math.floor(id / CHUNK_SIZE))?.rows;
   }
 
   set(row: Row): void {
@@ -86,12 +95,11 @@ export class RowTable implements Columns {
   }
 
   delete(id: number): void {
-    if (this.#chunks.get(Math.floor(id / CHUNK_SIZE))?.rows.has(id % CHUNK_SIZE) !== true) return;
+    if (!this.has(id)) return;
     const chunk = this.#writableChunk(id);
     chunk.rows.set(id % CHUNK_SIZE, undefined);
     this.#size -= 1;
-    chunk.size -= 1;
-    if (chunk.size > 0) return;
+    if ((chunk.size -= 1) > 0) return;
     this.#chunks.delete(chunk.number);
     this.#ordered = null;
   }
@@ -213,73 +221,6 @@ export class PlannedRows {
       this.#planned.set(number, chunk);
     }
     return chunk;
-  }
-}
-
-class TableIds implements IdList {
-  readonly #chunks: () => readonly Chunk[];
-  readonly #share: () => readonly { readonly rows: ChunkRows }[];
-
-  /**
-   * @param chunks those of the table, in order.
-   * @param share the same, as they will stay.
-   */
-  constructor(
-    chunks: () => readonly Chunk[],
-    share: () => readonly { readonly rows: ChunkRows }[],
-  ) {
-    this.#chunks = chunks;
-    this.#share = share;
-  }
-
-  get length(): number {
-    return this.#chunks().reduce((length, { size }) => length + size, 0);
-  }
-
-  get last(): number | undefined {
-    return this.#chunks().at(-1)?.rows.lastId;
-  }
-
-  slice(offset: number, count: number): number[] {
-    const found: number[] = [];
-    let skip = offset;
-    for (const { number, rows, size } of this.#chunks()) {
-      if (found.length >= count) break;
-      if (skip >= size) {
-        skip -= size;
-        continue;
-      }
-      // Without a gap, the place of a row is known.
-      const start = size === rows.length ? skip : 0;
-      skip -= start;
-      for (let at = start; at < rows.length && found.length < count; at += 1) {
-        if (!rows.has(at)) continue;
-        if (skip > 0) skip -= 1;
-        else found.push(number * CHUNK_SIZE + at);
-      }
-    }
-    return found;
-  }
-
-  values(): readonly number[] {
-    return this.#chunks().flatMap(({ rows }) => rows.ids());
-  }
-
-  *chunks(backwards: boolean): Generator<readonly number[]> {
-    const chunks = this.#chunks();
-    for (const { rows } of backwards ? chunks.toReversed() : chunks) {
-      yield backwards ? rows.ids().reverse() : rows.ids();
-    }
-  }
-
-  snapshot(backwards = false): Iterable<number> {
-    const shared = this.#share().map(({ rows }) => rows);
-    if (backwards) shared.reverse();
-    return {
-      *[Symbol.iterator]() {
-        for (const rows of shared) yield* backwards ? rows.ids().reverse() : rows.ids();
-      },
-    };
   }
 }
 

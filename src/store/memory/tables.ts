@@ -65,6 +65,11 @@ export class Tables {
     return this.#rows[kind].get(id) as RowOf<K> | undefined;
   }
 
+  /** The same row, not kept as an object if it is text. */
+  peek<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
+    return this.#rows[kind].peek(id) as RowOf<K> | undefined;
+  }
+
   /** Changes with every commit that changes what rows of the kind look up in rows of others. */
   dependencyVersion(kind: KindName): number {
     return this.#dependencyVersions[kind];

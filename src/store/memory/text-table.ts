@@ -1,8 +1,8 @@
 /** A table whose rows stay text until somebody asks for them, made row by row. */
 import type { Row, Scalar } from '../../model/kind.ts';
-import { ChunkRows, type RowTexts } from './chunk-rows.ts';
+import { CHUNK_SIZE, ChunkRows, type RowTexts } from './chunk-rows.ts';
 import { valueAt } from './plain-value.ts';
-import { CHUNK_SIZE, type PlannedChunk, RowTable } from './row-table.ts';
+import { type PlannedChunk, RowTable } from './row-table.ts';
 
 const LINE_FEED = 0x0a;
 

@@ -1,5 +1,5 @@
 /** Items: GET, PUT, PATCH and DELETE of one object (spec 1.2). */
-import { isWritable, type Row } from '../../../model/kind.ts';
+import { isWritable } from '../../../model/kind.ts';
 import { type Referrer, referrersOf } from '../../../model/relations.ts';
 import type { Address } from '../../../resources/address.ts';
 import { type Mode, parseInput } from '../../../resources/input.ts';
@@ -32,7 +32,6 @@ import {
 interface Item {
   readonly address: Address;
   readonly id: number;
-  readonly row: Row;
 }
 
 export function itemPath(place: Place): Path {
@@ -51,9 +50,10 @@ export function itemPath(place: Place): Path {
     resolve(params, { records }, reads) {
       const address = addressOf(params);
       const id = params.id(parameter.name);
-      return { address, id, row: records.find(address, id, reads) };
+      records.requireItem(address, id, reads);
+      return { address, id };
     },
-    validators: ({ address, row }, { records }) => records.read(address, row),
+    validators: ({ address, id }, { records }) => records.read(address, id),
     operations: {
       GET: readOperation(place),
       ...(writable &&
@@ -154,7 +154,7 @@ function pluralsOf(referrers: readonly Referrer[]): string {
 
 function read(context: RequestContext<Item>): HttpResponse | Promise<HttpResponse> {
   const { services, found } = context;
-  const current = services.records.read(found.address, found.row);
+  const current = services.records.read(found.address, found.id);
   return whenReady(current, (representation) => respond(representation, context));
 }
 

@@ -3,15 +3,13 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { KIND_NAMES, type KindName } from '../../../../src/model/kind.ts';
-import { changeOf } from '../../../../src/model/change.ts';
 import { KINDS } from '../../../../src/model/kinds.ts';
 import { existingRow } from '../../../../src/model/rows.ts';
 import {
   type Readable,
   RepresentationCache,
 } from '../../../../src/resources/cache/representation-cache.ts';
-import { represent } from '../../../../src/resources/representation.ts';
-import { atOnce } from '../../../../src/slices.ts';
+import { represent } from '../../../../src/resources/represent.ts';
 import type { Transaction } from '../../../../src/store/writer/draft.ts';
 import { Store } from '../../../../src/store/store.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
@@ -21,15 +19,20 @@ function fail(error: unknown): never {
   throw error;
 }
 
-async function filled(): Promise<Store> {
-  const store = await Store.open({
-    directory: temporaryDirectory(),
+function opened(directory: string): Promise<Store> {
+  return Store.open({
+    directory,
     command: 'test',
     create: true,
     disk: quickDisk,
+    smallestCheckpoint: 1,
     onError: fail,
     onFatal: fail,
   });
+}
+
+async function filled(directory = temporaryDirectory()): Promise<Store> {
+  const store = await opened(directory);
   await store.transact((draft) => {
     draft.put('brands', { id: draft.nextId('brands'), name: 'B', logo: '', first_letter: '' });
     for (const parent_id of [null, 1, 2]) {
@@ -88,8 +91,8 @@ function isSame(one: Readable | null, other: Readable | null): boolean {
   return one.text.buffer === other.text.buffer && one.text.byteOffset === other.text.byteOffset;
 }
 
-const reader = (store: Store, cache: RepresentationCache) => (kind: KindName, id: number) =>
-  cache.get(KINDS[kind], existingRow(store, kind, id));
+const reader = (cache: RepresentationCache) => (kind: KindName, id: number) =>
+  cache.get(KINDS[kind], id);
 
 const changed =
   (kind: 'brands' | 'categories' | 'goods' | 'specs' | 'skus', id: number) =>
@@ -115,8 +118,8 @@ for (const [what, change] of [
         for (const id of store.ids(name)) {
           const row = existingRow(store, name, id);
           const expected = shown(represent(KINDS[name], row, store));
-          assert.equal(shown(cache.get(KINDS[name], row)), expected, 'made');
-          assert.equal(shown(cache.get(KINDS[name], row)), expected, 'kept');
+          assert.equal(shown(cache.get(KINDS[name], id)), expected, 'made');
+          assert.equal(shown(cache.get(KINDS[name], id)), expected, 'kept');
         }
       }
     };
@@ -130,7 +133,7 @@ for (const [what, change] of [
 test('a representation is kept while nothing changes that it shows', async () => {
   const store = await filled();
   const cache = new RepresentationCache(store);
-  const read = () => reader(store, cache)('skus', 1);
+  const read = () => reader(cache)('skus', 1);
   const first = read();
   await store.transact(changed('skus', 2));
   await store.transact(changed('brands', 1));
@@ -141,7 +144,7 @@ test('a representation is kept while nothing changes that it shows', async () =>
 test('a change of the records of one SKU leaves what is kept of the others', async () => {
   const store = await filled();
   const cache = new RepresentationCache(store);
-  const read = reader(store, cache);
+  const read = reader(cache);
   const [one, two] = [read('skus', 1), read('skus', 2)];
   await store.transact(addRecord);
   assert.not.ok(isSame(read('skus', 1), one));
@@ -153,7 +156,7 @@ test('no more bytes are kept than the cache may use, and what is read again stay
   const store = await filled();
   const most = 64 * 1024;
   const cache = new RepresentationCache(store, most);
-  const read = reader(store, cache);
+  const read = reader(cache);
   const count = 1000;
   await store.transact((draft) => {
     const brand = { logo: '', first_letter: '' };
@@ -182,7 +185,7 @@ test('no more bytes are kept than the cache may use, and what is read again stay
 test('what was given stays what it was, whatever the cache lets go', async () => {
   const store = await filled();
   const cache = new RepresentationCache(store, 16 * 1024);
-  const read = reader(store, cache);
+  const read = reader(cache);
   const given = read('skus', 1);
   const expected = shown(given);
   for (let turn = 0; turn < 200; turn += 1) {
@@ -211,9 +214,9 @@ test('texts of any characters and lengths are given as they were made', async ()
       for (const id of [...texts.keys(), ...reads.filter((index) => index < texts.length)]) {
         const row = existingRow(store, 'brands', id + 1);
         const expected = shown(represent(KINDS.brands, row, store));
-        const bytes = cache.copyText(KINDS.brands, row.id, row, target, 5);
+        const bytes = cache.copyText(KINDS.brands, row.id, target, 5);
         assert.is(target.toString('utf8', 5, 5 + bytes), expected?.text);
-        assert.equal(shown(cache.get(KINDS.brands, row)), expected);
+        assert.equal(shown(cache.get(KINDS.brands, row.id)), expected);
         assert.ok(cache.bytes <= 40_000, String(cache.bytes));
       }
     }),
@@ -229,74 +232,94 @@ test('a text is not copied where there is no room for it', async () => {
   for (const most of [1_000_000, 400]) {
     const cache = new RepresentationCache(store, most);
     const target = Buffer.alloc(length + 10, 'x');
-    assert.is(cache.copyText(KINDS.skus, 1, row, target, 11), 0, 'made');
-    assert.is(cache.copyText(KINDS.skus, 1, row, target, 11), 0, 'kept');
+    assert.is(cache.copyText(KINDS.skus, 1, target, 11), 0, 'made');
+    assert.is(cache.copyText(KINDS.skus, 1, target, 11), 0, 'kept');
     assert.is(target.toString(), 'x'.repeat(length + 10));
-    assert.is(cache.copyText(KINDS.skus, 1, row, target, 10), length);
+    assert.is(cache.copyText(KINDS.skus, 1, target, 10), length);
   }
   await store.close();
 });
 
 test('what comes and goes while there is room leaves nothing behind', async () => {
   const store = await filled();
-  const brand = existingRow(store, 'brands', 1);
   const cache = new RepresentationCache(store, 4_000_000);
-  const drop = (row: typeof brand) =>
-    atOnce(cache.dropAll([changeOf<KindName>('brands', row.id, row, null)]));
-  const stays = { ...brand, id: 2 };
-  cache.get(KINDS.brands, stays);
+  const read = reader(cache);
+  const stays = read('skus', 2);
   const before = cache.bytes;
-  for (let turn = 0; turn < 20_000; turn += 1) {
-    const row = { ...brand };
-    cache.get(KINDS.brands, row);
-    drop(row);
+  for (let turn = 0; turn < 1500; turn += 1) {
+    await store.transact((draft) => {
+      draft.put('brands', { id: 1, name: `${turn}`.repeat(200), logo: '', first_letter: '' });
+    });
+    read('brands', 1);
   }
   const segment = 256 * 1024;
-  assert.ok(cache.bytes <= before + segment, `${cache.bytes} bytes, ${before} before`);
-  assert.ok(isSame(cache.get(KINDS.brands, stays), cache.get(KINDS.brands, stays)));
+  assert.ok(cache.bytes <= before + 2 * segment, `${cache.bytes} bytes, ${before} before`);
+  assert.ok(isSame(read('skus', 2), stays));
   await store.close();
 });
 
 test('a representation that is larger than the cache is given, and not kept', async () => {
   const store = await filled();
   const cache = new RepresentationCache(store, 400);
-  const read = reader(store, cache);
+  const read = reader(cache);
   const expected = represent(KINDS.skus, existingRow(store, 'skus', 1), store);
   assert.equal(shown(read('skus', 1)), shown(expected));
   assert.is(cache.bytes, 0);
   await store.close();
 });
 
-test('a row that is dropped takes its entry with it', async () => {
-  const store = await filled();
-  const cache = new RepresentationCache(store);
-  const read = reader(store, cache);
-  const row = existingRow(store, 'skus', 1);
-  const [one, two] = [read('skus', 1), read('skus', 2)];
-  atOnce(cache.dropAll([changeOf<KindName>('skus', 1, row, null)]));
-  assert.not.ok(isSame(read('skus', 1), one));
-  assert.ok(isSame(read('skus', 2), two));
-  await store.close();
-});
-
 test('a long text has memory of its own, which it gives back', async () => {
   const store = await filled();
   const cache = new RepresentationCache(store);
-  const long = { ...existingRow(store, 'brands', 1), name: 'x'.repeat(1_000_000) };
+  const read = reader(cache);
+  const rename = (name: string) =>
+    store.transact((draft) => {
+      draft.put('brands', { id: 1, name, logo: '', first_letter: '' });
+    });
+  await rename('x'.repeat(1_000_000));
   const before = cache.bytes;
-  const given = cache.get(KINDS.brands, long);
-  assert.ok(isSame(cache.get(KINDS.brands, long), given));
+  assert.ok(isSame(read('brands', 1), read('brands', 1)));
   assert.ok(cache.bytes - before > 1_000_000);
-  atOnce(cache.dropAll([changeOf<KindName>('brands', 1, long, null)]));
+  await rename('short');
   assert.ok(cache.bytes - before < 100_000);
+  await store.close();
+});
+
+test('the first reader after a commit reads what it wrote, in the turn in which it is seen', async () => {
+  const store = await filled();
+  const cache = new RepresentationCache(store);
+  const read = reader(cache);
+  read('skus', 1);
+  const seen: (string | undefined)[] = [];
+  store.onApply(() => seen.push(shown(read('skus', 1))?.text));
+  await store.transact(changed('skus', 1));
+  await store.transact(addRecord);
+  const [renamed, extended] = seen.map((text) => JSON.parse(text ?? ''));
+  assert.is(renamed.name, 'One changed');
+  assert.is(renamed.specs.length, 1);
+  assert.is(extended.specs.length, 2);
+  await store.close();
+});
+
+test('rows that are read for their texts are not kept as objects', async () => {
+  const directory = temporaryDirectory();
+  const before = await filled(directory);
+  // With the next commit a base is due, and the start leaves its rows as text.
+  await before.transact(changed('brands', 1));
+  await before.close();
+  const store = await opened(directory);
+  reader(new RepresentationCache(store))('skus', 1);
+  assert.is.not(store.peek('skus', 1), store.peek('skus', 1));
+  assert.is.not(store.peek('sku_specs', 1), store.peek('sku_specs', 1));
+  assert.equal(store.peek('skus', 1), store.get('skus', 1));
+  assert.is(store.peek('skus', 1), store.get('skus', 1));
   await store.close();
 });
 
 test('a representation of many records is made in steps, is that of the request, and is kept', async () => {
   const store = await filled();
   const cache = new RepresentationCache(store);
-  const sku = existingRow(store, 'skus', 1);
-  assert.ok(cache.get(KINDS.skus, sku), 'of few records at once');
+  assert.ok(cache.get(KINDS.skus, 1), 'of few records at once');
   const add = (count: number) =>
     store.transact((draft) => {
       for (let record = 0; record < count; record += 1) {
@@ -305,23 +328,34 @@ test('a representation of many records is made in steps, is that of the request,
       }
     });
   await add(5000);
-  const many = existingRow(store, 'skus', 1);
-  assert.is(cache.get(KINDS.skus, many), null, 'of many not at once');
-  const preparing = cache.prepare(KINDS.skus, many);
-  assert.is(cache.prepare(KINDS.skus, many), preparing, 'once, whoever asks');
-  const expected = represent(KINDS.skus, many, store);
+  const fresh = () => shown(represent(KINDS.skus, existingRow(store, 'skus', 1), store));
+  assert.is(cache.get(KINDS.skus, 1), null, 'of many not at once');
+  const preparing = cache.prepare(KINDS.skus, 1);
+  assert.is(cache.prepare(KINDS.skus, 1), preparing, 'once, whoever asks');
+  const expected = fresh();
   await add(1);
-  const now = existingRow(store, 'skus', 1);
-  atOnce(cache.dropAll([changeOf<KindName>('skus', 1, many, now)]));
-  const prepared = await preparing;
-  assert.is(prepared.text, expected.text);
-  assert.is(prepared.etag, expected.etag);
-  assert.is(cache.get(KINDS.skus, many), null, 'of a row that is gone');
-  await cache.prepare(KINDS.skus, many);
-  assert.is(cache.get(KINDS.skus, many), null, 'of a row that was gone before');
-  const later = await cache.prepare(KINDS.skus, now);
-  assert.is(later.text, represent(KINDS.skus, now, store).text);
-  assert.equal(shown(cache.get(KINDS.skus, now)), shown(later));
+  const after = cache.prepare(KINDS.skus, 1);
+  assert.is.not(after, preparing, 'anew for who asks after a commit');
+  assert.equal(shown(await preparing), expected, 'that of the request');
+  assert.equal(shown(await after), fresh(), 'that of the later request');
+  assert.equal(shown(cache.get(KINDS.skus, 1)), fresh(), 'of the row as it is');
+  await add(1);
+  assert.is(cache.get(KINDS.skus, 1), null, 'of a row that has changed');
+  const late = cache.prepare(KINDS.skus, 1);
+  await add(1);
+  await late;
+  assert.is(cache.get(KINDS.skus, 1), null, 'of a row that changed meanwhile');
+  await store.close();
+});
+
+test('a row that is not there is refused, and asked for again later', async () => {
+  const store = await filled();
+  const cache = new RepresentationCache(store);
+  assert.throws(() => cache.get(KINDS.skus, 9), /there is no skus 9/);
+  for (let turn = 0; turn < 2; turn += 1) {
+    const refused = await cache.prepare(KINDS.skus, 9).then(String, String);
+    assert.match(refused, /skus 9/);
+  }
   await store.close();
 });
 

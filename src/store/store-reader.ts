@@ -1,0 +1,83 @@
+/** Reads the state of a store, whichever it is at the time. */
+import type { Change } from '../model/change.ts';
+import type { KindName, Scalar } from '../model/kind.ts';
+import type { RowOf } from '../model/rows.ts';
+import type { FrozenView } from './memory/frozen-view.ts';
+import type { IdPage, Page, Selection } from './memory/selection.ts';
+import type { ReadableStore, RowsOf } from './readable-store.ts';
+
+export abstract class StoreReader implements ReadableStore {
+  protected abstract readonly state: ReadableStore;
+
+  get sequence(): number {
+    return this.state.sequence;
+  }
+
+  get digest(): string {
+    return this.state.digest;
+  }
+
+  get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
+    return this.state.get(kind, id);
+  }
+
+  peek<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
+    return this.state.peek(kind, id);
+  }
+
+  has(kind: KindName, id: number): boolean {
+    return this.state.has(kind, id);
+  }
+
+  matching(kind: KindName, attribute: string, value: Scalar): Iterable<number> {
+    return this.state.matching(kind, attribute, value);
+  }
+
+  prepare(kind: KindName, selection: Selection): Promise<void> | undefined {
+    return this.state.prepare(kind, selection);
+  }
+
+  select<K extends KindName>(kind: K, selection: Selection): Page<K> {
+    return this.state.select(kind, selection);
+  }
+
+  selectIds(kind: KindName, selection: Selection): IdPage {
+    return this.state.selectIds(kind, selection);
+  }
+
+  selectAll<K extends KindName>(kind: K, selection: Selection): RowsOf<K> {
+    return this.state.selectAll(kind, selection);
+  }
+
+  scan<K extends KindName>(kind: K, selection: Selection): Iterable<RowOf<K> | null> {
+    return this.state.scan(kind, selection);
+  }
+
+  freeze(): FrozenView {
+    return this.state.freeze();
+  }
+
+  rank(kind: KindName, attribute: string, value: Scalar, id: number): number {
+    return this.state.rank(kind, attribute, value, id);
+  }
+
+  ids(kind: KindName): Iterable<number> {
+    return this.state.ids(kind);
+  }
+
+  count(kind: KindName): number {
+    return this.state.count(kind);
+  }
+
+  dependencyVersion(kind: KindName): number {
+    return this.state.dependencyVersion(kind);
+  }
+
+  lastId(kind: KindName): number {
+    return this.state.lastId(kind);
+  }
+
+  onApply(observer: (changes: readonly Change[]) => void): void {
+    this.state.onApply(observer);
+  }
+}
