@@ -28,11 +28,17 @@ export interface Readable {
   readonly etag: string;
 }
 
+/** A representation that is being made, for a version of what its kind looks up in others. */
+interface Making {
+  readonly version: number;
+  readonly made: Promise<Representation>;
+}
+
 export class RepresentationCache {
   readonly #store: ReadableStore;
   readonly #kept: KeptTexts;
   /** What is being made, by id, of rows that have not changed since it was begun. */
-  readonly #running = perKind(() => new Map<number, Promise<Representation>>());
+  readonly #running = perKind(() => new Map<number, Making>());
 
   /** @param maxBytes that the entries take at most. */
   constructor(store: ReadableStore, maxBytes = MAX_BYTES) {
@@ -54,24 +60,25 @@ export class RepresentationCache {
    */
   prepare(kind: Kind, id: number): Promise<Representation> {
     const running = this.#running[kind.name];
-    let made = running.get(id);
-    if (made === undefined) {
-      made = this.#prepare(kind, id, () => running.get(id) === made);
-      running.set(id, made);
-    }
-    return made;
+    const version = this.#store.dependencyVersion(kind.name);
+    const known = running.get(id);
+    if (known?.version === version) return known.made;
+    const { promise, resolve } = Promise.withResolvers<Representation>();
+    const making: Making = { version, made: promise };
+    running.set(id, making);
+    resolve(this.#prepare(kind, id, making));
+    return promise;
   }
 
-  /** @param isCurrent whether the row has not changed since. */
-  async #prepare(kind: Kind, id: number, isCurrent: () => boolean): Promise<Representation> {
-    const version = this.#store.dependencyVersion(kind.name);
+  async #prepare(kind: Kind, id: number, making: Making): Promise<Representation> {
+    const running = this.#running[kind.name];
     try {
       const row = existingRow<KindName>(this.#store, kind.name, id);
       const made = await inSlices(representNow(kind, row, this.#store));
-      if (isCurrent()) this.#kept.add(kind, id, version, made);
+      if (running.get(id) === making) this.#kept.add(kind, id, making.version, made);
       return made;
     } finally {
-      if (isCurrent()) this.#running[kind.name].delete(id);
+      if (running.get(id) === making) running.delete(id);
     }
   }
 

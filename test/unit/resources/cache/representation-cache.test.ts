@@ -340,6 +340,14 @@ test('a representation of many records is made in steps, is that of the request,
   assert.equal(shown(await after), fresh(), 'that of the later request');
   assert.equal(shown(cache.get(KINDS.skus, 1)), fresh(), 'of the row as it is');
   await add(1);
+  const early = cache.prepare(KINDS.skus, 1);
+  await store.transact(changed('goods', 1));
+  const renamed = cache.prepare(KINDS.skus, 1);
+  assert.is.not(renamed, early, 'anew for who asks after its SPU was renamed');
+  assert.equal(shown(await renamed), fresh(), 'with the new name');
+  await early;
+  assert.equal(shown(cache.get(KINDS.skus, 1)), fresh(), 'whichever ends last');
+  await add(1);
   assert.is(cache.get(KINDS.skus, 1), null, 'of a row that has changed');
   const late = cache.prepare(KINDS.skus, 1);
   await add(1);
