@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { CatalogError } from '../../errors.ts';
 import type { RequestBody } from '../message.ts';
-import type { BodyBudget } from './body-budget.ts';
-import { GrowingBuffer } from './growing-buffer.ts';
+import type { BodyBudget } from './body-memory/body-budget.ts';
+import { GrowingBuffer } from './body-memory/growing-buffer.ts';
 
 /**
  * How much of a body that nobody reads is received and dropped. A client that still sends would not

@@ -5,12 +5,14 @@
  * `Connection: close`. Otherwise the rest of the body would be read as the next request.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LentBytes } from '../../resources/text/lent-bytes.ts';
 import { type HttpRequest, type HttpResponse, NO_BODY } from '../message.ts';
 import type { Application } from '../router.ts';
 import { type AccessListener, accessRecord } from './access-record.ts';
 import { clientAddress, peerAddress, TRUST_NOBODY, type Trust } from './client-address.ts';
 import type { ClientErrors } from './client-errors.ts';
 import type { Connections } from './connections.ts';
+import type { Departures } from './departures.ts';
 import { rejection } from './error-responses.ts';
 import type { Limits } from './limits.ts';
 import type { Pipeline, Turn } from './pipeline.ts';
@@ -29,6 +31,7 @@ export interface ServerContext {
   readonly limits: Limits;
   readonly bodies: BodySettings;
   readonly pipeline: Pipeline;
+  readonly departures: Departures;
   readonly connections: Connections;
   readonly clientErrors: ClientErrors;
 }
@@ -74,13 +77,36 @@ export function handleRequest(
 
 /** Carries a request out in its turn, and completes it. Awaits only what is not there yet. */
 async function serve(context: ServerContext, exchange: Exchange, turn: Turn): Promise<void> {
-  const { pipeline, listener, onError } = context;
-  const { incoming, outgoing, connection, body, started } = exchange;
   try {
-    if (!canBegin(context, exchange)) return;
+    if (!canBegin(context, exchange)) return abandon(context, exchange);
     const request = toHttpRequest(context, exchange);
     const responding = respond(context, exchange, request, turn);
     const response = responding instanceof Promise ? await responding : responding;
+    const depart = () => void complete(context, exchange, request, response);
+    if (response.body instanceof LentBytes) context.departures.add(depart);
+    else depart();
+  } catch (error) {
+    context.onError(error);
+    exchange.incoming.destroy();
+    abandon(context, exchange);
+  }
+}
+
+function abandon({ pipeline }: ServerContext, { body, connection }: Exchange): void {
+  body?.release();
+  pipeline.complete(connection);
+}
+
+/** Sends the response, and waits until the client has taken it. Never rejects. */
+async function complete(
+  context: ServerContext,
+  exchange: Exchange,
+  request: HttpRequest,
+  response: HttpResponse,
+): Promise<void> {
+  const { pipeline, listener, onError } = context;
+  const { incoming, outgoing, connection, body, started } = exchange;
+  try {
     const finishing = body === null || body.finish();
     const received = finishing instanceof Promise ? await finishing : finishing;
     body?.release();
@@ -100,8 +126,7 @@ async function serve(context: ServerContext, exchange: Exchange, turn: Turn): Pr
     onError(error);
     incoming.destroy();
   } finally {
-    body?.release();
-    pipeline.complete(connection);
+    abandon(context, exchange);
   }
 }
 

@@ -5,13 +5,14 @@ import { CatalogError, messageOf } from '../../errors.ts';
 import type { HttpResponse } from '../message.ts';
 import type { Application } from '../router.ts';
 import { type AccessListener, errorRecord } from './access-record.ts';
-import { BodyBudget } from './body-budget.ts';
+import { BodyBudget } from './body-memory/body-budget.ts';
 import { peerAddress, type Trust, TRUST_NOBODY } from './client-address.ts';
 import { ClientErrors, type OnErrorResponse } from './client-errors.ts';
 import { Connections } from './connections.ts';
 import { rejection } from './error-responses.ts';
 import { LIMITS, type Limits } from './limits.ts';
 import { Pipeline } from './pipeline.ts';
+import { Departures } from './departures.ts';
 import { handleRequest, type ServerContext } from './request-handler.ts';
 
 /** Milliseconds between two checks for connections that are too slow. */
@@ -110,6 +111,7 @@ function createContext(options: ServerOptions): FullContext {
       onTimeout: (connection) => clientErrors.timeOut(connection),
     },
     pipeline,
+    departures: new Departures(),
     connections: new Connections(limits, trusts, isMemoryScarce),
     clientErrors,
     onErrorResponse,

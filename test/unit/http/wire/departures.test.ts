@@ -1,0 +1,61 @@
+/** Lists of one turn of the event loop leave together, in order, and without waiting long. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Departures } from '../../../../src/http/wire/departures.ts';
+
+test('what comes in one turn leaves at its end, in order', async () => {
+  const departures = new Departures(() => 0);
+  const left: number[] = [];
+  for (const number of [1, 2, 3]) departures.add(() => left.push(number));
+  await Promise.resolve();
+  assert.equal(left, []);
+  await nextTurn();
+  assert.equal(left, [1, 2, 3]);
+  departures.add(() => left.push(4));
+  await nextTurn();
+  assert.equal(left, [1, 2, 3, 4]);
+});
+
+test('at most eight wait for each other', async () => {
+  const departures = new Departures(() => 0);
+  let left = 0;
+  for (let count = 1; count <= 20; count += 1) {
+    departures.add(() => (left += 1));
+    assert.is(left, count - (count % 8));
+  }
+  await nextTurn();
+  assert.is(left, 20);
+});
+
+test('none waits for more than a millisecond of what is made after it', async () => {
+  let now = 100;
+  const departures = new Departures(() => now);
+  const left: number[] = [];
+  departures.add(() => left.push(1));
+  now += 0.9;
+  departures.add(() => left.push(2));
+  assert.equal(left, []);
+  now += 0.2;
+  departures.add(() => left.push(3));
+  assert.equal(left, [1, 2, 3]);
+  departures.add(() => left.push(4));
+  assert.equal(left, [1, 2, 3], 'the time begins anew');
+  await nextTurn();
+  assert.equal(left, [1, 2, 3, 4]);
+});
+
+test('what is added while others leave waits for its own turn', async () => {
+  const departures = new Departures(() => 0);
+  const left: string[] = [];
+  departures.add(() => {
+    left.push('first');
+    departures.add(() => left.push('second'));
+  });
+  await nextTurn();
+  assert.equal(left, ['first']);
+  await nextTurn();
+  assert.equal(left, ['first', 'second']);
+});
+
+test.run();
