@@ -6,7 +6,7 @@
  * the load is the same, so the difference is what the checkpoint costs.
  */
 import { spawn } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { latencyLine, latencyTitle, probe } from './latency.ts';
 import type { Sample } from './probe.ts';
@@ -33,34 +33,33 @@ const now = () => performance.timeOrigin + performance.now();
 
 interface Span {
   readonly from: number;
-  to: number;
+  readonly to: number;
 }
 
-/** Tells when checkpoints ran: from a base's temporary file to the last covered change set. */
+/** Tells when checkpoints ran: from a base's temporary file until the base is another file. */
 class Checkpoints {
   readonly spans: Span[] = [];
   readonly #data: string;
-  /** The newest change set when the one under way began; null while none is. */
-  #covers: string | null = null;
+  #base: number;
+  /** When a temporary file appeared, which may be that of another file; null while there is none. */
+  #from: number | null = null;
 
   constructor(data: string) {
     this.#data = data;
+    this.#base = this.#baseInode();
   }
 
   look(): void {
-    const writing = readdirSync(this.#data).some((name) => name.endsWith('.tmp'));
-    if (this.#covers === null && !writing) return;
-    const changes = readdirSync(join(this.#data, 'changes')).filter(
-      (name) => !name.startsWith('.'),
-    );
-    changes.sort();
-    if (this.#covers === null) {
-      this.#covers = changes.at(-2) ?? '';
-      this.spans.push({ from: now() - LOOK_EVERY, to: Number.POSITIVE_INFINITY });
-    } else if (!writing && (changes[0] ?? '') > this.#covers) {
-      this.#covers = null;
-      (this.spans.at(-1) as Span).to = now();
-    }
+    const isWriting = readdirSync(this.#data).some((name) => name.endsWith('.tmp'));
+    const base = this.#baseInode();
+    if (base !== this.#base && this.#from !== null)
+      this.spans.push({ from: this.#from, to: now() });
+    this.#base = base;
+    this.#from = isWriting ? (this.#from ?? now() - LOOK_EVERY) : null;
+  }
+
+  #baseInode(): number {
+    return statSync(join(this.#data, 'catalog.json')).ino;
   }
 }
 

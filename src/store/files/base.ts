@@ -39,11 +39,14 @@ export function* baseSlices(
   let rest = '';
   for (const text of baseTexts(snapshot, members)) {
     rest += text;
-    while (rest.length >= SLICE_LENGTH) {
+    while (rest.length >= 2 * SLICE_LENGTH) {
       const end = endOfSlice(rest, 0);
       yield encode(rest.slice(0, end));
       rest = rest.slice(end);
     }
+    if (rest.length < SLICE_LENGTH) continue;
+    yield encode(rest);
+    rest = '';
   }
   yield encode(rest);
   yield Buffer.from(checksumMember(hash.digest('hex')));
@@ -58,12 +61,33 @@ function endOfSlice(text: string, start: number): number {
   return /^[\uD800-\uDBFF]$/.test(text.charAt(end - 1)) ? end + 1 : end;
 }
 
-/** The JSON text of a row; that of a row with a long text in pieces. */
-function* rowTexts(row: Row): Generator<string> {
-  if (!Object.values(row).some(isLong)) {
-    yield JSON.stringify(row);
-    return;
+/** Rows as JSON, one a line: several in one text, and a row with a long text in pieces. */
+function* tableTexts(rows: Iterable<Row>): Generator<string> {
+  let text = '';
+  let separator = '\n';
+  for (const row of rows) {
+    if (hasLongText(row)) {
+      yield text + separator;
+      yield* longRow(row);
+      text = '';
+    } else {
+      text += separator + JSON.stringify(row);
+      if (text.length >= SLICE_LENGTH) {
+        yield text;
+        text = '';
+      }
+    }
+    separator = ',\n';
   }
+  yield text;
+}
+
+function hasLongText(row: Row): boolean {
+  for (const name in row) if (isLong(row[name])) return true;
+  return false;
+}
+
+function* longRow(row: Row): Generator<string> {
   let separator = '{';
   for (const [name, value] of Object.entries(row)) {
     yield `${separator}${JSON.stringify(name)}:`;
@@ -95,12 +119,7 @@ function* baseTexts(snapshot: Snapshot, members: BackupMembers): Generator<strin
   yield `${JSON.stringify(head).slice(0, -1)},"tables":{`;
   for (const [index, { name }] of ALL_KINDS.entries()) {
     yield `${index === 0 ? '' : ','}\n"${name}":[`;
-    let separator = '';
-    for (const row of snapshot.rows[name]) {
-      yield `${separator}\n`;
-      yield* rowTexts(row);
-      separator = ',';
-    }
+    yield* tableTexts(snapshot.rows[name]);
     yield ']';
   }
   yield '\n}';
