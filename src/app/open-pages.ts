@@ -44,14 +44,16 @@ export function openPages(
   { pageMaker }: PageSeams,
 ): Pages {
   const list = new PageList(settings.publicUrl !== null);
-  const gatherer = new Gatherer(store, list.hasSitemap);
   const thread = new PageThread({ dataDirectory: data, settings });
   const maker = pageMaker ?? thread;
-  const batches = new PageBatches(gatherer, maker, turn);
+  const batchesOf = (keepsRows: boolean) =>
+    new PageBatches(new Gatherer(store, list.hasSitemap, keepsRows), maker, turn);
+  const batches = batchesOf(true);
   const queue = new PageQueue({
     store,
     list,
     batches,
+    buildBatches: batchesOf(false),
     maker,
     lock: new PagesLock(new FileLock(pagesLockPath(data))),
     delay: pageDelay,

@@ -45,7 +45,7 @@ export function add(
   fields: Readonly<Record<string, Scalar>>,
 ): number {
   const id = transaction.nextId(kind);
-  transaction.put(kind, { ...fields, id });
+  transaction.put(kind, { id, ...fields });
   return id;
 }
 

@@ -2,6 +2,7 @@
 import { grouped, type PageFacts } from '../shop/facts.ts';
 import type { Gatherer } from '../shop/gather.ts';
 import type { PageName } from '../shop/names.ts';
+import { failureOf } from '../writer/page-failure.ts';
 import type { PageMaker, PageResult } from '../writer/page-writer.ts';
 
 /** Milliseconds of work between two turns of the event loop. */
@@ -51,6 +52,16 @@ export class PageBatches {
     }
     if (facts.length > 0) results.push(...(await this.#maker.make(grouped(facts), always)));
     return results;
+  }
+
+  /** As {@link PageBatches.make}; if the thread dies, all of these pages have failed. */
+  async attempt(names: readonly PageName[], always: boolean): Promise<PageResult[]> {
+    try {
+      return await this.make(names, always);
+    } catch (error) {
+      const failure = failureOf(error);
+      return names.map(() => failure);
+    }
   }
 
   /** The facts of one page. @param known see {@link Gatherer.facts}. */

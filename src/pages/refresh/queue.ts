@@ -19,7 +19,7 @@ import type { Store } from '../../store/store.ts';
 import type { PageName } from '../shop/names.ts';
 import type { PageList } from '../shop/page-list.ts';
 import type { PageMaker, PageResult, StateMark } from '../writer/page-writer.ts';
-import { failureOf, type PageFailure } from '../writer/page-failure.ts';
+import type { PageFailure } from '../writer/page-failure.ts';
 import { type PageBatches, SLICE_MS } from './batches.ts';
 import { Build, type BuildScope, FOLDER, isOutcome } from './builds.ts';
 import { PageNaming } from './naming.ts';
@@ -44,7 +44,10 @@ const SAVE_SHARE = 0.1;
 export interface QueueOptions {
   readonly store: Store;
   readonly list: PageList;
+  /** Gathers the pages of changes. */
   readonly batches: PageBatches;
+  /** Gathers all pages: it keeps nothing of what it reads. */
+  readonly buildBatches: PageBatches;
   readonly maker: PageMaker;
   readonly lock: PagesLock;
   /** Milliseconds for which changes are collected while commits keep coming. */
@@ -228,7 +231,7 @@ export class PageQueue {
   }
 
   async #make(names: readonly PageName[]): Promise<void> {
-    const results = await this.#results(names, false);
+    const results = await this.#options.batches.attempt(names, false);
     names.forEach((name, index) => this.#conclude(name, results[index]));
   }
 
@@ -247,21 +250,11 @@ export class PageQueue {
       return true;
     }
     return this.#locked(names.length, async () => {
-      const results = await this.#results(names, !build.scope.stale);
+      const results = await this.#options.buildBatches.attempt(names, !build.scope.stale);
       const failed = names.filter((name, index) => !build.add(name, results[index] ?? 'unchanged'));
       // Such a page may be older than the store: it is tried again and reported as any other.
       if (failed.length > 0) await this.#make(failed);
     });
-  }
-
-  /** If the thread dies, all pages of the batch have failed. */
-  async #results(names: readonly PageName[], always: boolean): Promise<PageResult[]> {
-    try {
-      return await this.#options.batches.make(names, always);
-    } catch (error) {
-      const failure = failureOf(error);
-      return names.map(() => failure);
-    }
   }
 
   /** @returns false if the lock could not be taken in time. */

@@ -34,7 +34,8 @@ export async function rebuildPages(
     const maker = open();
     await maker.sweep();
     const build = new Build(scope, list, catalog, maker);
-    const batches = new PageBatches(new Gatherer(catalog, list.hasSitemap), maker, async () => {});
+    const gatherer = new Gatherer(catalog, list.hasSitemap, false);
+    const batches = new PageBatches(gatherer, maker, async () => {});
     onProgress(0, build.total);
     for (;;) {
       const names = await build.take(BATCH_SIZE);

@@ -3,5 +3,15 @@ import type { ReadableStore } from '../../store/readable-store.ts';
 
 export type Catalog = Pick<
   ReadableStore,
-  'get' | 'matching' | 'select' | 'rank' | 'ids' | 'count' | 'lastId' | 'sequence' | 'digest'
+  | 'get'
+  | 'peek'
+  | 'has'
+  | 'matching'
+  | 'selectIds'
+  | 'rank'
+  | 'ids'
+  | 'count'
+  | 'lastId'
+  | 'sequence'
+  | 'digest'
 >;

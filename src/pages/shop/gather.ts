@@ -7,7 +7,7 @@
  * names the page again.
  */
 import type { KindName, Scalar } from '../../model/kind.ts';
-import type { RowOf } from '../../model/rows.ts';
+import { existingRow, type RowOf, type RowSource } from '../../model/rows.ts';
 import type { Catalog } from './catalog.ts';
 import type { Specification, Variant } from './choices.ts';
 import type { Brand, Item, Named, PageFacts, Spu } from './facts.ts';
@@ -27,6 +27,9 @@ const MAX_SPECIFICATIONS = 100;
 /** Categories that the entry of a category names of those below it. */
 const MAX_CHILD_NAMES = 8;
 
+/** The kinds that have most of the rows. */
+const NUMEROUS: ReadonlySet<KindName> = new Set<KindName>(['skus', 'sku_specs']);
+
 /** Work that is done step by step. */
 export type Steps<T> = Generator<void, T>;
 
@@ -41,11 +44,18 @@ export function allSteps<T>(steps: Steps<T>): T {
 export class Gatherer {
   readonly #catalog: Catalog;
   readonly #hasSitemap: boolean;
+  readonly #numerous: RowSource;
 
-  /** @param hasSitemap whether the shop has a public address. */
-  constructor(catalog: Catalog, hasSitemap: boolean) {
+  /**
+   * @param hasSitemap whether the shop has a public address.
+   * @param keepsRows whether SKUs and their records that are text in memory become objects when
+   *   they are read. Who gathers all pages does not want that: it would leave an object for every
+   *   row, and the garbage collector visits them all while everybody waits.
+   */
+  constructor(catalog: Catalog, hasSitemap: boolean, keepsRows = true) {
     this.#catalog = catalog;
     this.#hasSitemap = hasSitemap;
+    this.#numerous = keepsRows ? catalog : { get: (kind, id) => catalog.peek(kind, id) };
   }
 
   /**
@@ -76,7 +86,7 @@ export class Gatherer {
   }
 
   *#sku(name: PageName, id: number, known: Map<number, string>): Steps<PageFacts> {
-    const row = this.#catalog.get('skus', id);
+    const row = this.#numerous.get('skus', id);
     if (row === undefined) return { name, shared: null, own: null };
     const { cost_price: _, ...sku } = row;
     const path = this.#path(row.category_id);
@@ -226,7 +236,9 @@ export class Gatherer {
     order: 'asc' | 'desc' = 'asc',
   ): readonly RowOf<K>[] {
     const filters = [[attribute, value]] as const;
-    return this.#catalog.select(kind, { filters, sortby: 'id', order, offset, limit }).rows;
+    const selection = { filters, sortby: 'id', order, offset, limit };
+    const source = NUMEROUS.has(kind) ? this.#numerous : this.#catalog;
+    return this.#catalog.selectIds(kind, selection).ids.map((id) => existingRow(source, kind, id));
   }
 }
 

@@ -4,10 +4,10 @@ import type { KindName, Row, Scalar } from '../../model/kind.ts';
 import type { RowOf } from '../../model/rows.ts';
 import type { Catalog } from './catalog.ts';
 
-type Selection = Parameters<Catalog['select']>[1];
+type Selection = Parameters<Catalog['selectIds']>[1];
 
 /**
- * Rows with changes over them: `get`, and `select` by ascending or descending id, which is how
+ * Rows with changes over them: `get`, and `selectIds` by ascending or descending id, which is how
  * pages read lists. All else is that of the catalog. A selection costs as much more as there are
  * changes.
  */
@@ -38,29 +38,36 @@ export class OverlaidCatalog implements Catalog {
     return (changed ?? undefined) as RowOf<K> | undefined;
   }
 
+  peek<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
+    return this.get(kind, id);
+  }
+
+  has(kind: KindName, id: number): boolean {
+    return this.get(kind, id) !== undefined;
+  }
+
   /** @throws Error if the selection is not sorted by id. */
-  select<K extends KindName>(
-    kind: K,
-    selection: Selection,
-  ): { readonly rows: readonly RowOf<K>[]; readonly total: number } {
+  selectIds(kind: KindName, selection: Selection): ReturnType<Catalog['selectIds']> {
     const changed = this.#changed.get(kind);
-    if (changed === undefined) return this.#catalog.select(kind, selection);
+    if (changed === undefined) return this.#catalog.selectIds(kind, selection);
     const { filters, sortby, order, offset, limit } = selection;
     if (sortby !== 'id') throw new Error('changes are laid over lists by id alone');
     const reach = { ...selection, offset: 0, limit: offset + limit + changed.size };
-    const page = this.#catalog.select(kind, reach);
-    const stayed = page.rows.filter(({ id }) => !changed.has(id));
+    const page = this.#catalog.selectIds(kind, reach);
+    const stayed = page.ids.filter((id) => !changed.has(id));
     const isSelected = (row: Row) => filters.every(([name, value]) => row[name] === value);
-    const added = [...changed.values()].filter((row) => row !== null && isSelected(row));
+    const added = [...changed].flatMap(([id, row]) =>
+      row !== null && isSelected(row) ? [id] : [],
+    );
     const sign = order === 'asc' ? 1 : -1;
-    const rows = [...stayed, ...(added as RowOf<K>[])].sort((a, b) => sign * (a.id - b.id));
+    const ids = [...stayed, ...added].sort((a, b) => sign * (a - b));
     // Counted by their rows: some may be beyond the page.
     const replaced = [...changed.keys()].filter((id) => {
       const row = this.#catalog.get(kind, id);
       return row !== undefined && isSelected(row);
     });
     const total = page.total - replaced.length + added.length;
-    return { rows: rows.slice(offset, offset + limit), total };
+    return { ids: ids.slice(offset, offset + limit), total };
   }
 
   matching(kind: KindName, attribute: string, value: Scalar): Iterable<number> {

@@ -55,14 +55,14 @@ export class PageList {
       case 'style':
         return true;
       case 'sku':
-        return catalog.get('skus', page.id) !== undefined;
+        return catalog.has('skus', page.id);
       case 'spu': {
         const skus = countOf(catalog, 'skus', 'goods_id', page.id);
-        return catalog.get('goods', page.id) !== undefined && page.part <= partsOf(skus);
+        return catalog.has('goods', page.id) && page.part <= partsOf(skus);
       }
       case 'category': {
         const entries = entriesOf(catalog, page.id);
-        return catalog.get('categories', page.id) !== undefined && page.part <= partsOf(entries);
+        return catalog.has('categories', page.id) && page.part <= partsOf(entries);
       }
       case 'front':
         return page.part <= partsOf(countOf(catalog, 'categories', 'parent_id', null));

@@ -47,6 +47,6 @@ function isWithFront(of: ShownKind, part: number): boolean {
 function* idsOf(catalog: Catalog, of: ShownKind, part: number): Generator<number> {
   const last = Math.min(part * SITEMAP_PART, catalog.lastId(of));
   for (let id = (part - 1) * SITEMAP_PART + 1; id <= last; id += 1) {
-    if (catalog.get(of, id) !== undefined) yield id;
+    if (catalog.has(of, id)) yield id;
   }
 }

@@ -1,8 +1,12 @@
-/** src/pages/shop/gather.ts: what pages of one SPU have in common is read once. */
+/** src/pages/shop/gather.ts: what pages of one SPU have in common is read once, and what stays in memory. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Catalog } from '../../../../src/pages/shop/catalog.ts';
 import { allSteps, Gatherer } from '../../../../src/pages/shop/gather.ts';
+import { PageList } from '../../../../src/pages/shop/page-list.ts';
+import { baseSlices } from '../../../../src/store/files/base.ts';
+import { decodeBase } from '../../../../src/store/files/base/base-reader.ts';
+import type { State } from '../../../../src/store/state.ts';
 import { add, change, MemoryStore } from '../../../support/memory-store.ts';
 import { addChain, addSku, addSpu } from '../../../support/shop.ts';
 
@@ -21,13 +25,13 @@ function counted(): { store: MemoryStore; catalog: Catalog; reads: () => number 
   let reads = 0;
   const catalog = new Proxy<Catalog>(store, {
     get(target, member) {
-      if (member !== 'select') {
+      if (member !== 'selectIds') {
         const value: unknown = Reflect.get(target, member, target);
         return typeof value === 'function' ? value.bind(target) : value;
       }
-      return (...[kind, selection]: Parameters<Catalog['select']>) => {
+      return (...[kind, selection]: Parameters<Catalog['selectIds']>) => {
         if (kind === 'skus') reads += 1;
-        return target.select(kind, selection);
+        return target.selectIds(kind, selection);
       };
     },
   });
@@ -57,6 +61,42 @@ test('a page by itself shows the choices as they are now', () => {
     },
   ]);
   assert.not.match(allSteps(gatherer.facts('skus/1.html')).shared ?? '', '"launched":true');
+});
+
+/** The state of a store that was opened, with its rows as text. */
+function openedShop(): State {
+  class Source extends MemoryStore {
+    readonly base = () => Buffer.concat([...baseSlices(this.state.snapshot())]);
+  }
+  const source = new Source();
+  source.commit([
+    (transaction) => {
+      const brand = add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
+      const spu = addSpu(transaction, 'Table', brand, addChain(transaction, 'Wood'));
+      const spec = add(transaction, 'specs', { name: 'Colour', goods_id: spu });
+      const option = add(transaction, 'options', { spec_id: spec, value: 'Brown' });
+      for (let number = 1; number <= SKUS; number += 1) {
+        const sku = addSku(transaction, `SKU ${number}`, spu, 3);
+        add(transaction, 'sku_specs', { sku_id: sku, spec_id: spec, option_id: option });
+      }
+    },
+  ]);
+  return decodeBase('base', source.base()).state;
+}
+
+test('who gathers all pages leaves SKUs and their records as text; otherwise they are kept', () => {
+  for (const keepsRows of [false, true]) {
+    const state = openedShop();
+    const gatherer = new Gatherer(state, true, keepsRows);
+    const facts = [...new PageList(true).all(state)].map((name) => allSteps(gatherer.facts(name)));
+    assert.ok(
+      facts.some(({ own }) => own?.includes('Brown')),
+      'the records were read',
+    );
+    for (const kind of ['skus', 'sku_specs'] as const) {
+      assert.is(state.peek(kind, 1) === state.peek(kind, 1), keepsRows, kind);
+    }
+  }
 });
 
 test.run();
