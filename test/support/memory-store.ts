@@ -3,6 +3,8 @@ import { CatalogError } from '../../src/errors.ts';
 import type { Change } from '../../src/model/change.ts';
 import type { KindName, Scalar } from '../../src/model/kind.ts';
 import { Draft, type Transaction } from '../../src/store/writer/draft.ts';
+import { baseSlices } from '../../src/store/files/base.ts';
+import { decodeBase } from '../../src/store/files/base/base-reader.ts';
 import { encodeChangeSet } from '../../src/store/files/change-set.ts';
 import { State } from '../../src/store/state.ts';
 import { StoreReader } from '../../src/store/store-reader.ts';
@@ -35,6 +37,11 @@ export class MemoryStore extends StoreReader {
       }
     }
     return settle(this.state, draft);
+  }
+
+  /** The state as a start reads it: its rows are text. */
+  opened(): State {
+    return decodeBase('base', Buffer.concat([...baseSlices(this.state.snapshot())])).state;
   }
 }
 

@@ -228,6 +228,19 @@ export function addSku(
   return add(transaction, 'skus', { name, ...references, ...SKU_FIELDS });
 }
 
+/** One SPU and its SKUs, each with a record of its only specification. */
+export function addShop(transaction: Transaction, skus: number): void {
+  const brand = add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
+  const chain = addChain(transaction, 'Wood');
+  const spu = addSpu(transaction, 'Table', brand, chain);
+  const spec = add(transaction, 'specs', { name: 'Colour', goods_id: spu });
+  const option = add(transaction, 'options', { spec_id: spec, value: 'Brown' });
+  for (let number = 1; number <= skus; number += 1) {
+    const sku = addSku(transaction, `SKU ${number}`, spu, chain[2]);
+    add(transaction, 'sku_specs', { sku_id: sku, spec_id: spec, option_id: option });
+  }
+}
+
 /** The files of a folder of pages by their paths in it, without what is half-written. */
 export function folderOf(data: string): Map<PageName, string> {
   const folder = join(data, 'pages');

@@ -2,6 +2,8 @@
 import { stringify } from 'csv-stringify/sync';
 import type { Kind, Row } from '../../model/kind.ts';
 import type { Money } from '../../model/money.ts';
+import { ownersOf } from '../../model/relations.ts';
+import type { FrozenView } from '../../store/memory/frozen-view.ts';
 import type { Selection } from '../../store/memory/selection.ts';
 import type { ReadableStore } from '../../store/readable-store.ts';
 import type { View } from '../../store/view.ts';
@@ -63,11 +65,22 @@ export class Exports {
     const view = this.#store.freeze();
     try {
       const rows = this.#store.scan(kind.name, selection);
-      yield* inPieces(WRITERS[format](kind, rows, view, this.#money));
+      yield* inPieces(WRITERS[format](kind, rows, readingOnce(view), this.#money));
     } finally {
       view.close();
     }
   }
+}
+
+/**
+ * A view that keeps no row that belongs to another one as an object: an export reads each of them
+ * once. What many rows refer to is kept.
+ */
+function readingOnce(view: FrozenView): View {
+  return {
+    get: (kind, id) => (ownersOf(kind).length > 0 ? view.peek(kind, id) : view.get(kind, id)),
+    matching: (kind, attribute, value) => view.matching(kind, attribute, value),
+  };
 }
 
 /** @param rows null for a row that is passed over: for it the text is empty. */

@@ -52,6 +52,11 @@ export class FrozenView implements View {
     return lookupIn((name, key) => this.#rows[name].get(key))(kind, id);
   }
 
+  /** The row for one who forgets it at once: what is text stays text. */
+  peek<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
+    return lookupIn((name, key) => this.#rows[name].peek(key))(kind, id);
+  }
+
   /** The last id of a kind that had been assigned. */
   lastId(kind: KindName): number {
     return this.#lastIds[kind];
@@ -76,7 +81,7 @@ export class FrozenView implements View {
 
   /** Ascending. */
   matching(kind: KindName, attribute: string, value: Scalar): readonly number[] {
-    const had = (id: number) => this.#rows[kind].get(id)?.[attribute] === value;
+    const had = (id: number) => this.#rows[kind].peek(id)?.[attribute] === value;
     const stayed = [...this.#live.matching(kind, attribute, value)].filter(had);
     const changed = this.#changed.matching(kind, attribute, value).filter(had);
     const replaced = (this.#replaced.get(`${kind} ${attribute}`) ?? []).flatMap((lists) =>

@@ -36,6 +36,8 @@ export interface RowSnapshot extends Iterable<Row>, Columns {
   /** How many rows there are. */
   readonly size: number;
   get(id: Scalar): Row | undefined;
+  /** See {@link ChunkRows.peek}. */
+  peek(id: Scalar): Row | undefined;
   /** Every id, ascending. */
   ids(): number[];
 }
@@ -144,12 +146,11 @@ export class RowTable implements Columns {
   /** @returns the rows as they are now, by ascending id; later changes do not show in it. */
   snapshot(): RowSnapshot {
     const shared = new Map(this.#share().map(({ number, rows }) => [number, rows]));
+    const chunkOf = (id: number) => shared.get(Math.floor(id / CHUNK_SIZE));
     return {
       size: this.#size,
-      get: (id) =>
-        typeof id === 'number'
-          ? shared.get(Math.floor(id / CHUNK_SIZE))?.get(id % CHUNK_SIZE)
-          : undefined,
+      get: (id) => (typeof id === 'number' ? chunkOf(id)?.get(id % CHUNK_SIZE) : undefined),
+      peek: (id) => (typeof id === 'number' ? chunkOf(id)?.peek(id % CHUNK_SIZE) : undefined),
       ids: () => [...shared.values()].flatMap((rows) => rows.ids()),
       columns: (attribute) => columnsOf(shared.values(), attribute),
       [Symbol.iterator]: () => rowsOf(shared.values()),

@@ -4,11 +4,8 @@ import * as assert from 'uvu/assert';
 import type { Catalog } from '../../../../src/pages/shop/catalog.ts';
 import { allSteps, Gatherer } from '../../../../src/pages/shop/gather.ts';
 import { PageList } from '../../../../src/pages/shop/page-list.ts';
-import { baseSlices } from '../../../../src/store/files/base.ts';
-import { decodeBase } from '../../../../src/store/files/base/base-reader.ts';
-import type { State } from '../../../../src/store/state.ts';
 import { add, change, MemoryStore } from '../../../support/memory-store.ts';
-import { addChain, addSku, addSpu } from '../../../support/shop.ts';
+import { addChain, addShop, addSku, addSpu } from '../../../support/shop.ts';
 
 const SKUS = 5;
 
@@ -63,30 +60,11 @@ test('a page by itself shows the choices as they are now', () => {
   assert.not.match(allSteps(gatherer.facts('skus/1.html')).shared ?? '', '"launched":true');
 });
 
-/** The state of a store that was opened, with its rows as text. */
-function openedShop(): State {
-  class Source extends MemoryStore {
-    readonly base = () => Buffer.concat([...baseSlices(this.state.snapshot())]);
-  }
-  const source = new Source();
-  source.commit([
-    (transaction) => {
-      const brand = add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
-      const spu = addSpu(transaction, 'Table', brand, addChain(transaction, 'Wood'));
-      const spec = add(transaction, 'specs', { name: 'Colour', goods_id: spu });
-      const option = add(transaction, 'options', { spec_id: spec, value: 'Brown' });
-      for (let number = 1; number <= SKUS; number += 1) {
-        const sku = addSku(transaction, `SKU ${number}`, spu, 3);
-        add(transaction, 'sku_specs', { sku_id: sku, spec_id: spec, option_id: option });
-      }
-    },
-  ]);
-  return decodeBase('base', source.base()).state;
-}
-
 test('who gathers all pages leaves SKUs and their records as text; otherwise they are kept', () => {
   for (const keepsRows of [false, true]) {
-    const state = openedShop();
+    const store = new MemoryStore();
+    store.commit([(transaction) => addShop(transaction, SKUS)]);
+    const state = store.opened();
     const gatherer = new Gatherer(state, true, keepsRows);
     const facts = [...new PageList(true).all(state)].map((name) => allSteps(gatherer.facts(name)));
     assert.ok(

@@ -1,0 +1,38 @@
+/** src/resources/transfer/exports.ts: what an export leaves in memory. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Money } from '../../../../src/model/money.ts';
+import { KINDS } from '../../../../src/model/kinds.ts';
+import { Exports } from '../../../../src/resources/transfer/exports.ts';
+import { MemoryStore } from '../../../support/memory-store.ts';
+import { addShop } from '../../../support/shop.ts';
+
+const SKUS = 5;
+
+const EVERYTHING = { filters: [], sortby: 'id', order: 'asc', offset: 0, limit: Infinity } as const;
+
+for (const format of ['csv', 'ndjson', 'json'] as const) {
+  test(`an export as ${format} of rows that are text is that of rows that are objects, and leaves no objects`, async () => {
+    const store = new MemoryStore();
+    store.commit([(transaction) => addShop(transaction, SKUS)]);
+    const state = store.opened();
+    const texts: string[] = [];
+    for (const source of [store, state]) {
+      const { text } = await new Exports(source, new Money('USD')).open(
+        KINDS.skus,
+        format,
+        EVERYTHING,
+      );
+      let whole = '';
+      for await (const piece of text) whole += piece;
+      texts.push(whole);
+    }
+    assert.match(texts[0] ?? '', `SKU ${SKUS}`);
+    assert.is(texts[1], texts[0]);
+    for (const kind of ['skus', 'sku_specs'] as const) {
+      assert.is.not(state.peek(kind, 1), state.peek(kind, 1), kind);
+    }
+  });
+}
+
+test.run();
