@@ -44,6 +44,12 @@ function sendAnew(url: string, method: string, body?: string): Promise<Answer> {
   });
 }
 
+/** Whether a server has made every page that it knows of, which its summary tells. */
+async function hasMadePages(server: TestServer): Promise<boolean> {
+  const { json } = await send(server, 'GET', '/admin/summary/');
+  return (json as { pages: { waiting: number } }).pages.waiting === 0;
+}
+
 test('every reading operation answers as that of one process does', async () => {
   const one = await startServer({ demo: true });
   await one.stop();
@@ -51,6 +57,9 @@ test('every reading operation answers as that of one process does', async () => 
   cpSync(one.data, copy, { recursive: true });
   const alone = await startServer({ data: one.data });
   const shared = await startServer({ data: copy, args: WORKERS });
+  for (const server of [alone, shared]) {
+    await until('the pages are made', () => hasMadePages(server));
+  }
   const { json } = await send(alone, 'GET', '/openapi.json', { token: null });
   const paths = Object.entries(json.paths as Record<string, Record<string, unknown>>)
     .filter(([, operations]) => operations['get'] !== undefined)
