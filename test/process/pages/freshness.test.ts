@@ -14,6 +14,7 @@ import { send } from '../../support/client.ts';
 import { killServers, startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 import { faultsOf, folderOf } from '../../support/shop.ts';
+import { stopAtRest } from './rest.ts';
 
 const ARGS = ['--public-url', 'https://shop.example/pages'];
 
@@ -154,10 +155,7 @@ test('killed at random moments under writers, with pages damaged, a server makes
       await until('every page is as it should be', () => faultsOf(shop.data).length === 0);
     }
   }
-  const { status, stderr } = await server.stop();
-  assert.is(status, 0);
-  assert.is(stderr, '');
-  assert.equal(faultsOf(shop.data), []);
+  await stopAtRest(server, ARGS);
   assert.ok(behind > 0, 'no kill came while pages were behind');
 });
 
@@ -187,8 +185,7 @@ test('after concurrent writes a stop leaves no page unwritten', async () => {
     }),
   );
   for (const id of shop.skus.slice(0, 20)) await send(server, 'DELETE', `/admin/skus/${id}/`);
-  assert.is((await server.stop()).status, 0);
-  assert.equal(faultsOf(shop.data), []);
+  await stopAtRest(server, ARGS);
 });
 
 test.run();

@@ -22,6 +22,8 @@ import {
   startServer,
 } from '../../support/server.ts';
 import { faultsOf, folderOf, SETTINGS, wantedFolder } from '../../support/shop.ts';
+import { until } from '../../support/until.ts';
+import { stopAtRest } from './rest.ts';
 
 let ALL = 0;
 
@@ -218,6 +220,7 @@ test('settings of the server for pages apply to a rebuild that cron starts witho
   const data = await demoStore();
   const flags = ['--public-url', 'https://shop.example', '--currency', 'EUR', '--locale', 'de'];
   const own = await startServer({ data, args: [...flags, '--shop-name', 'Laden'] });
+  await until('the server has made its pages', () => faultsOf(data).length === 0);
   assert.is((await own.stop()).status, 0);
   assertCounts(await rebuild(data, '--stale'), { unchanged: ALL + 4 });
   const page = readFileSync(pageFile(data, 1), 'utf8');
@@ -345,10 +348,7 @@ test('beside a running server under concurrent writes no page is stale in the en
   }
   done.abort();
   await Promise.all([...writers, creator]);
-  const { status, stderr } = await server.stop();
-  assert.is(status, 0);
-  assert.is(stderr, '');
-  assert.equal(faultsOf(server.data), []);
+  await stopAtRest(server);
   assertCounts(await rebuild(server.data, '--stale'), { unchanged: folderOf(server.data).size });
 });
 
