@@ -43,6 +43,17 @@ function* linesOfInput(): Generator<string> {
   }
 }
 
+/**
+ * Writes a text to standard output, and returns once it and all before it have left. What a pipe
+ * does not take at once is kept by the process: it would wait for ever behind {@link linesOfInput},
+ * which blocks, and be lost at the end.
+ */
+export function say(text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
 async function runFiles(files: Iterable<string>): Promise<void> {
   uvu.UVU_DEFER = 1;
   uvu.UVU_INDEX = 0;
@@ -58,7 +69,7 @@ async function runFiles(files: Iterable<string>): Promise<void> {
     await import(pathToFileURL(file).href);
     await exec();
     const status = hasFailed() ? 1 : (process.exitCode ?? 0);
-    process.stdout.write(`\n${BOUNDARY}${status}\n`);
+    await say(`\n${BOUNDARY}${status}\n`);
   }
   if (count === 1) return;
   // What an earlier file has left open is no reason to wait for ever, but a late failure counts.

@@ -20,7 +20,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { BOUNDARY } from './batch.ts';
+import { BOUNDARY, say } from './batch.ts';
 
 const ROOT = join(import.meta.dir, '..');
 
@@ -239,7 +239,7 @@ async function main(): Promise<number> {
   const sum = (key: 'passed' | 'failed' | 'skipped') =>
     outcomes.reduce((total, outcome) => total + outcome[key], 0);
   const skipped = sum('skipped');
-  process.stdout.write(
+  await say(
     `\n${sum('passed')} passed, ${sum('failed')} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`,
   );
   return files.length === 0 || sum('failed') > 0 || sum('passed') === 0 ? 1 : 0;

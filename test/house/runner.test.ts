@@ -28,6 +28,7 @@ const FAULTY: Readonly<Record<string, string>> = {
   'late-throw': 'a rejection comes when the tests are over',
   'store-in-order': 'a store is not as its test says',
   'store-damaged': 'a store is damaged, and no test says so',
+  verbose: 'a test fails with more text than a pipe holds',
   empty: 'a file has no tests',
   'not-there': 'there is no such file',
 };
@@ -99,6 +100,13 @@ test('a faulty file takes nothing from those that share its process', () => {
       'skipping ok',
     ],
   );
+});
+
+test('a file that fails with more text than a pipe holds does not keep the next one waiting', () => {
+  const { status, stdout } = run('verbose', 'good');
+  assert.is(status, 1);
+  assert.match(stdout, /^FAIL \S*verbose\.ts: 0 passed, 1 failed/m);
+  assert.match(stdout, /\n1 passed, 1 failed\n$/);
 });
 
 test('a store is judged in every file, whichever of those that share a process was first', () => {

@@ -8,6 +8,7 @@ import { changeSetName } from '../../../src/store/files/files.ts';
 import { send, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { killServers, runCommand, startServer, type TestServer } from '../../support/server.ts';
+import { faultsOf } from '../../support/shop.ts';
 import { until } from '../../support/until.ts';
 
 test.after.each(killServers);
@@ -119,6 +120,9 @@ test('spec 15.10 to 15.13: an empty directory takes a base, keeps up, and passes
     headers: { 'Catalog-Min-Sequence': sequence },
   });
   assert.is(read.json.name, 'Renamed');
+  for (const { data } of [primary, replica]) {
+    await until('its pages are made', () => faultsOf(data).length === 0);
+  }
   await Promise.all([primary.stop(), replica.stop()]);
   assert.is(await backupOf(primary.data), await backupOf(replica.data));
   const pages = pagesOf(primary.data);
