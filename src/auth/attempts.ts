@@ -24,7 +24,9 @@ export class FailedAttempts {
   /** @param clock milliseconds; it never goes back. */
   constructor(limits: AttemptLimits = LIMITS, clock: { now(): number } = performance) {
     const options = {
-      max: MAX_KEYS,
+      // Not `max`, for which the cache would take all of its memory at once.
+      maxSize: MAX_KEYS,
+      sizeCalculation: () => 1,
       ttl: limits.window,
       noUpdateTTL: true,
       ttlResolution: 0,

@@ -6,17 +6,22 @@ const MAX_DIGITS = 24;
 export class Money {
   /** ISO 4217. */
   readonly currency: string;
-  /** Digits after the decimal point: 2 for most currencies, 0 for the yen (ISO 4217). */
-  readonly digits: number;
+  #digits: number | null = null;
 
-  /**
-   * @param currency ISO 4217.
-   * @throws RangeError if it is malformed.
-   */
+  /** @param currency ISO 4217. */
   constructor(currency: string) {
     this.currency = currency;
-    const format = new Intl.NumberFormat('en', { style: 'currency', currency });
-    this.digits = format.resolvedOptions().maximumFractionDigits ?? 0;
+  }
+
+  /**
+   * Digits after the decimal point: 2 for most currencies, 0 for the yen (ISO 4217).
+   *
+   * @throws RangeError if the currency is malformed.
+   */
+  get digits(): number {
+    // Asked for at first use: the first format of a process takes milliseconds of its start.
+    this.#digits ??= digitsOf(this.currency);
+    return this.#digits;
   }
 
   /**
@@ -39,4 +44,9 @@ export class Money {
     if (whole === '' || text.length > MAX_DIGITS || fraction.length > this.digits) return null;
     return Number(whole + fraction.padEnd(this.digits, '0'));
   }
+}
+
+function digitsOf(currency: string): number {
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency });
+  return format.resolvedOptions().maximumFractionDigits ?? 0;
 }
