@@ -42,10 +42,10 @@ export interface Disk {
   /** Names in a directory; empty if there is no directory. */
   list(path: string): string[];
   /**
-   * The bytes of a file in pieces; null if there is none. A piece is valid until the next one is
-   * taken. The file is open from the call until the last piece.
+   * The bytes of a file in pieces; null if there is none. The file is open from the call until the
+   * last piece.
    */
-  pieces(path: string): Iterable<Uint8Array> | null;
+  pieces(path: string, memory?: PieceMemory): Iterable<Buffer> | null;
   /** The length of a file in bytes; null if there is none. */
   size(path: string): number | null;
   /** The bytes of a file; null if there is none. */
@@ -53,6 +53,12 @@ export interface Disk {
   /** What tells a file from an earlier one of the same name; null if there is none. */
   stat(path: string): FileStat | null;
 }
+
+/**
+ * Whose memory the pieces of a file are: `shared` means that a piece is valid until the next one is
+ * taken, `own` that whoever takes it may keep it.
+ */
+export type PieceMemory = 'shared' | 'own';
 
 /** Two equal ones mean that the file was not written between them. */
 export interface FileStat {
@@ -101,9 +107,9 @@ export const machineDisk: Disk = {
     const opened = fs.fstatSync(fd);
     return there?.ino === opened.ino && there.dev === opened.dev;
   },
-  pieces(path) {
+  pieces(path, memory = 'shared') {
     const fd = absentAs(null, () => fs.openSync(path, 'r'));
-    return fd === null ? null : piecesOf(fd);
+    return fd === null ? null : piecesOf(fd, memory);
   },
   size: (path) => fs.statSync(path, { throwIfNoEntry: false })?.size ?? null,
   read: (path) => absentAs(null, () => fs.readFileSync(path)),
@@ -140,13 +146,21 @@ function absentAs<T>(absent: T, action: () => T): T {
 /** Bytes read at once. */
 const PIECE_BYTES = 1024 * 1024;
 
-function* piecesOf(fd: number): Generator<Uint8Array> {
+function* piecesOf(fd: number, memory: PieceMemory): Generator<Buffer> {
   try {
-    const buffer = Buffer.allocUnsafe(PIECE_BYTES);
+    let buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
     for (;;) {
       const length = fs.readSync(fd, buffer, 0, buffer.length, null);
       if (length === 0) return;
-      yield buffer.subarray(0, length);
+      if (memory === 'shared') {
+        yield buffer.subarray(0, length);
+      } else if (length === buffer.length) {
+        yield buffer;
+        buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
+      } else {
+        // A copy, so that a small file does not take the memory of a large one.
+        yield Buffer.from(buffer.subarray(0, length));
+      }
     }
   } finally {
     fs.closeSync(fd);

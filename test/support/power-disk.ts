@@ -410,9 +410,9 @@ export class PowerDisk implements Disk {
     return true;
   }
 
-  pieces(path: string): Iterable<Uint8Array> | null {
+  pieces(path: string): Iterable<Buffer> | null {
     const bytes = this.read(path);
-    return bytes === null ? null : [bytes];
+    return bytes === null ? null : [Buffer.from(bytes)];
   }
 
   size(path: string): number | null {

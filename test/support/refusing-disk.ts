@@ -5,7 +5,7 @@
  *     REFUSE=FILE bun test/support/refusing-disk.ts serve --data DIRECTORY
  */
 import fs, { renameSync, rmSync, writeFileSync } from 'node:fs';
-import { type Disk, type FileStat, machineDisk } from '../../src/disk/disk.ts';
+import { type Disk, type FileStat, machineDisk, type PieceMemory } from '../../src/disk/disk.ts';
 import { publishWith, turn } from './disk.ts';
 
 /** The steps of a disk, those of the durable write among them; `record` overwrites in place. */
@@ -164,9 +164,9 @@ export class RefusingDisk implements Disk {
     return machineDisk.leadsTo(path, fd);
   }
 
-  pieces(path: string): Iterable<Uint8Array> | null {
+  pieces(path: string, memory?: PieceMemory): Iterable<Buffer> | null {
     this.#judge('read', path);
-    return machineDisk.pieces(path);
+    return machineDisk.pieces(path, memory);
   }
 
   size(path: string): number | null {

@@ -32,13 +32,16 @@ interface Run {
 
 /** The chunk to which rows are being added. */
 interface Growing {
-  readonly number: number;
+  /** The id that the first place is for. */
+  readonly firstId: number;
   /** Where the text of a row begins, or the row if it is long, by its place in the chunk. */
   readonly places: (Row | number | undefined)[];
   /** How many rows there are, and how many of them are text. */
   rows: number;
   unread: number;
+  /** The last one is `run`. */
   readonly runs: Run[];
+  run: Run | null;
   /** Bytes of all runs but the last, each with what follows it. */
   length: number;
 }
@@ -65,18 +68,14 @@ export class TextTable {
    * @throws CatalogError `store_damaged` if a long text is not that of a row with the id.
    */
   add(id: number, bytes: Buffer, start: number, end: number): void {
-    const number = Math.floor(id / CHUNK_SIZE);
     let chunk = this.#chunk;
-    if (chunk?.number !== number) {
-      this.#endChunk();
-      chunk = { number, places: [], rows: 0, unread: 0, runs: [], length: 0 };
-      this.#chunk = chunk;
-    }
-    while (chunk.places.length < id % CHUNK_SIZE) chunk.places.push(undefined);
+    if (chunk === null || id >= chunk.firstId + CHUNK_SIZE) chunk = this.#beginChunk(id);
+    const { places, firstId } = chunk;
+    while (places.length < id - firstId) places.push(undefined);
     if (end - start > MAX_ROW_BYTES) {
-      chunk.places.push(this.#parser.row(bytes.toString('utf8', start, end), id));
+      places.push(this.#parser.row(bytes.toString('utf8', start, end), id));
     } else {
-      chunk.places.push(placeIn(chunk, bytes, start, end));
+      places.push(placeIn(chunk, bytes, start, end));
       chunk.unread += 1;
     }
     chunk.rows += 1;
@@ -89,27 +88,35 @@ export class TextTable {
     return RowTable.ofChunks(this.#chunks);
   }
 
+  #beginChunk(id: number): Growing {
+    this.#endChunk();
+    const firstId = id - (id % CHUNK_SIZE);
+    this.#chunk = { firstId, places: [], rows: 0, unread: 0, runs: [], run: null, length: 0 };
+    return this.#chunk;
+  }
+
   #endChunk(): void {
     if (this.#chunk === null) return;
-    const { number, places, rows: size, unread, runs } = this.#chunk;
+    const { firstId, places, rows: size, unread, runs } = this.#chunk;
     const texts = unread === 0 ? null : new Texts(bytesOf(runs), unread, this.#parser);
-    const rows = new ChunkRows(number * CHUNK_SIZE, { places, texts, unread });
-    this.#chunks.push({ number, rows, size });
+    const rows = new ChunkRows(firstId, { places, texts, unread });
+    this.#chunks.push({ number: firstId / CHUNK_SIZE, rows, size });
     this.#chunk = null;
   }
 }
 
 /** @returns where a text will begin among those of its chunk. */
 function placeIn(chunk: Growing, bytes: Buffer, start: number, end: number): number {
-  let run = chunk.runs.at(-1);
+  const { run } = chunk;
   // A long row between two others ends a run as well.
-  if (run?.bytes !== bytes || run.end + SEPARATOR.length !== start) {
-    if (run !== undefined) chunk.length += run.end - run.start + SEPARATOR.length;
-    run = { bytes, start, end };
-    chunk.runs.push(run);
+  if (run !== null && run.bytes === bytes && run.end + SEPARATOR.length === start) {
+    run.end = end;
+    return chunk.length + start - run.start;
   }
-  run.end = end;
-  return chunk.length + start - run.start;
+  if (run !== null) chunk.length += run.end - run.start + SEPARATOR.length;
+  chunk.run = { bytes, start, end };
+  chunk.runs.push(chunk.run);
+  return chunk.length;
 }
 
 /** @returns the texts of all runs, copied only if there are several. */

@@ -682,9 +682,9 @@ for (const [what, make, behind] of [
       ...machineDisk,
       list: (path) => machineDisk.list(at(path)),
       read: (path) => machineDisk.read(at(path)),
-      pieces(path) {
+      pieces(path, memory) {
         if (path === join(directory, BASE)) bases += 1;
-        return machineDisk.pieces(at(path));
+        return machineDisk.pieces(at(path), memory);
       },
     };
     rmSync(join(leftInDisorder(before), changeSetName(3)));

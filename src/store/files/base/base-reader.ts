@@ -19,7 +19,7 @@ import { type BackupMembers, laterSchema } from '../base.ts';
 import { shapes } from '../change-set.ts';
 import { CHECKSUM_LENGTH, checksumIn, damaged, parseShape, readable } from '../files.ts';
 import { stateOfDocument, stateOfTables, type TextTables } from './base-state.ts';
-import { closingOf, idIn, parserOf } from './row-line.ts';
+import { closingOf, idIn, MORE_ROWS, parserOf } from './row-line.ts';
 import { SCHEMA_VERSION, shapeOf } from '../schema.ts';
 
 /** Bytes up to which a document of another layout is read as a whole. */
@@ -87,9 +87,12 @@ export class BaseReader {
 
   /** Takes the next piece, of any length. The caller may use its memory again. */
   write(piece: Uint8Array): void {
-    this.#size += piece.length;
-    // A copy, in which the rows stay.
-    const bytes = Buffer.from(piece);
+    this.keep(Buffer.from(piece));
+  }
+
+  /** The same for a piece whose memory nobody else uses: the rows stay in it. */
+  keep(bytes: Buffer): void {
+    this.#size += bytes.length;
     if (bytes.length < CHECKSUM_LENGTH) this.#hold(Buffer.concat([this.#held, bytes]));
     else {
       this.#take(this.#held);
@@ -132,6 +135,7 @@ export class BaseReader {
     this.#keepWhole(bytes);
     let start = 0;
     while (this.#irregular === null) {
+      if (this.#expected === 'row' && this.#lineBytes === 0) start = this.#readRows(bytes, start);
       const end = bytes.indexOf(LINE_FEED, start);
       if (end < 0) break;
       // Most lines lie in one piece, and are read where they are.
@@ -145,6 +149,25 @@ export class BaseReader {
       start = end + 1;
     }
     if (this.#irregular === null) this.#continueLine(bytes.subarray(start));
+  }
+
+  /**
+   * Takes the rows whose lines lie in some bytes, but for the last one of a table.
+   *
+   * @returns where the line begins that is something else, or not whole.
+   */
+  #readRows(bytes: Buffer, from: number): number {
+    const table = this.#table;
+    if (table === null) return from;
+    let start = from;
+    for (;;) {
+      const end = bytes.indexOf(LINE_FEED, start);
+      const id = end < 0 ? null : idIn(bytes, start);
+      const isRow = id !== null && id > table.lastId && closingOf(bytes, end) === MORE_ROWS;
+      if (!isRow) return start;
+      table.add(id, bytes, start, end - MORE_ROWS.length);
+      start = end + 1;
+    }
   }
 
   #keepWhole(bytes: Buffer): void {
@@ -268,10 +291,10 @@ export function decodeBase(path: string, content: Uint8Array | Iterable<Uint8Arr
  */
 export function readBase(disk: Disk, path: string): BaseReader | null {
   return readable(path, () => {
-    const pieces = disk.pieces(path);
+    const pieces = disk.pieces(path, 'own');
     if (pieces === null) return null;
     const reader = new BaseReader(path);
-    for (const piece of pieces) reader.write(piece);
+    for (const piece of pieces) reader.keep(piece);
     return reader;
   });
 }

@@ -22,7 +22,7 @@ export interface Closing {
   readonly next: 'row' | 'table' | 'end';
 }
 
-const MORE_ROWS: Closing = { length: 1, next: 'row' };
+export const MORE_ROWS: Closing = { length: 1, next: 'row' };
 const MORE_TABLES: Closing = { length: 2, next: 'table' };
 const NO_MORE: Closing = { length: 1, next: 'end' };
 

@@ -1,0 +1,51 @@
+/** Reading a file in pieces. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { machineDisk } from '../../../src/disk/disk.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+
+const MIB = 2 ** 20;
+
+/** A file of some bytes, of which every MiB is another. */
+function fileOf(bytes: number): { readonly path: string; readonly content: Buffer } {
+  const path = join(temporaryDirectory(), 'file');
+  const content = Buffer.alloc(bytes);
+  for (let start = 0; start < bytes; start += MIB) content.fill(start / MIB + 1, start);
+  writeFileSync(path, content);
+  return { path, content };
+}
+
+test('pieces that are kept hold the file when all of them were taken', () => {
+  for (const bytes of [0, 1, 5000, MIB, 3 * MIB, 3 * MIB + 7]) {
+    const { path, content } = fileOf(bytes);
+    const pieces = [...(machineDisk.pieces(path, 'own') ?? [])];
+    assert.ok(Buffer.concat(pieces).equals(content), `${bytes} bytes`);
+  }
+});
+
+test('the pieces of a small file that are kept take no more memory than it', () => {
+  const { path } = fileOf(5000);
+  for (const piece of machineDisk.pieces(path, 'own') ?? []) {
+    assert.ok(piece.buffer.byteLength < MIB, `${piece.buffer.byteLength} bytes`);
+  }
+});
+
+test('pieces that nobody keeps share one memory, whatever the file is long', () => {
+  const { path, content } = fileOf(3 * MIB + 7);
+  const memories = new Set<ArrayBufferLike>();
+  const read: Buffer[] = [];
+  for (const piece of machineDisk.pieces(path) ?? []) {
+    memories.add(piece.buffer);
+    read.push(Buffer.from(piece));
+  }
+  assert.ok(Buffer.concat(read).equals(content));
+  assert.is(memories.size, 1);
+});
+
+test('a file that is not there has no pieces', () => {
+  assert.is(machineDisk.pieces(join(temporaryDirectory(), 'file')), null);
+});
+
+test.run();
