@@ -730,8 +730,9 @@ test('a check beside a writer, its commits and its checkpoints, has no findings'
   });
   const ended = new Promise<number | null>((resolve) => checker.on('close', resolve));
   await until('it checks', () => output !== '');
-  // Rows that come, change and go, and move from one list to another.
-  for (let nth = 1; nth <= 600; nth += 1) {
+  // Rows that come, change and go, and move from one list to another, until checkpoints came too.
+  const isEnough = (nth: number) => nth > 600 && store.baseSequence > 100;
+  for (let nth = 1; !isEnough(nth) && nth < 100_000; nth += 1) {
     await store.transact((all) => {
       const id = all.nextId('options');
       all.put('options', { id, value: `Option ${id}`, spec_id: 3 });
