@@ -49,7 +49,6 @@ interface Callbacks {
 interface Outcome {
   readonly transactions: number;
   readonly content: ChangeSetContent | null;
-  /** When it was begun, on the clock of `performance.now`. */
   readonly begun: number;
   readonly refused: boolean;
 }
@@ -162,13 +161,14 @@ export class Committer {
    */
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
-      const begun = performance.now();
       try {
         const next = this.#queue.first;
         if (next !== undefined && isForeign(next)) {
           this.#queue.remove(1);
           await next.take().catch((error: unknown) => next.reject(this.#refusal(error)));
         } else {
+          await this.#queue.gather();
+          const begun = performance.now();
           const writer = this.#callbacks.shared?.writer;
           const group = await runGroup(this.#local.state, this.#queue.transactions(), writer);
           this.#queue.remove(group.jobs.length);

@@ -1,5 +1,6 @@
 /** What waits for the one writer: transactions, and what other hosts have made. */
 import type { Job } from './group.ts';
+import { Pace } from './pace.ts';
 
 /** Something of another host that waits for its turn. */
 export interface Foreign {
@@ -14,6 +15,7 @@ export function isForeign(job: Job | Foreign): job is Foreign {
 
 export class WriteQueue {
   #jobs: (Job | Foreign)[] = [];
+  readonly #pace = new Pace();
 
   get length(): number {
     return this.#jobs.length;
@@ -25,6 +27,11 @@ export class WriteQueue {
 
   push(job: Job | Foreign): void {
     this.#jobs.push(job);
+  }
+
+  /** Returns when a group of transactions may be formed; see {@link Pace}. */
+  gather(): Promise<void> {
+    return this.#pace.begin();
   }
 
   /** The transactions up to the next change set of another host. */

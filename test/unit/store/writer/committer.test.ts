@@ -117,8 +117,8 @@ test('transactions that wait behind a defect are rejected', async () => {
       release = resolve;
     });
   const first = committer.submit(addBook());
-  const waiting = committer.submit(addBook()).catch(messageOf);
   await turn();
+  const waiting = committer.submit(addBook()).catch(messageOf);
   release();
   assert.is(await first, 1);
   assert.is(await waiting, 'a commit could not be completed: no metrics');
