@@ -31,7 +31,7 @@ export interface Action {
   readonly text: string;
 }
 
-/** Rounds of transactions; those of one round are submitted at once. */
+/** Rounds of transactions: the first of one is a group, and the others wait for the next. */
 export type Plan = readonly (readonly (readonly Action[])[])[];
 
 const anAction: fc.Arbitrary<Action> = fc.record({
@@ -238,7 +238,11 @@ export class History {
     if (textOfStore(store) !== text) fail(new Error('the start serves another state'));
     const attempts: Attempt[] = [];
     for (const round of plan) {
-      await Promise.all(round.map((actions) => history.#attempt(store, actions, attempts)));
+      const submitted = round.map(async (actions, nth) => {
+        if (nth > 0) await new Promise((resolve) => setImmediate(resolve));
+        await history.#attempt(store, actions, attempts);
+      });
+      await Promise.all(submitted);
     }
     await store.close();
     history.closed = disk.log.length;
