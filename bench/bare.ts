@@ -3,13 +3,19 @@
  * the answer that is given as JSON; PUT parses the body and answers it. It stores nothing, checks
  * nothing, and reads no header.
  */
-import { createServer, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
 /** What GET answers. */
 export interface BareAnswer {
   /** Beside `Content-Length` and what node:http adds itself. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /**
+   * Whether it also reads the request's headers, for a condition, and waits until the client has
+   * taken the answer: both are promises of the program.
+   */
+  readonly promises?: boolean;
 }
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
@@ -32,9 +38,10 @@ const SKU = JSON.stringify({
 });
 
 const given = process.argv[2];
-const READY =
+const READY: BareAnswer =
   given === undefined ? { headers: JSON_TYPE, body: SKU } : (JSON.parse(given) as BareAnswer);
 const READY_BYTES = Buffer.from(READY.body);
+const NOTHING = Buffer.alloc(0);
 
 function answer(
   response: ServerResponse,
@@ -45,9 +52,20 @@ function answer(
   response.end(bytes);
 }
 
+/** @returns when the client has taken the answer. */
+async function answerAsPromised(
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const isKnown = headers['if-none-match'] === READY.headers['etag'];
+  answer(response, READY.headers, isKnown ? NOTHING : READY_BYTES);
+  if (!response.writableFinished) await once(response, 'finish');
+}
+
 const server = createServer((request, response) => {
   if (request.method === 'GET') {
-    answer(response, READY.headers, READY_BYTES);
+    if (READY.promises === true) void answerAsPromised(request, response);
+    else answer(response, READY.headers, READY_BYTES);
     return;
   }
   const chunks: Buffer[] = [];

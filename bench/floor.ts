@@ -1,8 +1,9 @@
 /**
  * What of a read is the platform, and what the program: `bun bench/floor.ts [SKUS] [SECONDS]`.
  *
- * Three servers take turns: bare node:http that sends a ready body; the same with every header of
- * the program's answer; and the program. The CPU time of a request counts, of all threads of the
+ * Four servers take turns: bare node:http that sends a ready body; the same with every header of the
+ * program's answer; the same again that keeps two promises of the program (bare.ts), with neither a
+ * route nor a row; and the program. The CPU time of a request counts, of all threads of the
  * server: unlike requests per second it does not depend on what else the machine does meanwhile.
  */
 import { join } from 'node:path';
@@ -34,6 +35,12 @@ const CASES = [
   ['GET SKUs by exact name', 'keyword', '/admin/skus/?keyword=Benchmark%20SKU%2017', 16],
 ] as const;
 
+/** The costs of a request, and then those of the bare servers divided by that of the program. */
+const TITLES = ['bare', 'headers', 'promises', 'ours', '/ ours', '/ ours', '/ ours'];
+
+/** Characters of a column. */
+const WIDTH = 10;
+
 /** Headers that node:http sends in any case. */
 const OF_THE_PLATFORM = new Set(['connection', 'content-length', 'date', 'keep-alive']);
 
@@ -60,18 +67,21 @@ void inDirectory(async (directory, children) => {
   await pagesMade(data, SKUS);
   process.stdout.write(
     `${SKUS} SKUs, ${ROUNDS} rounds of ${SECONDS} s; microseconds of CPU a request, medians\n\n` +
-      `${'case'.padEnd(28)}${'bare'.padStart(8)}${'headers'.padStart(9)}${'ours'.padStart(8)}${'bare / ours'.padStart(13)}${'headers / ours'.padStart(16)}\n`,
+      `${'case'.padEnd(28)}${TITLES.map((title) => title.padStart(WIDTH)).join('')}\n`,
   );
   for (const [title, name, path, connections] of CASES) {
     const answer = await answerOf(ours, path, token);
     const type = { 'Content-Type': answer.headers['content-type'] ?? '' };
-    const bare = await begin(
-      process.execPath,
-      'bench/bare.ts',
-      JSON.stringify({ ...answer, headers: type }),
-    );
-    const withHeaders = await begin(process.execPath, 'bench/bare.ts', JSON.stringify(answer));
-    const servers = [bare, withHeaders, ours];
+    const answers: BareAnswer[] = [
+      { ...answer, headers: type },
+      answer,
+      { ...answer, promises: true },
+    ];
+    const bare: Running[] = [];
+    for (const one of answers) {
+      bare.push(await begin(process.execPath, 'bench/bare.ts', JSON.stringify(one)));
+    }
+    const servers = [...bare, ours];
     const costs: number[][] = servers.map(() => []);
     // The first round warms up.
     for (let round = 0; round <= ROUNDS; round += 1) {
@@ -83,11 +93,13 @@ void inDirectory(async (directory, children) => {
         if (round > 0) costs[nth]?.push(((cpuOf(server) - before) / requests) * 1e6);
       }
     }
-    for (const { child } of [bare, withHeaders]) child.removeAllListeners('exit').kill('SIGKILL');
-    const [least = 0, floor = 0, cost = 0] = costs.map((each) => median(each));
-    const figures = [least.toFixed(1).padStart(8), floor.toFixed(1).padStart(9)];
-    figures.push(cost.toFixed(1).padStart(8), (least / cost).toFixed(2).padStart(13));
-    figures.push((floor / cost).toFixed(2).padStart(16));
+    for (const { child } of bare) child.removeAllListeners('exit').kill('SIGKILL');
+    const medians = costs.map((each) => median(each));
+    const cost = medians.at(-1) ?? 0;
+    const figures = [
+      ...medians.map((each) => each.toFixed(1)),
+      ...medians.slice(0, -1).map((each) => (each / cost).toFixed(2)),
+    ].map((figure) => figure.padStart(WIDTH));
     process.stdout.write(`${`${title}, ${connections}`.padEnd(28)}${figures.join('')}\n`);
   }
 });

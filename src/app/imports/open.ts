@@ -8,6 +8,7 @@ import type { Monitor } from '../catalog-monitor.ts';
 import type { ServeOptions } from '../server-options.ts';
 import { openImportFiles } from './import-files.ts';
 import { ImportRequests } from './import-requests.ts';
+import { withSmallHeap } from './small-heap.ts';
 
 /** @returns the imports, and what ends them: requests of commands first, then those under way. */
 export async function openImports(
@@ -21,6 +22,7 @@ export async function openImports(
     audited,
     money: new Money(currency),
     storage: await openImportFiles(disk, data),
+    bounded: withSmallHeap,
     onError: monitor.failed('an import could not be kept'),
   });
   const onError = monitor.failed('imports of commands wait, because');

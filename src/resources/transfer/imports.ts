@@ -40,6 +40,8 @@ export interface ImportStorage {
 
 export interface ImportsOptions extends Omit<ImporterOptions, 'isStopping'> {
   readonly storage: ImportStorage;
+  /** Runs an import, and bounds the memory that it takes meanwhile. */
+  readonly bounded: (run: () => Promise<void>) => Promise<void>;
   /** Called with failures that an import cannot show. */
   readonly onError: (error: unknown) => void;
 }
@@ -135,13 +137,12 @@ export class Imports {
   }
 
   async #run(order: ImportOrder, state: ImportState): Promise<void> {
-    const { storage, onError } = this.#options;
+    const { storage, bounded, onError } = this.#options;
     const options = { ...this.#options, isStopping: () => this.#stopping };
     const { id } = state;
+    const importer = new Importer(options, order, () => state.reading(storage.read(id)), state);
     try {
-      await new Importer(options, order, () => state.reading(storage.read(id)), state).run(() =>
-        storage.save(id, state.text),
-      );
+      await bounded(() => importer.run(() => storage.save(id, state.text)));
       await storage.save(id, state.text);
     } catch (error) {
       onError(error);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Context } from '../../../app/context.ts';
 import { bounded, openImportFiles } from '../../../app/imports/import-files.ts';
+import { withSmallHeap } from '../../../app/imports/small-heap.ts';
 import { holderOf } from '../../../disk/lock.ts';
 import { CatalogError, messageOf } from '../../../errors.ts';
 import { Money } from '../../../model/money.ts';
@@ -138,6 +139,7 @@ async function importHere(
       audited: new AuditedStore(store, { auditBytes: Number.POSITIVE_INFINITY }),
       money: moneyOf(options, context),
       storage: await openImportFiles(disk, data),
+      bounded: withSmallHeap,
       onError: (error) => warn(messageOf(error), error),
     });
     const subject = commandSubject();

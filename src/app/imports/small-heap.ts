@@ -1,0 +1,63 @@
+/**
+ * The heap while an import runs. The engine lets new objects take as much memory as lived at its last
+ * full collection, and makes the next one when what has survived is twice that. So a heap grows to
+ * three times of what lives, although little of what an import makes lasts (docs/performance.md,
+ * "Memory"). Here young objects are collected many times a second, and all of them whenever the heap
+ * has grown by some megabytes. Readers wait meanwhile: a few milliseconds, and when all objects are
+ * collected about one for each megabyte that lives.
+ */
+import { edenGC, gcAndSweep, heapSize } from 'bun:jsc';
+
+/** Milliseconds between two collections of young objects. */
+const PERIOD_MS = 40;
+
+/** How far a heap may grow from one collection of all objects to the next. */
+const GROWTH = { ratio: 1.15, bytes: 12 * 1024 * 1024 };
+
+/** The engine's collector; tests inject their own. Each returns bytes. */
+export interface Collector {
+  /** What has survived the last collection. */
+  readonly survived: () => number;
+  /** Collects garbage that was made since the last collection. @returns what survives. */
+  readonly young: () => number;
+  /**
+   * Collects all garbage, and gives back what it had outside of the heap, such as texts.
+   *
+   * @returns what survives.
+   */
+  readonly all: () => number;
+}
+
+const ENGINE: Collector = { survived: heapSize, young: edenGC, all: gcAndSweep };
+
+export class SmallHeap {
+  readonly #collector: Collector;
+  /** Bytes that survived the last collection of all objects, or an earlier one at first. */
+  #lived: number;
+
+  constructor(collector: Collector) {
+    this.#collector = collector;
+    this.#lived = collector.survived();
+  }
+
+  /** Collects young objects, and all of them if the heap has grown too far. */
+  collect(): void {
+    const heap = this.#collector.young();
+    if (heap <= this.#lived * GROWTH.ratio + GROWTH.bytes) return;
+    this.#lived = this.#collector.all();
+  }
+}
+
+/** Keeps the heap small until `run` has ended. @returns what it returns. @throws what it throws. */
+export async function withSmallHeap<T>(
+  run: () => Promise<T>,
+  collector: Collector = ENGINE,
+): Promise<T> {
+  const heap = new SmallHeap(collector);
+  const timer = setInterval(() => heap.collect(), PERIOD_MS);
+  try {
+    return await run();
+  } finally {
+    clearInterval(timer);
+  }
+}

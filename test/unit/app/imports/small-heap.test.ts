@@ -1,0 +1,105 @@
+/** While an import runs, the heap grows little beyond what lives (docs/performance.md, "Memory"). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  type Collector,
+  SmallHeap,
+  withSmallHeap,
+} from '../../../../src/app/imports/small-heap.ts';
+
+const MEBIBYTE = 1024 * 1024;
+
+/** A heap of which a collection of all objects leaves `lived`, and one of young objects `heap`. */
+class Heap implements Collector {
+  lived = 100 * MEBIBYTE;
+  heap = 100 * MEBIBYTE;
+  readonly collected: ('young' | 'all')[] = [];
+
+  readonly survived = () => this.heap;
+
+  readonly young = () => {
+    this.collected.push('young');
+    return this.heap;
+  };
+
+  readonly all = () => {
+    this.collected.push('all');
+    this.heap = this.lived;
+    return this.lived;
+  };
+}
+
+test('as long as little survives, young objects alone are collected', () => {
+  const collector = new Heap();
+  const heap = new SmallHeap(collector);
+  assert.equal(collector.collected, [], 'an import that ends at once costs no collection');
+  collector.heap = 120 * MEBIBYTE;
+  heap.collect();
+  heap.collect();
+  assert.equal(collector.collected, ['young', 'young']);
+});
+
+test('a heap that has grown by a seventh and some megabytes is collected as a whole', () => {
+  const collector = new Heap();
+  const heap = new SmallHeap(collector);
+  collector.heap = 130 * MEBIBYTE;
+  heap.collect();
+  assert.equal(collector.collected, ['young', 'all']);
+});
+
+test('how far it may grow follows what lives', () => {
+  const collector = new Heap();
+  const heap = new SmallHeap(collector);
+  collector.heap = 1000 * MEBIBYTE;
+  collector.lived = 900 * MEBIBYTE;
+  heap.collect();
+  collector.heap = 1040 * MEBIBYTE;
+  heap.collect();
+  assert.equal(collector.collected, ['young', 'all', 'young']);
+  collector.heap = 1060 * MEBIBYTE;
+  heap.collect();
+  assert.equal(collector.collected, ['young', 'all', 'young', 'young', 'all']);
+});
+
+test('it collects while something runs, and returns what that returns', async () => {
+  const collector = new Heap();
+  const twice = Promise.withResolvers<string>();
+  const young = () => {
+    if (collector.collected.length === 2) twice.resolve('done');
+    return collector.young();
+  };
+  assert.is(await withSmallHeap(() => twice.promise, { ...collector, young }), 'done');
+  assert.ok(collector.collected.length >= 2);
+});
+
+test('what goes wrong is thrown, and nothing is collected afterwards', async () => {
+  const collector = new Heap();
+  const once = Promise.withResolvers<never>();
+  const young = () => {
+    once.reject(new Error('refused'));
+    return collector.young();
+  };
+  let thrown: unknown;
+  await withSmallHeap(() => once.promise, { ...collector, young }).catch((error: unknown) => {
+    thrown = error;
+  });
+  assert.instance(thrown, Error);
+  // The process of this test ends only if no timer is left.
+  assert.equal(collector.collected, ['young']);
+});
+
+test("the engine's collector takes what nobody refers to", async () => {
+  let garbage: WeakRef<object> | null = null;
+  const taken = Promise.withResolvers<void>();
+  await withSmallHeap(async () => {
+    const look = setInterval(() => {
+      garbage ??= new WeakRef({});
+      if (garbage.deref() !== undefined) return;
+      clearInterval(look);
+      taken.resolve();
+    }, 1);
+    await taken.promise;
+  });
+});
+
+test.run();
