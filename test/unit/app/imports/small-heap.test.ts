@@ -17,8 +17,12 @@ class Heap implements Collector {
 
   readonly survived = () => this.heap;
 
+  /** Called with every collection of young objects. */
+  onYoung = (): void => undefined;
+
   readonly young = () => {
     this.collected.push('young');
+    this.onYoung();
     return this.heap;
   };
 
@@ -64,23 +68,19 @@ test('how far it may grow follows what lives', () => {
 test('it collects while something runs, and returns what that returns', async () => {
   const collector = new Heap();
   const twice = Promise.withResolvers<string>();
-  const young = () => {
+  collector.onYoung = () => {
     if (collector.collected.length === 2) twice.resolve('done');
-    return collector.young();
   };
-  assert.is(await withSmallHeap(() => twice.promise, { ...collector, young }), 'done');
+  assert.is(await withSmallHeap(() => twice.promise, collector), 'done');
   assert.ok(collector.collected.length >= 2);
 });
 
 test('what goes wrong is thrown, and nothing is collected afterwards', async () => {
   const collector = new Heap();
   const once = Promise.withResolvers<never>();
-  const young = () => {
-    once.reject(new Error('refused'));
-    return collector.young();
-  };
+  collector.onYoung = () => once.reject(new Error('refused'));
   let thrown: unknown;
-  await withSmallHeap(() => once.promise, { ...collector, young }).catch((error: unknown) => {
+  await withSmallHeap(() => once.promise, collector).catch((error: unknown) => {
     thrown = error;
   });
   assert.instance(thrown, Error);
