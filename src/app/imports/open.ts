@@ -22,7 +22,7 @@ export async function openImports(
     audited,
     money: new Money(currency),
     storage: await openImportFiles(disk, data),
-    bounded: withSmallHeap,
+    inSmallHeap: withSmallHeap,
     onError: monitor.failed('an import could not be kept'),
   });
   const onError = monitor.failed('imports of commands wait, because');

@@ -41,7 +41,7 @@ export interface ImportStorage {
 export interface ImportsOptions extends Omit<ImporterOptions, 'isStopping'> {
   readonly storage: ImportStorage;
   /** Runs an import, and bounds the memory that it takes meanwhile. */
-  readonly bounded: (run: () => Promise<void>) => Promise<void>;
+  readonly inSmallHeap: (run: () => Promise<void>) => Promise<void>;
   /** Called with failures that an import cannot show. */
   readonly onError: (error: unknown) => void;
 }
@@ -137,12 +137,12 @@ export class Imports {
   }
 
   async #run(order: ImportOrder, state: ImportState): Promise<void> {
-    const { storage, bounded, onError } = this.#options;
+    const { storage, inSmallHeap, onError } = this.#options;
     const options = { ...this.#options, isStopping: () => this.#stopping };
     const { id } = state;
     const importer = new Importer(options, order, () => state.reading(storage.read(id)), state);
     try {
-      await bounded(() => importer.run(() => storage.save(id, state.text)));
+      await inSmallHeap(() => importer.run(() => storage.save(id, state.text)));
       await storage.save(id, state.text);
     } catch (error) {
       onError(error);

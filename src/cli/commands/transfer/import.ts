@@ -139,7 +139,7 @@ async function importHere(
       audited: new AuditedStore(store, { auditBytes: Number.POSITIVE_INFINITY }),
       money: moneyOf(options, context),
       storage: await openImportFiles(disk, data),
-      bounded: withSmallHeap,
+      inSmallHeap: withSmallHeap,
       onError: (error) => warn(messageOf(error), error),
     });
     const subject = commandSubject();
