@@ -115,6 +115,26 @@ test('names are escaped in paths and specifications, and formulas are disarmed',
   await shop.stop();
 });
 
+test('a cell with a line end of any kind is quoted, so that every reader finds the same rows', async () => {
+  const shop = await openService();
+  const catalog = await createCatalog(shop);
+  const captions = ['a\nb', 'a\rb', 'a\r\nb', '\n', 'plain'];
+  for (const caption of captions) {
+    await make(shop, '/admin/skus/', { ...skuFields(catalog), caption });
+  }
+  const { text } = await read('/admin/skus/export/', {}, shop);
+  for (const record_delimiter of ['\r\n', '\n', '\r']) {
+    const lines = text.replaceAll('\r\n', record_delimiter);
+    const found: { caption: string }[] = parse(lines, { columns: true, record_delimiter });
+    const wanted = captions.map((caption) => caption.replaceAll('\r\n', record_delimiter));
+    assert.equal(
+      found.slice(-captions.length).map(({ caption }) => caption),
+      wanted,
+    );
+  }
+  await shop.stop();
+});
+
 test('filters, search, ranges and sorting are those of the collection', async () => {
   const queries = [
     'spu_id=1',

@@ -172,6 +172,8 @@ test('a file that is not as it is said to be is accepted and refused', async () 
     [csv('id,price EUR', '1,2'), 'csv', { row: 1, column: 'price EUR' }],
     ['', 'csv', { row: 1, column: null }],
     [csv('id,name', '1,"open'), 'csv', { row: 2, column: null }],
+    [csv('id,name', '1,5" screen'), 'csv', { row: 2, column: null }],
+    [csv('id,name', '1,"5" screen'), 'csv', { row: 2, column: null }],
     [new Uint8Array([0x69, 0x64, 0x0a, 0xff]), 'csv', { row: null, column: null }],
     ['[{"id":1},', 'json', { row: null, column: null }],
     ['{"id":1}', 'json', { row: 1, column: null }],

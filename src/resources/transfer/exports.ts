@@ -116,7 +116,7 @@ const WRITERS: Readonly<Record<Format, Writer>> = {
   },
 };
 
-/** RFC 4180, section 2. */
+/** RFC 4180, section 2, rule 6: cells with a line end of any kind are quoted. */
 function csvRecord(cells: readonly string[]): string {
-  return stringify([cells], { record_delimiter: 'windows' });
+  return stringify([cells], { record_delimiter: 'windows', quoted_match: /[\r\n]/ });
 }

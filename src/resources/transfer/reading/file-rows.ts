@@ -2,7 +2,7 @@
  * The rows of a file, read in pieces (spec 12.8): one piece, its rows and the beginning of the next
  * row are in memory.
  */
-import { parse as csvParser } from 'csv-parse';
+import { CsvError, parse as csvParser } from 'csv-parse';
 import { parse as parseCsv } from 'csv-parse/sync';
 import { messageOf } from '../../../errors.ts';
 import { FileProblem } from './file-problem.ts';
@@ -14,6 +14,9 @@ const MAX_ROW_BYTES = 4 * 1024 * 1024;
 
 /** Bytes in which the header of a CSV file ends. */
 const HEADER_BYTES = 16 * 1024;
+
+/** Named, because an editor may have added lines with another end than that of the header. */
+const LINE_ENDS = ['\r\n', '\n', '\r'];
 
 /** Rows of one file. */
 const MAX_ROWS = 1_000_000;
@@ -94,7 +97,7 @@ async function* csvRows(
     for await (const text of source) yield rowsOf(await records.in(text));
     yield rowsOf(await records.end());
   } catch (error) {
-    if (!isCsvError(error)) throw error;
+    if (!(error instanceof CsvError)) throw error;
     yield rowsOf(records.taken());
     throw new FileProblem(`the file is not CSV: ${messageOf(error)}`, row + 1);
   }
@@ -109,6 +112,7 @@ class CsvRecords {
   constructor(delimiter: string) {
     this.#parser = csvParser({
       delimiter,
+      record_delimiter: LINE_ENDS,
       relax_column_count: true,
       skip_empty_lines: false,
       max_record_size: MAX_ROW_BYTES,
@@ -148,10 +152,6 @@ class CsvRecords {
   }
 }
 
-function isCsvError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_');
-}
-
 function contentOf(cells: readonly string[], width: number): FileRow['content'] {
   if (cells.length === width) return { cells };
   return { problem: `has ${cells.length} cells, but the header has ${width}` };
@@ -169,7 +169,12 @@ function delimiterOf(head: string): string {
 
 function columnsIn(head: string, delimiter: string): number {
   try {
-    const [header = []] = parseCsv(head, { delimiter, to: 1, relax_column_count: true });
+    const [header = []] = parseCsv(head, {
+      delimiter,
+      record_delimiter: LINE_ENDS,
+      to: 1,
+      relax_column_count: true,
+    });
     return (header as readonly string[]).length;
   } catch {
     return 0;

@@ -1,0 +1,54 @@
+/** Files that are read in pieces (spec 12.8). */
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fileRows } from '../../../../src/resources/transfer/reading/file-rows.ts';
+
+/** Rows of a CSV file that comes in pieces, the header first. */
+async function rowsOf(pieces: readonly Uint8Array[]): Promise<[number, unknown][]> {
+  const found: [number, unknown][] = [];
+  const source = (async function* () {
+    yield* pieces;
+  })();
+  for await (const rows of fileRows('csv', source, (names) => found.push([1, names]))) {
+    for (const { row, content } of rows) found.push([row, 'cells' in content && content.cells]);
+  }
+  return found;
+}
+
+/** A text in pieces of one to eight bytes. */
+function piecesOf(text: string, sizes: readonly number[]): Uint8Array[] {
+  const bytes = new TextEncoder().encode(text);
+  const pieces: Uint8Array[] = [];
+  for (let at = 0, turn = 0; at < bytes.length; turn++) {
+    const end = at + (sizes[turn % sizes.length] ?? 1);
+    pieces.push(bytes.subarray(at, end));
+    at = end;
+  }
+  return pieces;
+}
+
+test('a row ends with CRLF, LF or CR, each row with its own, wherever a piece ends', async () => {
+  const rows = fc.array(
+    fc.tuple(fc.stringMatching(/^[a-zé" ]{1,6}$/), fc.stringMatching(/^[\na;]{0,4}$/)),
+    {
+      minLength: 1,
+      maxLength: 8,
+    },
+  );
+  const ends = fc.array(fc.constantFrom('\r\n', '\n', '\r'), { minLength: 1, maxLength: 4 });
+  const sizes = fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(rows, ends, sizes, async (cells, lineEnds, pieceSizes) => {
+      const quoted = cells.map((row) => row.map((cell) => `"${cell.replaceAll('"', '""')}"`));
+      const text = quoted
+        .map((row, index) => row.join(',') + (lineEnds[index % lineEnds.length] ?? ''))
+        .join('');
+      const wanted = cells.map((row, index) => [index + 1, row]);
+      assert.equal(await rowsOf(piecesOf(text, pieceSizes)), wanted);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test.run();
