@@ -28,14 +28,15 @@ function decomposed(text: string): string {
 
 /**
  * Unicode's full case folding, by way of capitals: "ß" becomes "SS" and then "ss". A dotless "ı"
- * has no other case, although its capital is "I"; a small sigma has one form, at the end of a word
- * too.
+ * has no other case, although its capital is "I"; a capital "ẞ" is one already; a small sigma has one
+ * form, at the end of a word too.
  */
 function caseFolded(text: string): string {
   return text
     .split('ı')
     .map((part) => part.toUpperCase().toLowerCase())
     .join('ı')
+    .replaceAll('ß', 'ss')
     .replaceAll('ς', 'σ');
 }
 

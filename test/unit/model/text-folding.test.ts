@@ -7,6 +7,7 @@ import { foldText, wordsOf } from '../../../src/model/text-folding.ts';
 const SAME: readonly (readonly [string, string])[] = [
   ['PHONE', 'phone'],
   ['Straße', 'STRASSE'],
+  ['STRAẞE', 'Straße'],
   ['ﬃ', 'ffi'],
   ['Ｐｈｏｎｅ　１２', 'phone 12'],
   ['Crème Brûlée', 'creme brulee'],
