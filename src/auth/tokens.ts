@@ -169,10 +169,9 @@ export class TokenVerifier {
     if (loggedIn !== null && !isNumericDate(loggedIn)) {
       throw invalidToken("the token's auth_time is not a date");
     }
-    if (typeof sub !== 'string' || sub === '' || iat > now / 1000 + LEEWAY_S) {
-      throw invalidToken('the token is not valid');
-    }
-    if (typeof jti !== 'string' || jti === '' || jti.length > MAX_ID_LENGTH) {
+    if (iat > now / 1000 + LEEWAY_S) throw invalidToken('the token is not valid');
+    if (!isName(sub)) throw invalidToken("the token's sub is not valid");
+    if (!isName(jti) || jti.length > MAX_ID_LENGTH) {
       throw invalidToken("the token's jti is not valid");
     }
     const { until: keyUntil = Number.POSITIVE_INFINITY } = key;
@@ -197,6 +196,11 @@ export class TokenVerifier {
 }
 
 const EXPIRED = 'the token has expired; get a new one';
+
+/** An unpaired surrogate is in no UTF-8: the audit trail could not be read again. */
+function isName(claim: unknown): claim is string {
+  return typeof claim === 'string' && claim !== '' && claim.isWellFormed();
+}
 
 /** The key that a token names; the first key if it has no `kid`. */
 function keyFor(token: string, keys: SigningKeys): SigningKey {

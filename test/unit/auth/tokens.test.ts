@@ -186,6 +186,8 @@ test('a claim of a wrong value or type is refused', async () => {
     { sub: '' },
     { sub: 7 },
     { sub: null },
+    { sub: 'a\ud800' },
+    { jti: '\udc00' },
     { exp: String(EXPIRES) },
     { exp: null },
     { exp: true },
