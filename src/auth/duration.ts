@@ -20,11 +20,17 @@ export const LONGEST_LIFETIME = 10 * 365 * DAY_S;
  * @throws CatalogError `usage`.
  */
 export function parseDuration(text: string): number {
-  const [, count, unit = ''] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];
-  const seconds = Number(count) * (SECONDS.get(unit) ?? Number.NaN);
-  if (seconds >= 1 && seconds <= LONGEST_LIFETIME) return seconds;
+  const seconds = durationIn(text);
+  if (seconds !== null) return seconds;
   throw new CatalogError(
     'usage',
     `${JSON.stringify(text)} is not a duration; write a number and s, m, h, d or w, such as 8h, up to ten years`,
   );
+}
+
+/** As {@link parseDuration}; null if the text is no duration. */
+export function durationIn(text: string): number | null {
+  const [, count, unit = ''] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];
+  const seconds = Number(count) * (SECONDS.get(unit) ?? Number.NaN);
+  return seconds >= 1 && seconds <= LONGEST_LIFETIME ? seconds : null;
 }

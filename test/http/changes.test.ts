@@ -143,6 +143,7 @@ test('what is malformed is 400, and names the parameter or the header', async ()
   const answer = await sent(server, 400, 'GET', CHANGES, { headers });
   assert.match(answer.json.error, 'Last-Event-ID');
   await sent(server, 406, 'GET', CHANGES, { headers: { accept: 'text/csv' } });
+  assert.equal(server.log, [], 'what a client got wrong is no error of the server');
   await server.stop();
 });
 

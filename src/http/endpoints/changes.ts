@@ -1,5 +1,5 @@
 /** `/admin/changes/`: what has changed since a change set, and what changes next (spec 14.2, 14.3). */
-import { parseDuration } from '../../auth/duration.ts';
+import { durationIn } from '../../auth/duration.ts';
 import { mayActAs } from '../../auth/roles.ts';
 import { CatalogError } from '../../errors.ts';
 import { RESOURCES } from '../../model/webhook-schemas.ts';
@@ -214,16 +214,9 @@ function parseLimit(sent: Parameters): number {
 function parseWait(sent: Parameters): number {
   const value = sent.get('wait');
   if (value === undefined) return 0;
-  const wrong = malformed('wait', `must be a duration such as 30s, up to ${MAX_WAIT_S}s`);
-  let seconds: number;
-  try {
-    seconds = /^0{1,9}s$/.test(value) ? 0 : parseDuration(value);
-  } catch (cause) {
-    wrong.cause = cause;
-    throw wrong;
-  }
-  if (seconds > MAX_WAIT_S) throw wrong;
-  return seconds * 1000;
+  const seconds = /^0{1,9}s$/.test(value) ? 0 : durationIn(value);
+  if (seconds !== null && seconds <= MAX_WAIT_S) return seconds * 1000;
+  throw malformed('wait', `must be a duration such as 30s, up to ${MAX_WAIT_S}s`);
 }
 
 /** @throws CatalogError `malformed_request`. */
