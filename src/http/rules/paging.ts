@@ -7,9 +7,11 @@ import type { PagedQuery } from '../../resources/query/paging.ts';
  */
 const MAX_LINKS = 4096;
 
+const FIRST_TO_KEEP = ['next', 'prev', 'first', 'last'];
+
 /**
- * Link values for the pages `first`, `prev`, `next` and `last`, as far as they exist. If the links
- * would be longer than {@link MAX_LINKS}, only `prev` and `next`, or none.
+ * Link values for the pages `first`, `prev`, `next` and `last`, as far as they exist. If they would
+ * be longer than {@link MAX_LINKS}, those that clients need most to read on: {@link FIRST_TO_KEEP}.
  *
  * @param path of the collection, as in the request.
  * @param total rows in all pages.
@@ -27,13 +29,14 @@ export function pageLinks(path: string, query: PagedQuery, total: number): strin
   const links = targets.map(
     ([rel, at]) => [rel, `<${path}?${search}${pagingAt(query, at)}>; rel="${rel}"`] as const,
   );
-  const neighbours = links.filter(([rel]) => rel === 'prev' || rel === 'next');
-  const shown = [links, neighbours].find((some) => lengthOf(some) <= MAX_LINKS) ?? [];
-  return shown.map(([, link]) => link);
-}
-
-function lengthOf(links: readonly (readonly [rel: string, link: string])[]): number {
-  return links.reduce((sum, [, link]) => sum + link.length, 0);
+  const lengths = new Map(links.map(([rel, link]) => [rel, link.length]));
+  const kept = new Set<string>();
+  let room = MAX_LINKS;
+  for (const rel of FIRST_TO_KEEP) {
+    room -= lengths.get(rel) ?? 0;
+    if (room >= 0) kept.add(rel);
+  }
+  return links.filter(([rel]) => kept.has(rel)).map(([, link]) => link);
 }
 
 /** What follows the question mark of every link, up to the parameters that page. */
