@@ -13,7 +13,7 @@ import { documentPaths } from './endpoints/documents.ts';
 import { HOST_PATHS } from './endpoints/hosts/paths.ts';
 import { HEALTH_PATHS } from './endpoints/health.ts';
 import { itemAuditsPath } from './endpoints/kinds/item-audits.ts';
-import { IMPORT_PATHS, importPath } from './endpoints/imports.ts';
+import { IMPORT_PATHS, importPath } from './endpoints/imports/paths.ts';
 import { itemPath } from './endpoints/kinds/items.ts';
 import { REVERSAL_PATH } from './endpoints/kinds/reversal.ts';
 import { PAGE_BUILD_PATHS } from './endpoints/page-builds.ts';

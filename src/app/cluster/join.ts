@@ -7,7 +7,7 @@ import type { Disk } from '../../disk/disk.ts';
 import type { Cluster } from '../../hosts/cluster/cluster.ts';
 import { Passing } from '../../hosts/cluster/passing.ts';
 import { Forwarder } from '../../hosts/forwarding/forwarder.ts';
-import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports.ts';
+import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports/paths.ts';
 import type { Forward } from '../../http/router.ts';
 import type { Store } from '../../store/store.ts';
 import type { Monitor } from '../catalog-monitor.ts';

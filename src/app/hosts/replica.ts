@@ -20,7 +20,7 @@ import { requireFollowable } from '../../hosts/following/lineage.ts';
 import { HttpPrimary, type Primary } from '../../hosts/following/primary-client.ts';
 import { takeBase } from '../../hosts/following/take-base.ts';
 import { Forwarder } from '../../hosts/forwarding/forwarder.ts';
-import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports.ts';
+import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports/paths.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
 import type { HostState } from '../../http/services.ts';
 import { BASE, LOCK } from '../../store/files/files.ts';

@@ -1,6 +1,6 @@
 /** The imports of one catalog: those over HTTP, and those that commands ask for. */
 import type { Disk } from '../../disk/disk.ts';
-import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports.ts';
+import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports/paths.ts';
 import { Money } from '../../model/money.ts';
 import type { AuditedStore } from '../../resources/audit/audited-store.ts';
 import { Imports } from '../../resources/transfer/imports.ts';

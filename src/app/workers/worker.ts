@@ -6,7 +6,7 @@
  * for this process; only then listen. If the owner ends, this process ends at once.
  */
 import { CatalogError, messageOf } from '../../errors.ts';
-import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports.ts';
+import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports/paths.ts';
 import type { HttpRequest } from '../../http/message.ts';
 import { trustIn } from '../../http/wire/client-address.ts';
 import { startServer } from '../../http/wire/server.ts';

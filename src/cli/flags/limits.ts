@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseDuration } from '../../auth/duration.ts';
 import { messageOf } from '../../errors.ts';
-import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports.ts';
+import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports/paths.ts';
 import { JSON_LIMITS } from '../../http/rules/json-limits.ts';
 import { LIMITS } from '../../http/wire/limits.ts';
 import { type Flag, flag } from './flag.ts';

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { CatalogError } from '../../errors.ts';
 import { flag, identifier } from '../../model/schemas.ts';
+import { entityTag } from '../../resources/entity-tag.ts';
 import type { HttpResponse } from '../message.ts';
 import { json, noBody } from '../operations/body.ts';
 import { arrayOf, negotiatedJson, type Shape } from '../operations/content.ts';
@@ -10,6 +11,8 @@ import { PK } from '../operations/parameters.ts';
 import { definePath, type Path } from '../operations/path.ts';
 import { JSON_OFFERS } from '../rules/negotiation.ts';
 import type { PageBuildObject } from '../services.ts';
+import { PAGING } from './kinds/list-parameters.ts';
+import { shortListOf } from './short-lists.ts';
 import { PAGES_TAG } from './tags.ts';
 
 /** SKUs that one build may name. */
@@ -115,15 +118,18 @@ export const PAGE_BUILD_PATHS: readonly Path[] = [
       GET: operation({
         id: 'listPageBuilds',
         summary: 'List the page builds',
-        description: 'The latest hundred since the start of the server, the latest first.',
+        description:
+          'The latest hundred since the start of the server, the latest first; all of them, unless the query asks for a page.',
         role: 'viewer',
+        parameters: PAGING,
         body: noBody,
         responses: {
           200: {
             name: 'PageBuildList',
             description: 'The page builds.',
+            headers: ['X-Total-Count'],
             content: MANY,
-            head: HEAD,
+            head: { name: 'PageBuildListHead', description: 'How many page builds there are.' },
           },
         },
         run: listPageBuilds,
@@ -166,6 +172,7 @@ export const PAGE_BUILD_PATHS: readonly Path[] = [
       if (build !== null) return build;
       throw new CatalogError('not_found', `there is no page build ${id}`);
     },
+    validators: (build) => ({ etag: etagOf(build) }),
     operations: {
       GET: operation({
         id: 'readPageBuild',
@@ -174,7 +181,13 @@ export const PAGE_BUILD_PATHS: readonly Path[] = [
         role: 'viewer',
         body: noBody,
         responses: {
-          200: { name: 'PageBuild', description: 'The page build.', content: ONE, head: HEAD },
+          200: {
+            name: 'PageBuild',
+            description: 'The page build.',
+            headers: ['ETag'],
+            content: ONE,
+            head: HEAD,
+          },
         },
         run: readPageBuild,
       }),
@@ -182,9 +195,13 @@ export const PAGE_BUILD_PATHS: readonly Path[] = [
   }),
 ];
 
-function listPageBuilds({ services, mediaType }: RequestContext<undefined>): HttpResponse {
-  const body = JSON.stringify(services.pageBuilds.all());
-  return { status: 200, headers: { 'Content-Type': mediaType }, body };
+function listPageBuilds(context: RequestContext<undefined>): HttpResponse {
+  const all = context.services.pageBuilds.all();
+  return shortListOf(context, { owner: 'page builds', all, segment: 'admin/page-builds/' });
+}
+
+function etagOf(build: PageBuildObject): string {
+  return entityTag(JSON.stringify(build));
 }
 
 function createPageBuild(
@@ -199,7 +216,7 @@ function createPageBuild(
 function readPageBuild({ found, mediaType }: RequestContext<PageBuildObject>): HttpResponse {
   return {
     status: 200,
-    headers: { 'Content-Type': mediaType },
+    headers: { 'Content-Type': mediaType, ETag: etagOf(found) },
     body: JSON.stringify(found),
   };
 }

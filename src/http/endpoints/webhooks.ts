@@ -16,7 +16,9 @@ import { JSON_OFFERS } from '../rules/negotiation.ts';
 import { sentAttributes } from './kinds/attributes.ts';
 import { creationHeaders } from './kinds/collections.ts';
 import { type Place, roleFor, subjectOf, tagOf } from './kinds/place.ts';
+import { PAGING } from './kinds/list-parameters.ts';
 import { demoExamples, inputOf, oneOf } from './kinds/shapes.ts';
+import { shortListOf } from './short-lists.ts';
 
 const KIND: Kind = KINDS.webhooks;
 
@@ -156,24 +158,28 @@ export const DELIVERIES_PATH: Path = definePath<Row>({
     GET: operation({
       id: 'listDeliveries',
       summary: 'List the deliveries to a webhook',
-      description: 'The last hundred, the latest first.',
+      description:
+        'The last hundred, the latest first; all of them, unless the query asks for a page.',
       role: roleFor(PLACE, 'GET'),
+      parameters: PAGING,
       body: noBody,
       responses: {
         200: {
           name: 'DeliveryList',
           description: 'The deliveries.',
+          headers: ['X-Total-Count'],
           content: arrayOf(negotiatedJson(DELIVERY, {}), {
             DeliveryList: () => ({ summary: 'Deliveries', value: [DELIVERY_EXAMPLE] }),
           }),
-          head: { name: 'DeliveryListHead', description: 'There is something to read.' },
+          head: { name: 'DeliveryListHead', description: 'How many deliveries there are.' },
         },
       },
-      run: async ({ services, found, mediaType }: RequestContext<Row>) => ({
-        status: 200,
-        headers: { 'Content-Type': mediaType },
-        body: JSON.stringify(await services.webhooks.deliveriesOf(found.id)),
-      }),
+      run: async (context: RequestContext<Row>) =>
+        shortListOf(context, {
+          owner: 'deliveries',
+          all: await context.services.webhooks.deliveriesOf(context.found.id),
+          segment: 'deliveries/',
+        }),
     }),
   },
 });

@@ -1,128 +1,36 @@
 /** `/admin/<collection>/imports/` takes a file, and `/admin/imports/` shows what has come of it. */
-import { CatalogError } from '../../errors.ts';
-import type { Kind } from '../../model/kind.ts';
-import { malformed, parseParameters, type Parameters } from '../../resources/query/parameters.ts';
-import { type Format, FORMAT_TYPES, FORMATS } from '../../resources/transfer/formats.ts';
-import { CREATABLE } from '../../resources/transfer/rows/references.ts';
-import { type Match, MATCHES, matchesOf } from '../../resources/transfer/rows/row-writer.ts';
-import { header, type HttpResponse } from '../message.ts';
-import { noBody, stream } from '../operations/body.ts';
-import { arrayOf, negotiatedJson, type Shape } from '../operations/content.ts';
-import { operation, type RequestContext } from '../operations/operation.ts';
-import { type Parameter, PK } from '../operations/parameters.ts';
-import { definePath, type Path } from '../operations/path.ts';
-import { JSON_OFFERS } from '../rules/negotiation.ts';
-import { componentName } from './kinds/names.ts';
-import { type Place, roleFor, subjectOf, tagOf, templateOf } from './kinds/place.ts';
-import { IMPORTS_TAG } from './tags.ts';
+import { CatalogError } from '../../../errors.ts';
+import type { Kind } from '../../../model/kind.ts';
+import { entityTag } from '../../../resources/entity-tag.ts';
+import {
+  malformed,
+  parseParameters,
+  type Parameters,
+} from '../../../resources/query/parameters.ts';
+import { type Format, FORMAT_TYPES, FORMATS } from '../../../resources/transfer/formats.ts';
+import { CREATABLE } from '../../../resources/transfer/rows/references.ts';
+import { type Match, MATCHES, matchesOf } from '../../../resources/transfer/rows/row-writer.ts';
+import { header, type HttpResponse } from '../../message.ts';
+import { noBody, stream } from '../../operations/body.ts';
+import { operation, type RequestContext } from '../../operations/operation.ts';
+import { type Parameter, PK } from '../../operations/parameters.ts';
+import { definePath, type Path } from '../../operations/path.ts';
+import { JSON_OFFERS } from '../../rules/negotiation.ts';
+import { PAGING } from '../kinds/list-parameters.ts';
+import { componentName } from '../kinds/names.ts';
+import { type Place, roleFor, subjectOf, tagOf, templateOf } from '../kinds/place.ts';
+import { shortListOf } from '../short-lists.ts';
+import { IMPORTS_TAG } from '../tags.ts';
+import { FILE_EXAMPLES, HEAD, MANY, ONE } from './shapes.ts';
 
 /** Bytes of a file, unless set otherwise. */
 export const MAX_IMPORT_BYTES = 256 * 1024 * 1024;
 
-const EXAMPLE = {
-  id: 7,
-  collection: 'skus',
-  state: 'refused',
-  dry_run: false,
-  rows: 2,
-  created: 0,
-  changed: 0,
-  unchanged: 0,
-  refused: 1,
-  error_count: 1,
-  change_count: 0,
-};
-
-const LISTS = {
-  errors: [{ row: 3, column: 'category', message: 'there is no category "Phonse"' }],
-  changes: [],
-};
-
-const count = { type: 'integer', minimum: 0 };
-const text = { type: 'string' };
-
-const PROPERTIES = {
-  id: { type: 'integer', minimum: 1 },
-  collection: { ...text, description: 'By its name in the path.' },
-  state: { ...text, enum: ['checking', 'writing', 'done', 'refused', 'failed'] },
-  dry_run: { type: 'boolean', description: 'Whether it only says what it would do.' },
-  rows: { ...count, description: 'Rows of the file, without the header and empty ones.' },
-  created: count,
-  changed: count,
-  unchanged: count,
-  refused: { ...count, description: 'Rows with errors.' },
-  error_count: count,
-  change_count: count,
-};
-
-const LIST_PROPERTIES = {
-  errors: {
-    type: 'array',
-    description: 'The first thousand.',
-    items: {
-      type: 'object',
-      properties: {
-        row: { type: ['integer', 'null'], description: 'The header is 1.' },
-        column: { type: ['string', 'null'] },
-        message: text,
-      },
-      required: ['row', 'column', 'message'],
-    },
-  },
-  changes: {
-    type: 'array',
-    description: 'The first thousand, if they are not very long.',
-    items: {
-      type: 'object',
-      properties: {
-        row: { type: 'integer' },
-        id: { type: 'integer', minimum: 1 },
-        action: { ...text, enum: ['create', 'update'] },
-        fields: {
-          type: 'object',
-          additionalProperties: { type: 'array', minItems: 2, maxItems: 2 },
-          description: 'Before and after, of each attribute that differs.',
-        },
-      },
-      required: ['row', 'id', 'action', 'fields'],
-    },
-  },
-};
-
-function shapeOf(name: string, description: string, properties: object, example: object): Shape {
-  return {
-    name,
-    schema: () => ({
-      type: 'object',
-      description,
-      properties,
-      required: Object.keys(properties),
-      examples: [example],
-    }),
-  };
-}
-
-const WHOLE = { ...EXAMPLE, ...LISTS };
-
-const ONE = negotiatedJson(
-  shapeOf('Import', 'What has come of an import.', { ...PROPERTIES, ...LIST_PROPERTIES }, WHOLE),
-  { Import: () => ({ summary: 'An import', value: WHOLE }) },
-);
-
-const MANY = arrayOf(
-  negotiatedJson(shapeOf('ImportSummary', 'An import in short.', PROPERTIES, EXAMPLE), {}),
-  { ImportList: () => ({ summary: 'Imports', value: [EXAMPLE] }) },
-);
-
-const HEAD = { name: 'ImportHead', description: 'There is something to read.' };
-
-const FILE_EXAMPLES = {
-  ImportFile: () => ({ summary: 'Names by their ids', value: 'id,name\r\n3,Ondine\r\n' }),
-};
-
 const DRY_RUN = 'dry_run';
 const MATCH = 'match';
 const CREATE_MISSING = 'create_missing';
+
+const text = { type: 'string' };
 
 const PARAMETERS: readonly Parameter[] = [
   parameter(DRY_RUN, 'Writes nothing, and says what would be written.', {
@@ -200,17 +108,26 @@ export const IMPORT_PATHS: readonly Path[] = [
       GET: operation({
         id: 'listImports',
         summary: 'List the imports',
-        description: 'The last hundred, the latest first, without their errors and changes.',
+        description:
+          'The last hundred, the latest first, without their errors and changes; all of them, unless the query asks for a page.',
         role: 'viewer',
+        parameters: PAGING,
         body: noBody,
         responses: {
-          200: { name: 'ImportList', description: 'The imports.', content: MANY, head: HEAD },
+          200: {
+            name: 'ImportList',
+            description: 'The imports.',
+            headers: ['X-Total-Count'],
+            content: MANY,
+            head: { name: 'ImportListHead', description: 'How many imports there are.' },
+          },
         },
-        run: ({ services, mediaType }) => ({
-          status: 200,
-          headers: { 'Content-Type': mediaType },
-          body: JSON.stringify(services.imports.all()),
-        }),
+        run: (context) =>
+          shortListOf(context, {
+            owner: 'imports',
+            all: context.services.imports.all(),
+            segment: 'admin/imports/',
+          }),
       }),
     },
   }),
@@ -229,6 +146,7 @@ export const IMPORT_PATHS: readonly Path[] = [
       if (found !== null) return found;
       throw new CatalogError('not_found', `there is no import ${id}`);
     },
+    validators: (found) => ({ etag: entityTag(found) }),
     operations: {
       GET: operation({
         id: 'readImport',
@@ -237,11 +155,17 @@ export const IMPORT_PATHS: readonly Path[] = [
         role: 'viewer',
         body: noBody,
         responses: {
-          200: { name: 'Import', description: 'The import.', content: ONE, head: HEAD },
+          200: {
+            name: 'Import',
+            description: 'The import.',
+            headers: ['ETag'],
+            content: ONE,
+            head: HEAD,
+          },
         },
         run: ({ found, mediaType }: RequestContext<string>) => ({
           status: 200,
-          headers: { 'Content-Type': mediaType },
+          headers: { 'Content-Type': mediaType, ETag: entityTag(found) },
           body: found,
         }),
       }),

@@ -1,0 +1,35 @@
+/** Lists of what the server keeps a hundred of at most: all of them, unless the query asks for a page. */
+import { PAGING, parsePaging, unpagedOf } from '../../resources/query/paging.ts';
+import { parseParameters } from '../../resources/query/parameters.ts';
+import type { HttpResponse } from '../message.ts';
+import type { RequestContext } from '../operations/operation.ts';
+import { pageOf } from './kinds/collections.ts';
+
+/** What a list shows, and what it is a list of. */
+export interface ShortList {
+  /** What is listed, in the plural, for messages. */
+  readonly owner: string;
+  readonly all: readonly object[];
+  /** How the path of the list ends, after the path of what it belongs to: `admin/imports/`. */
+  readonly segment: string;
+}
+
+/**
+ * The answer to GET of the list.
+ *
+ * @throws CatalogError `malformed_query`.
+ */
+export function shortListOf(
+  context: Pick<RequestContext<unknown>, 'request' | 'mediaType'>,
+  { owner, all, segment }: ShortList,
+): HttpResponse {
+  const { path, search } = context.request;
+  const sent = parseParameters({ owner, names: PAGING }, search);
+  const { form, offset, limit } = parsePaging(sent, true);
+  const query = { form, selection: { offset, limit }, others: unpagedOf(sent) };
+  const listing = {
+    text: JSON.stringify(all.slice(offset, offset + limit)),
+    total: all.length,
+  };
+  return pageOf(context, query, listing, `<${path.slice(0, -segment.length)}>; rel="up"`);
+}
