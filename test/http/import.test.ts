@@ -244,6 +244,64 @@ test('an id and a name that differ are an error; of the two an empty one says no
   assert.match(ambiguous.errors[0].message, new RegExp(`${other}, ${other + 1}`));
 });
 
+test('of several rows with one name the id beside it tells which', async () => {
+  const two = async (path: string, row: Record<string, unknown>): Promise<[number, number]> => [
+    (await make(server, path, row)).id,
+    (await make(server, path, row)).id,
+  ];
+  const brands = await two('/admin/brands/', { name: 'Namesake' });
+  const [first] = await two('/admin/categories/', { name: 'Top', parent_id: null });
+  const [second] = await two('/admin/categories/', { name: 'Middle', parent_id: first });
+  const thirds = await two('/admin/categories/', { name: 'Leaf', parent_id: second });
+  for (const at of [0, 1, 0] as const) {
+    const row = `${catalog.spu},${brands[at]},Namesake,${thirds[at]},Top > Middle > Leaf`;
+    const file = csv('id,brand_id,brand,category3_id,category', row);
+    const report = await importOf('goods', file);
+    assert.is(report.state, 'done', JSON.stringify(report.errors));
+    const { brand_id, category1_id, category2_id, category3_id } = await read(
+      server,
+      `/admin/goods/${catalog.spu}/`,
+    );
+    assert.equal([brand_id, category1_id, category2_id], [brands[at], first, second]);
+    assert.is(category3_id, thirds[at]);
+  }
+  const spus = await two('/admin/goods/', {
+    name: 'Twin',
+    brand_id: brands[0],
+    category1_id: first,
+    category2_id: second,
+    category3_id: thirds[0],
+  });
+  const specs: number[] = [];
+  for (const spu_id of spus) {
+    specs.push((await make(server, '/admin/specs/', { name: 'Shade', spu_id })).id);
+  }
+  const named = await importOf('options', csv('value,spec,spu', 'Red,Shade,Twin'));
+  assert.match(named.errors[0].message, `${specs.join(', ')} have this name; give the id`);
+  for (const spec of specs) {
+    const report = await importOf(
+      'options',
+      csv('value,spec_id,spec,spu', `Red,${spec},Shade,Twin`),
+    );
+    assert.is(report.changes[0]?.fields.spec_id[1], spec, JSON.stringify(report.errors));
+  }
+  const other = csv('value,spec_id,spec,spu', `Red,${specs[0]},Shade,Phone`);
+  assert.is((await importOf('options', other)).state, 'refused');
+});
+
+test('an error names the column as the header of the file has it', async () => {
+  const columnsOf = async (file: string) => {
+    const { errors } = await importOf('skus', file);
+    return errors.map(({ column }: Received['json']) => column);
+  };
+  assert.equal(await columnsOf(csv('id,goods', `${catalog.sku},Nothing`)), ['goods']);
+  assert.equal(await columnsOf(csv('id,spu', `${catalog.sku},Nothing`)), ['spu']);
+  assert.equal(await columnsOf(csv('id,goods_id', `${catalog.sku},999999`)), ['goods_id']);
+  assert.equal(await columnsOf(csv('id,spu_id', `${catalog.sku},x`)), ['spu_id']);
+  const both = await importOf('skus', csv('id,goods_id,spu', `${catalog.sku},999999,Phone`));
+  assert.match(both.errors[0].message, 'goods_id');
+});
+
 test('the specification records become those of the column', async () => {
   const sku = (
     await make(

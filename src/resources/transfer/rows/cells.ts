@@ -4,20 +4,21 @@ import { CatalogError } from '../../../errors.ts';
 import type { Kind, Row, Scalar } from '../../../model/kind.ts';
 import type { Money } from '../../../model/money.ts';
 import type { Transaction } from '../../../store/writer/draft.ts';
-import type { Column } from '../columns.ts';
 import { guardFormula, unguardFormula } from '../formulas.ts';
 import { LabelError } from '../labels.ts';
+import type { SentColumn } from './header.ts';
 import type { References } from './references.ts';
 import { type RowProblem, RowProblems } from './row-problems.ts';
 
 /** A cell that has a column. */
 export interface Cell {
-  readonly column: Column;
+  readonly column: SentColumn;
   readonly raw: string;
 }
 
 interface Said {
   readonly value: unknown;
+  /** The column, as the header names it. */
   readonly by: string;
 }
 
@@ -84,27 +85,29 @@ class CellReader {
     return this.#reading.kind.name === 'options';
   }
 
-  #attempt(column: Column, run: () => void): void {
+  #attempt(column: SentColumn, run: () => void): void {
     try {
       run();
     } catch (error) {
       const known = error instanceof LabelError || error instanceof CatalogError;
       if (!known) throw error;
-      this.#problems.push({ column: column.name, message: error.message });
+      this.#problems.push({ column: column.sent, message: error.message });
     }
   }
 
   #readOne({ column, raw }: Cell): void {
     const { target } = this.#reading;
-    const { attribute, name, form } = column;
-    if (this.#isUnchanged(column, raw)) this.#say(attribute, target?.[attribute] ?? null, name);
-    else if (form === 'name') this.#readName(column, unguardFormula(raw));
-    else if (form === 'money') this.#say(attribute, this.#amount(raw), name);
-    else this.#say(attribute, plainValue(this.#reading.kind, attribute, unguardFormula(raw)), name);
+    const { attribute, sent, form } = column;
+    const beside = form === 'name' ? this.#idBeside(attribute) : null;
+    if (beside === null && this.#isUnchanged(column, raw)) {
+      this.#say(attribute, target?.[attribute] ?? null, sent);
+    } else if (form === 'name') this.#readName(column, unguardFormula(raw), beside);
+    else if (form === 'money') this.#say(attribute, this.#amount(raw), sent);
+    else this.#say(attribute, plainValue(this.#reading.kind, attribute, unguardFormula(raw)), sent);
   }
 
   /** Whether an export would write the cell for the row as it is now. */
-  #isUnchanged({ text }: Column, raw: string): boolean {
+  #isUnchanged({ text }: SentColumn, raw: string): boolean {
     const { target, transaction } = this.#reading;
     return target !== null && raw === guardFormula(text(target, transaction));
   }
@@ -119,20 +122,42 @@ class CellReader {
     throw new LabelError(`must be an amount in ${money.currency}: digits, with ${places}`);
   }
 
-  #readName({ attribute, name }: Column, text: string): void {
+  /** @param beside as of {@link CellReader.#idBeside}. */
+  #readName({ attribute, sent }: SentColumn, text: string, beside: number | null): void {
     const { references, kind } = this.#reading;
     const isParent = attribute === 'parent_id';
     if (text === '' && !isParent) throw new LabelError('must not be empty');
-    if (attribute === 'brand_id') this.#say(attribute, references.named('brands', text), name);
-    else if (attribute === 'goods_id') this.#say(attribute, references.named('goods', text), name);
-    else if (attribute === 'spec_id') {
-      this.#say(attribute, references.spec(text, this.#spuCell()), name);
+    if (attribute === 'brand_id') {
+      this.#say(attribute, beside ?? references.named('brands', text), sent);
+    } else if (attribute === 'goods_id') {
+      this.#say(attribute, beside ?? references.named('goods', text), sent);
+    } else if (attribute === 'spec_id') {
+      this.#say(attribute, beside ?? references.spec(text, this.#spuCell()), sent);
     } else {
-      const path = references.path(text);
+      const path = beside === null ? references.path(text) : references.pathTo(beside);
       if (!isParent && path.length !== 3) throw new LabelError('must have three levels');
-      this.#say(attribute, path.at(-1) ?? null, name);
-      if (kind.name === 'goods') this.#sayLevels(path, name);
+      this.#say(attribute, path.at(-1) ?? null, sent);
+      if (kind.name === 'goods') this.#sayLevels(path, sent);
     }
+  }
+
+  /**
+   * The id in the cell beside a name, if the names of the row are those that an export writes for
+   * it: of several rows with one name the id tells which. Null if there is no such id.
+   */
+  #idBeside(attribute: string): number | null {
+    const about = this.#cells.filter(({ column }) => column.attribute === attribute);
+    const raw = about.find(({ column }) => column.form === 'plain')?.raw ?? '';
+    if (!/^\d+$/.test(raw)) return null;
+    const id = Number(raw);
+    const row: Row = { id: 0, [attribute]: id };
+    const names = about.filter((cell) => cell.column.form === 'name' && cell.raw !== '');
+    const { transaction } = this.#reading;
+    return names.every(({ column, raw: name }) => {
+      return name === guardFormula(column.text(row, transaction));
+    })
+      ? id
+      : null;
   }
 
   /** The SPU that an option's row names; null if it does not. */
@@ -142,12 +167,12 @@ class CellReader {
   }
 
   /** The path of an SPU's third level says the first two as well. */
-  #sayLevels(path: readonly number[], name: string): void {
+  #sayLevels(path: readonly number[], by: string): void {
     for (const [index, attribute] of ['category1_id', 'category2_id'].entries()) {
       const own = this.#cells.find(({ column }) => column.name === attribute);
       const isOpen = own === undefined || own.raw === '' || this.#isUnchanged(own.column, own.raw);
-      if (isOpen) this.#said.set(attribute, { value: path[index], by: name });
-      else this.#say(attribute, path[index], name);
+      if (isOpen) this.#said.set(attribute, { value: path[index], by });
+      else this.#say(attribute, path[index], by);
     }
   }
 
@@ -157,7 +182,7 @@ class CellReader {
     const isMoved = target !== null && spu !== target['goods_id'];
     if (this.#isUnchanged(column, raw) && !isMoved) return;
     if (typeof spu !== 'number') return;
-    this.#say(column.attribute, references.pairs(unguardFormula(raw), spu), column.name);
+    this.#say(column.attribute, references.pairs(unguardFormula(raw), spu), column.sent);
   }
 
   #say(attribute: string, value: unknown, by: string): void {

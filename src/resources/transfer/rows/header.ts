@@ -10,12 +10,18 @@ const ALIASES: Readonly<Record<string, string>> = { goods_id: 'spu_id', goods: '
 
 const CURRENCY = /^(.+) ([A-Z]{3})$/;
 
+/** A column of a file. */
+export interface SentColumn extends Column {
+  /** As the header of the file names it: {@link ALIASES} have another name than their column. */
+  readonly sent: string;
+}
+
 /** The columns that are read: null for one that only the service sets. */
 export function readHeader(
   kind: Kind,
   money: Money,
   names: readonly string[],
-): readonly (Column | null)[] {
+): readonly (SentColumn | null)[] {
   const known = knownColumns(kind, money);
   const seen = new Set<string>();
   return names.map((sent) => {
@@ -24,7 +30,7 @@ export function readHeader(
     if (column === undefined) throw unknown(money, known, sent);
     if (seen.has(name)) throw new FileProblem('is there twice', 1, sent);
     seen.add(name);
-    return isReadOnly(kind, column) ? null : column;
+    return isReadOnly(kind, column) ? null : { ...column, sent };
   });
 }
 

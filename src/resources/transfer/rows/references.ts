@@ -62,6 +62,17 @@ export class References {
     return ids;
   }
 
+  /** The ids of a category and those above it, from the first level. */
+  pathTo(category: number): readonly number[] {
+    const ids: number[] = [];
+    let row = this.#transaction.get('categories', category);
+    while (row !== undefined) {
+      ids.unshift(row.id);
+      row = this.#transaction.get('categories', row.parent_id);
+    }
+    return ids;
+  }
+
   #find(text: string): readonly number[] {
     const ids: number[] = [];
     for (const name of parsePath(text)) {

@@ -9,9 +9,9 @@ import { type Input, parseInput } from '../../input.ts';
 import { visibleAttributes } from '../../visible-attributes.ts';
 import { insertUnseen } from '../../rows.ts';
 import { type Cell, readCells } from './cells.ts';
-import type { Column } from '../columns.ts';
 import type { FileRow } from '../reading/file-rows.ts';
 import { unguardFormula } from '../formulas.ts';
+import type { SentColumn } from './header.ts';
 import { nameAttribute, type Names } from './names.ts';
 import { type Pair, References } from './references.ts';
 import { type RowProblem, RowProblems } from './row-problems.ts';
@@ -59,7 +59,7 @@ export class RowWriter {
   readonly #names: Names;
   /** Null while every row has been seen before: in the second run of a file. */
   readonly #seen: Seen | null;
-  #columns: readonly (Column | null)[] = [];
+  #columns: readonly (SentColumn | null)[] = [];
   #last: { readonly transaction: Transaction; readonly references: References } | null = null;
 
   constructor(task: ImportTask, money: Money, names: Names, seen: Seen | null) {
@@ -70,7 +70,7 @@ export class RowWriter {
   }
 
   /** @param columns of a CSV file. */
-  useColumns(columns: readonly (Column | null)[]): void {
+  useColumns(columns: readonly (SentColumn | null)[]): void {
     this.#columns = columns;
   }
 
@@ -80,10 +80,12 @@ export class RowWriter {
     const declared = kind.attributes[attribute];
     const name = declared?.role === 'input' ? (declared.request ?? attribute) : attribute;
     const columns = this.#columns.filter((column) => column !== null);
-    if (columns.some((column) => column.name === name)) return name;
-    const about = (column: Column) =>
+    const about = (column: SentColumn) =>
       column.attribute === attribute || kind.attributes[column.attribute] === declared;
-    return columns.find((column) => declared !== undefined && about(column))?.name ?? name;
+    const found =
+      columns.find((column) => column.name === name) ??
+      columns.find((column) => declared !== undefined && about(column));
+    return found?.sent ?? name;
   };
 
   /**
