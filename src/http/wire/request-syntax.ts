@@ -23,6 +23,13 @@ export function syntaxError(incoming: IncomingMessage): string | null {
     if (!AUTHORITY.test(host)) return 'the Host header is no host and port';
     if (occurrences(incoming.rawHeaders, 'host') > 1) return 'a request names one host, once';
   }
+  // RFC 9110, section 8.6: equal lengths too may be refused, and a proxy may have read another one.
+  if (
+    headers['content-length'] !== undefined &&
+    occurrences(incoming.rawHeaders, 'content-length') > 1
+  ) {
+    return 'a request names the length of its content once';
+  }
   const coding = headers['transfer-encoding'];
   // RFC 9112, section 6.1.
   if (coding !== undefined) {
