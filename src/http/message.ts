@@ -40,6 +40,12 @@ export interface HttpRequest {
   readonly trace: Trace;
   /** Empty if the request has none. */
   readonly body: RequestBody;
+  /**
+   * Calls `listener` if the client goes before it has the response, for what waits long.
+   *
+   * @returns ends the listening.
+   */
+  whenGone(listener: () => void): () => void;
 }
 
 /**

@@ -12,6 +12,7 @@ export function requestWith(parts: Partial<HttpRequest>): HttpRequest {
     address: '127.0.0.1',
     trace: new Trace(),
     body: NO_BODY,
+    whenGone: () => () => {},
     ...parts,
   };
 }

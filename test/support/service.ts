@@ -169,6 +169,7 @@ async function call(
     address,
     trace: new Trace(),
     body: bodyOf(stream, limit),
+    whenGone: () => () => {},
   };
   return responseTo(request, await application(request));
 }

@@ -149,7 +149,10 @@ export const CHANGES_PATH: Path = definePath<undefined>({
 async function page(context: RequestContext<undefined>): Promise<HttpResponse> {
   const { services, mediaType } = context;
   const query = parseQuery(context.request.search);
-  const { text: body, last } = await services.changes.page(query, viewOf(context));
+  const gone = new AbortController();
+  const endListening = context.request.whenGone(() => gone.abort());
+  const waiting = services.changes.page(query, viewOf(context), gone.signal);
+  const { text: body, last } = await waiting.finally(endListening);
   return {
     status: 200,
     headers: { 'Content-Type': mediaType, [CATALOG_SEQUENCE]: String(last) },

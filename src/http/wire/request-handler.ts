@@ -163,7 +163,10 @@ function respond(
   return application(request);
 }
 
-function toHttpRequest({ trusts }: ServerContext, { incoming, body }: Exchange): HttpRequest {
+function toHttpRequest(
+  { trusts }: ServerContext,
+  { incoming, body, connection }: Exchange,
+): HttpRequest {
   const target = targetOf(incoming);
   const query = target.indexOf('?');
   const proxied = trusts !== TRUST_NOBODY && trusts(peerAddress(incoming));
@@ -177,5 +180,9 @@ function toHttpRequest({ trusts }: ServerContext, { incoming, body }: Exchange):
     },
     trace: new Trace(proxied ? givenId(incoming.headers) : null),
     body: body ?? NO_BODY,
+    whenGone(listener) {
+      connection.once('close', listener);
+      return () => void connection.off('close', listener);
+    },
   };
 }

@@ -94,9 +94,10 @@ export class ChangeFeed {
   /**
    * The changes after a sequence. Waits if there are none.
    *
+   * @param gone ends the wait.
    * @throws CatalogError `history_gone`, `busy`, `store_damaged`, `store_unreadable`.
    */
-  async page({ since, limit, wait }: FeedQuery, view: View): Promise<FeedPage> {
+  async page({ since, limit, wait }: FeedQuery, view: View, gone?: AbortSignal): Promise<FeedPage> {
     this.#requireOpen();
     const source = this.#source;
     const deadline = performance.now() + wait;
@@ -112,7 +113,7 @@ export class ChangeFeed {
           return { text: this.#counted(text), last };
         }
         scanned = last;
-        if (!(await source.arrivals.past(last, deadline - performance.now()))) {
+        if (!(await source.arrivals.past(last, deadline - performance.now(), gone))) {
           return { text: '[]', last };
         }
       }

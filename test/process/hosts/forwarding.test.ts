@@ -7,8 +7,8 @@ import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../src/errors.ts';
 import { Forwarder } from '../../../src/hosts/forwarding/forwarder.ts';
 import { type HttpRequest, NO_BODY, type RequestBody } from '../../../src/http/message.ts';
-import { Trace } from '../../../src/http/wire/trace.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { requestWith } from '../../support/request.ts';
 import { until } from '../../support/until.ts';
 
 const MIB = 1024 * 1024;
@@ -29,15 +29,7 @@ async function withPrimary(
 }
 
 function request(method: string, body: RequestBody = NO_BODY): HttpRequest {
-  return {
-    method,
-    path: '/books/',
-    search: 'a=1',
-    headers: {},
-    address: '127.0.0.1',
-    trace: new Trace(),
-    body,
-  };
+  return requestWith({ method, path: '/books/', search: 'a=1', body });
 }
 
 function bodyOf(pieces: () => AsyncGenerator<Uint8Array>): RequestBody {

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Limits } from '../../../src/http/wire/limits.ts';
-import { type Reachable, send } from '../../support/client.ts';
+import { type Reachable, send, tokenFor } from '../../support/client.ts';
 import { exchangeRaw } from '../../support/raw.ts';
 import {
   closeListening,
@@ -23,6 +23,9 @@ const get = (target: string, headers: readonly string[] = []) =>
   [`GET ${target} HTTP/1.1`, 'Host: catalog', ...headers, '', ''].join('\r\n');
 
 const LAST = 'Connection: close';
+
+/** Answers with changes that may be open (src/resources/changes/change-feed.ts). */
+const PLACES = 250;
 
 /** A connection that stays, and what has come over it. */
 class Wire {
@@ -118,6 +121,25 @@ test('--headers-timeout: a connection over which nothing comes is closed', () =>
   withServer({ headersTimeout: 300, requestTimeout: 600 }, async (server) => {
     const wire = new Wire(server);
     await until('the connection is closed', () => wire.closed);
+  }));
+
+test('a client that goes while it waits for changes gives its place back at once', () =>
+  withServer({}, async (server) => {
+    const token = `Authorization: Bearer ${await tokenFor('viewer')}`;
+    const statusNow = async () => {
+      const answer = await exchangeRaw(server, [get('/admin/changes/', [token, LAST])]);
+      return answer.slice(9, 12);
+    };
+    const [stays, ...others] = Array.from({ length: PLACES }, () => {
+      const wire = new Wire(server);
+      wire.socket.write(get('/admin/changes/?wait=60s', [token]));
+      return wire;
+    });
+    await until('every place is taken', async () => (await statusNow()) === '503');
+    for (const wire of others) wire.socket.destroy();
+    await until('the places are free', async () => (await statusNow()) === '200');
+    assert.is(stays?.text, '', 'their time is not over');
+    stays?.socket.destroy();
   }));
 
 test('--request-timeout: a body that comes byte by byte ends with the connection', () =>

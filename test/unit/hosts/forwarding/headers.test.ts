@@ -5,21 +5,20 @@ import {
   requestHeaders,
   responseHeaders,
 } from '../../../../src/hosts/forwarding/headers.ts';
-import { type HttpRequest, NO_BODY } from '../../../../src/http/message.ts';
+import type { HttpRequest } from '../../../../src/http/message.ts';
 import { Trace } from '../../../../src/http/wire/trace.ts';
+import { requestWith } from '../../../support/request.ts';
 
 const HERE = 'catalog-0123456789abcdef';
 
 function request(headers: HttpRequest['headers']): HttpRequest {
-  return {
+  return requestWith({
     method: 'PUT',
     path: '/books/1/',
-    search: '',
     headers,
     address: '203.0.113.7',
     trace: new Trace('request-1'),
-    body: NO_BODY,
-  };
+  });
 }
 
 test('spec 15.11: the headers of the client are passed on, except those of its connection', () => {

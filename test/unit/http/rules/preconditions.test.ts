@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
-import { type HttpRequest, NO_BODY } from '../../../../src/http/message.ts';
+import type { HttpRequest } from '../../../../src/http/message.ts';
 import {
   conditionsOf,
   namesCurrent,
@@ -11,18 +11,12 @@ import {
   requireMatch,
   requireWritable,
 } from '../../../../src/http/rules/preconditions.ts';
-import { Trace } from '../../../../src/http/wire/trace.ts';
+import { requestWith } from '../../../support/request.ts';
 
 const CURRENT = '"current"';
 
-function requestWith(headers: HttpRequest['headers']): HttpRequest {
-  const address = '127.0.0.1';
-  const trace = new Trace();
-  return { method: 'PUT', path: '/books/1/', search: '', headers, address, trace, body: NO_BODY };
-}
-
 function conditions(headers: HttpRequest['headers']) {
-  const found = conditionsOf(requestWith(headers));
+  const found = conditionsOf(requestWith({ method: 'PUT', path: '/books/1/', headers }));
   assert.ok(found);
   return found;
 }
@@ -46,7 +40,7 @@ const matches = (value: string) =>
 const noneMatch = (value: string) => namesCurrent(conditions({ 'if-none-match': value }), CURRENT);
 
 test('a request without conditions has none', () => {
-  assert.is(conditionsOf(requestWith({ accept: '*/*', etag: CURRENT })), null);
+  assert.is(conditionsOf(requestWith({ headers: { accept: '*/*', etag: CURRENT } })), null);
 });
 
 test('If-Match passes if it names the current tag, or is *', () => {
