@@ -1,6 +1,6 @@
 /** What the declarations of commands have in common. */
 import type { Command } from 'commander';
-import { flag } from './flags/flag.ts';
+import { type Flag, flag, toggle } from './flags/flag.ts';
 import { parseDirectory } from './flags/values.ts';
 
 /** The flags of every command that works on a data directory. */
@@ -19,5 +19,14 @@ export function command(parent: Command, name: string, description: string): Com
     .addOption(
       flag('--data <directory>', 'directory of the store', parseDirectory, { value: './data' }),
     )
-    .option('--verbose', 'print the stack of an error as well');
+    .addOption(verboseFlag());
+}
+
+export function verboseFlag(): Flag {
+  return toggle('--verbose', 'print the stack of an error as well');
+}
+
+/** Of the commands that can tell what they would do. */
+export function dryRunFlag(): Flag {
+  return toggle('--dry-run', 'report what would be done, and change nothing');
 }

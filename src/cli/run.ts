@@ -4,6 +4,7 @@ import { CommanderError } from 'commander';
 import type { Context } from '../app/context.ts';
 import { blockingDisk, type Disk } from '../disk/disk.ts';
 import { CatalogError, messageOf } from '../errors.ts';
+import { parseSwitch } from './flags/flag.ts';
 import { createProgram } from './program.ts';
 
 /** 0 to 255. */
@@ -47,7 +48,7 @@ export async function run(
     platform = process.platform,
   }: Surroundings = {},
 ): Promise<ExitStatus> {
-  const verbose = argv.includes('--verbose');
+  const verbose = argv.includes('--verbose') || isYes(env['CATALOG_VERBOSE']);
   // If a reader has gone, `write` fails, and there is nobody to print to.
   stdout.on('error', () => {});
   stderr.on('error', () => {});
@@ -104,6 +105,15 @@ function report(error: unknown, context: Context): ExitStatus {
   }
   context.warn(oneLine(messageOf(error)), error);
   return error instanceof CatalogError ? error.exit : 1;
+}
+
+/** A value that is neither is reported with the other variables. */
+function isYes(text = ''): boolean {
+  try {
+    return parseSwitch(text);
+  } catch {
+    return false;
+  }
 }
 
 function oneLine(text: string): string {

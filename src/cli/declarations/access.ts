@@ -1,8 +1,8 @@
 /** The commands for tokens and accounts: `issue-token`, `users`, `tokens`, `keys`. */
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { Context } from '../../app/context.ts';
 import { ROLES, type Role } from '../../auth/roles.ts';
-import { type Common, command, subcommand } from '../command.ts';
+import { type Common, command, subcommand, verboseFlag } from '../command.ts';
 import { issueTokenCommand } from '../commands/issue-token.ts';
 import { keysGenerate } from '../commands/backup/archive.ts';
 import { keysList, keysRotate } from '../commands/keys.ts';
@@ -24,6 +24,7 @@ import {
   parseTokenId,
   parseUserName,
 } from '../flags/access.ts';
+import { choice, type Flag, flag } from '../flags/flag.ts';
 import { parseFile } from '../flags/values.ts';
 
 export function declareAccessCommands(program: Command, context: Context): void {
@@ -41,20 +42,23 @@ export function declareAccessCommands(program: Command, context: Context): void 
 
 function declareIssueToken(program: Command, context: Context): void {
   command(program, 'issue-token', 'print a token for the admin paths')
-    .requiredOption('--subject <name>', 'person or program that the token is for', parseSubject)
-    .addOption(roleOption('admin'))
     .addOption(
-      new Option('--expires <duration>', 'lifetime, such as 30m, 8h or 7d')
-        .default(8 * 3600, '8h')
-        .argParser(parseLifetime),
+      flag('--subject <name>', 'person or program that the token is for', parseSubject).needed(),
+    )
+    .addOption(roleFlag('admin'))
+    .addOption(
+      flag('--expires <duration>', 'lifetime, such as 30m, 8h or 7d', parseLifetime, {
+        value: 8 * 3600,
+        shown: '8h',
+      }),
     )
     .action((options: Common & { subject: string; role: Role; expires: number }) =>
       issueTokenCommand(options, context),
     );
 }
 
-function roleOption(fallback: Role): Option {
-  return new Option('--role <role>', 'what it allows').choices(ROLES).default(fallback, fallback);
+function roleFlag(fallback: Role): Flag {
+  return choice('--role <role>', 'what it allows', ROLES, fallback);
 }
 
 function declareUsers(users: Command, context: Context): void {
@@ -62,7 +66,7 @@ function declareUsers(users: Command, context: Context): void {
     command(users, name, description).argument('<name>', 'name of the account', parseUserName);
 
   named('add', 'create an account; asks for the password, or reads it from standard input')
-    .addOption(roleOption('viewer'))
+    .addOption(roleFlag('viewer'))
     .action((name: string, { data, role }: Common & { role: Role }) =>
       usersAdd({ data, name }, role, context),
     );
@@ -91,7 +95,13 @@ function declareUsers(users: Command, context: Context): void {
 function declareTokens(tokens: Command, context: Context): void {
   command(tokens, 'revoke', 'revoke one token, or all tokens of a subject')
     .argument('[jti]', 'id of a token', parseTokenId)
-    .option('--subject <name>', 'revoke all tokens of this subject', parseSubject)
+    .addOption(
+      flag(
+        '--subject <name>',
+        'revoke all tokens of this subject',
+        parseSubject,
+      ).insteadOfArguments(),
+    )
     .action((jti: string | undefined, { data, subject }: Common & { subject?: string }) =>
       revokeTokens({ data, jti: jti ?? null, subject: subject ?? null }, context),
     );
@@ -100,19 +110,19 @@ function declareTokens(tokens: Command, context: Context): void {
 function declareKeys(keys: Command, context: Context): void {
   command(keys, 'rotate', 'sign with a new key; the old ones verify for a while')
     .addOption(
-      new Option(
+      flag(
         '--overlap <duration>',
         'how long tokens of the old keys stay valid; 0s for not at all',
-      )
-        .default(24 * 3600, '1d')
-        .argParser(parseOverlap),
+        parseOverlap,
+        { value: 24 * 3600, shown: '1d' },
+      ),
     )
     .action(({ data, overlap }: Common & { overlap: number }) =>
       keysRotate({ data, overlap }, context),
     );
   subcommand(keys, 'generate', 'make a key file that encrypts an archive')
     .argument('<file>', 'the new file, outside of the data directory', parseFile)
-    .option('--verbose', 'print the stack of an error as well')
+    .addOption(verboseFlag())
     .action((file: string) => keysGenerate(file, context));
   command(keys, 'list', 'print id, age and state of every key, never the secret').action(
     ({ data }: Common) => keysList(data, context),

@@ -1,8 +1,9 @@
 /** `health` on the command line. */
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { Context } from '../../app/context.ts';
-import { subcommand } from '../command.ts';
+import { subcommand, verboseFlag } from '../command.ts';
 import { health, healthUrl, readinessUrl, type ServerAddress } from '../commands/health.ts';
+import { flag } from '../flags/flag.ts';
 import { parseTimeout } from '../flags/limits.ts';
 import { addMetricsFlags } from '../flags/logging.ts';
 import { addAddressFlags, parseServerUrl } from '../flags/network.ts';
@@ -15,17 +16,20 @@ interface HealthFlags extends ServerAddress {
 
 export function declareHealth(program: Command, context: Context): void {
   const command = subcommand(program, 'health', 'ask a running server whether it is ready')
-    .option(
-      '--url <url>',
-      'address of the server (default: that of the flags below)',
-      parseServerUrl,
+    .addOption(
+      flag(
+        '--url <url>',
+        'address of the server (default: that of the flags below)',
+        parseServerUrl,
+      ),
     )
     .addOption(
-      new Option('--timeout <duration>', 'for the whole answer')
-        .default(5000, '5s')
-        .argParser(parseTimeout),
+      flag('--timeout <duration>', 'for the whole answer', parseTimeout, {
+        value: 5000,
+        shown: '5s',
+      }),
     )
-    .option('--verbose', 'print the stack of an error as well')
+    .addOption(verboseFlag())
     .action(({ url, timeout, ...address }: HealthFlags) =>
       health({ url: url === undefined ? readinessUrl(address) : healthUrl(url), timeout }, context),
     );

@@ -2,12 +2,13 @@
 import type { Command } from 'commander';
 import type { Context } from '../../app/context.ts';
 import { type Common, command } from '../command.ts';
+import { toggle } from '../flags/flag.ts';
 import { addPageOverrides, type PageFlags, pageFlagsOf } from '../flags/pages.ts';
 import { parseIds } from '../flags/values.ts';
 
 export function declareRebuildPages(program: Command, context: Context): void {
   const rebuild = command(program, 'rebuild-pages', 'render the pages of the shop')
-    .option('--stale', 'write only those that are out of date')
+    .addOption(toggle('--stale', 'write only those that are out of date'))
     .argument('[ids...]', 'SKUs whose pages to render (default: all pages)', parseIds)
     .action(async (ids: number[], options: Common & PageFlags & { stale?: true }) => {
       const { rebuildPagesCommand } = await import('../commands/rebuild-pages.ts');

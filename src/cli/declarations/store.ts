@@ -1,7 +1,7 @@
 /** The commands for the store as a whole: `migrate`, `check`, `backup`, `restore`, `undo`. */
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { Context } from '../../app/context.ts';
-import { type Common, command } from '../command.ts';
+import { type Common, command, dryRunFlag } from '../command.ts';
 import type { ArchiveAddress } from '../../archive/storage/address.ts';
 import { checkArchiveCommand, restoreArchive } from '../commands/backup/archive.ts';
 import { backup, type BackupOptions } from '../commands/backup/backup.ts';
@@ -12,6 +12,7 @@ import { migrate } from '../commands/migrate.ts';
 import { undo } from '../commands/undo.ts';
 import { parseSubject } from '../flags/access.ts';
 import { keyFlag, parseAddress, parseInstant, parseSequence } from '../flags/archive.ts';
+import { flag, toggle } from '../flags/flag.ts';
 import {
   parseEntryIds,
   parseFile,
@@ -24,8 +25,8 @@ import { CatalogError } from '../../errors.ts';
 
 export function declareStoreCommands(program: Command, context: Context): void {
   command(program, 'migrate', 'create the store, or bring it to the current version')
-    .option('--demo', 'fill an empty store with the demo catalog')
-    .option('--dry-run', 'report what would be done, and change nothing')
+    .addOption(toggle('--demo', 'fill an empty store with the demo catalog'))
+    .addOption(dryRunFlag())
     .action((options: Common & { demo?: true; dryRun?: true }) =>
       migrate(
         { data: options.data, demo: options.demo ?? false, dryRun: options.dryRun ?? false },
@@ -34,6 +35,7 @@ export function declareStoreCommands(program: Command, context: Context): void {
     );
 
   command(program, 'check', 'verify every file, row and reference of a store or an archive')
+    // Without a variable: CATALOG_ARCHIVE says where a server archives, and its store is checked too.
     .option('--archive <url>', 'check this archive instead of a store', parseAddress)
     .addOption(keyFlag('the key of the archive'))
     .action((options: Common & { archive?: ArchiveAddress; archiveKey?: string }) => {
@@ -55,17 +57,18 @@ function declareBackup(program: Command, context: Context): void {
   command(program, 'backup', 'write the whole catalog to one file')
     .argument('[file]', '"-" for standard output (default: catalog-<time>.json)', parseFile)
     .addOption(
-      new Option(
+      flag(
         '--passphrase-file <file>',
         'take the keys too, encrypted with the passphrase in this file',
-      )
-        .argParser(parseFile)
-        .conflicts('recipient'),
+        parseFile,
+      ).conflicts('recipient'),
     )
-    .option(
-      '--recipient <age1…>',
-      'take the keys too, encrypted for this age recipient; may be repeated',
-      parseRecipients,
+    .addOption(
+      flag(
+        '--recipient <age1…>',
+        'take the keys too, encrypted for this age recipient; may be repeated',
+        parseRecipients,
+      ),
     )
     .action((file: string | undefined, flags: Omit<BackupOptions, 'file'>) =>
       backup({ ...flags, file: file ?? null }, context),
@@ -88,17 +91,17 @@ function declareRestore(program: Command, context: Context): void {
   addArchiveSource(restoring);
   restoring
     .addOption(
-      new Option('--passphrase-file <file>', 'file with the passphrase of the keys')
-        .argParser(parseFile)
-        .conflicts(['identityFile', 'withoutKeys', 'from']),
+      flag('--passphrase-file <file>', 'file with the passphrase of the keys', parseFile).conflicts(
+        ['identityFile', 'withoutKeys', 'from'],
+      ),
     )
     .addOption(
-      new Option('--identity-file <file>', 'file with an age identity for the keys')
-        .argParser(parseFile)
-        .conflicts(['withoutKeys', 'from']),
+      flag('--identity-file <file>', 'file with an age identity for the keys', parseFile).conflicts(
+        ['withoutKeys', 'from'],
+      ),
     )
     .addOption(
-      new Option(
+      toggle(
         '--without-keys',
         'leave encrypted keys out; tokens of before are then void',
       ).conflicts('from'),
@@ -120,12 +123,18 @@ function declareRestore(program: Command, context: Context): void {
 
 function addArchiveSource(restoring: Command): void {
   restoring
-    .option('--from <url>', 'restore from this archive', parseAddress)
-    .option('--at <time>', 'as the archive had it at this date or instant', parseInstant)
+    .addOption(flag('--from <url>', 'restore from this archive', parseAddress).insteadOfArguments())
     .addOption(
-      new Option('--sequence <number>', 'as of this change set of the archive')
-        .argParser(parseSequence)
-        .conflicts('at'),
+      flag(
+        '--at <time>',
+        'as the archive had it at this date or instant',
+        parseInstant,
+      ).insteadOfArguments(),
+    )
+    .addOption(
+      flag('--sequence <number>', 'as of this change set of the archive', parseSequence)
+        .conflicts('at')
+        .insteadOfArguments(),
     )
     .addOption(keyFlag('the key of the archive'));
 }
@@ -141,11 +150,25 @@ interface UndoFlags extends Common {
 function declareUndo(program: Command, context: Context): void {
   command(program, 'undo', 'put rows back to what they were before entries of the audit trail')
     .argument('[entries...]', 'ids of audit entries', parseEntryIds)
-    .option('--subject <name>', 'every entry of this subject', parseSubject)
-    .option('--since <time>', 'from this date or instant on, with --subject', parseSince)
-    .option('--until <time>', 'up to this date or instant, with --subject', parseUntil)
-    .option('--dry-run', 'report what would be done, and change nothing')
-    .option('--force', 'overwrite rows that have changed since')
+    .addOption(
+      flag('--subject <name>', 'every entry of this subject', parseSubject).insteadOfArguments(),
+    )
+    .addOption(
+      flag(
+        '--since <time>',
+        'from this date or instant on, with --subject',
+        parseSince,
+      ).insteadOfArguments(),
+    )
+    .addOption(
+      flag(
+        '--until <time>',
+        'up to this date or instant, with --subject',
+        parseUntil,
+      ).insteadOfArguments(),
+    )
+    .addOption(dryRunFlag())
+    .addOption(toggle('--force', 'overwrite rows that have changed since'))
     .action((ids: number[], flags: UndoFlags) =>
       undo(
         {
@@ -161,7 +184,7 @@ function declareUndo(program: Command, context: Context): void {
 
 /** @throws CatalogError `usage` unless entries are named by their ids or by who left them when. */
 function selectionOf(ids: readonly number[], { subject, since, until }: UndoFlags): EntrySelection {
-  if (ids.length > 0 && [subject, since, until].every((flag) => flag === undefined)) return ids;
+  if (ids.length > 0 && [subject, since, until].every((each) => each === undefined)) return ids;
   if (ids.length === 0 && subject !== undefined && since !== undefined) {
     return { subject, since, until: until ?? null };
   }

@@ -1,5 +1,5 @@
 /** `export` and `import` on the command line. */
-import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, type Command, InvalidArgumentError } from 'commander';
 import type { Context } from '../../app/context.ts';
 import { CatalogError } from '../../errors.ts';
 import type { Kind } from '../../model/kind.ts';
@@ -7,8 +7,8 @@ import { TRANSFERABLE } from '../../model/kinds.ts';
 import { type Format, formatOf, FORMATS } from '../../resources/transfer/formats.ts';
 import { CREATABLE } from '../../resources/transfer/rows/references.ts';
 import { type Match, MATCHES, matchesOf } from '../../resources/transfer/rows/row-writer.ts';
-import { type Common, command } from '../command.ts';
-import { flag } from '../flags/flag.ts';
+import { type Common, command, dryRunFlag } from '../command.ts';
+import { choice, type Flag, flag } from '../flags/flag.ts';
 import { maxImportFlag } from '../flags/limits.ts';
 import { parseCurrency } from '../flags/pages.ts';
 import { parseFile } from '../flags/values.ts';
@@ -36,7 +36,7 @@ export function declareTransferCommands(program: Command, context: Context): voi
 
 function declareExport(program: Command, context: Context): void {
   transfer(program, 'export', 'write a collection to a file, which import reads')
-    .option('--output <file>', 'file to write (default: standard output)', parseFile)
+    .addOption(flag('--output <file>', 'file to write (default: standard output)', parseFile))
     .addOption(formatFlag('default: by the name of the file, or csv'))
     .addOption(currencyFlag())
     .action(async (name: string, flags: TransferFlags & { output?: string }) => {
@@ -59,14 +59,14 @@ function declareImport(program: Command, context: Context): void {
   transfer(program, 'import', 'create and change the rows of a file')
     .argument('<file>', '"-" for standard input', parseFile)
     .addOption(formatFlag('default: by the name of the file, or csv'))
-    .option('--dry-run', 'report what would be done, and change nothing')
+    .addOption(dryRunFlag())
+    .addOption(choice('--match <attribute>', 'how rows are found', MATCHES, 'id'))
     .addOption(
-      new Option('--match <attribute>', 'how rows are found').choices(MATCHES).default('id'),
-    )
-    .option(
-      '--create-missing <list>',
-      `create what a name is not found of: ${CREATABLE.join(',')}`,
-      parseMissing,
+      flag(
+        '--create-missing <list>',
+        `create what a name is not found of: ${CREATABLE.join(',')}`,
+        parseMissing,
+      ),
     )
     .addOption(currencyFlag())
     .addOption(maxImportFlag())
@@ -98,11 +98,11 @@ function transfer(program: Command, name: string, description: string): Command 
   );
 }
 
-function formatFlag(fallback: string): Option {
-  return new Option('--format <format>', `format of the file (${fallback})`).choices(FORMATS);
+function formatFlag(fallback: string): Flag {
+  return choice('--format <format>', `format of the file (${fallback})`, FORMATS);
 }
 
-function currencyFlag(): Option {
+function currencyFlag(): Flag {
   return flag(
     '--currency <code>',
     'currency of all prices (ISO 4217; default: that of the last server)',

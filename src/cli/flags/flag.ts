@@ -1,11 +1,33 @@
-/** Flags and their environment variables. */
+/** Flags and their environment variables (spec 8.2). */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 /** commander would read variables from the process; here the caller of the program gives them. */
 export class Flag extends Option {
+  /** Names of the flags that it cannot be given with, as commander has them. */
+  readonly excluded: string[] = [];
+  isNeeded = false;
+  standsForArguments = false;
+
   /** `CATALOG_MAX_BODY` for `--max-body`. */
   get variable(): string {
     return `CATALOG_${this.name().replaceAll('-', '_').toUpperCase()}`;
+  }
+
+  /** commander's own mark is checked before variables are read. */
+  needed(): this {
+    this.isNeeded = true;
+    return this;
+  }
+
+  /** Says the same as arguments: beside some its variable does not count. */
+  insteadOfArguments(): this {
+    this.standsForArguments = true;
+    return this;
+  }
+
+  override conflicts(names: string | string[]): this {
+    this.excluded.push(...[names].flat());
+    return super.conflicts(names);
   }
 }
 
@@ -35,32 +57,74 @@ export function choice<T extends string>(
   flags: string,
   description: string,
   choices: readonly T[],
-  fallback: T,
+  fallback?: T,
 ): Flag {
-  return new Flag(flags, description).choices(choices).default(fallback);
+  const option = new Flag(flags, description).choices(choices);
+  return fallback === undefined ? option : option.default(fallback);
+}
+
+/** A flag without a value; its variable is `yes` or `no`. */
+export function toggle(flags: string, description: string): Flag {
+  return new Flag(flags, description);
+}
+
+export function parseSwitch(text: string): boolean {
+  if (/^(?:yes|true|1)$/.test(text)) return true;
+  if (/^(?:no|false|0)$/.test(text)) return false;
+  throw new InvalidArgumentError('Give yes or no.');
 }
 
 /**
  * Gives the flags of a command that its arguments left out the values of their variables. An empty
- * variable counts as not set.
+ * variable counts as not set, and so does one whose flag cannot be given with those that are.
  *
- * @throws CommanderError if a value is not valid.
+ * @throws CommanderError if a value is not valid, or a flag is missing that the command needs.
  */
 export function applyVariables(
   command: Command,
   env: Readonly<Record<string, string | undefined>>,
 ): void {
-  for (const option of command.options) {
-    if (!(option instanceof Flag)) continue;
-    const text = env[option.variable];
-    const key = option.attributeName();
-    if (text === undefined || text === '' || command.getOptionValueSource(key) === 'cli') continue;
-    try {
-      command.setOptionValueWithSource(key, option.parseArg?.(text, undefined), 'env');
-    } catch (error) {
-      if (!(error instanceof InvalidArgumentError)) throw error;
-      const where = `option '${option.flags}' value '${text}' from env '${option.variable}'`;
-      command.error(`${where} is invalid. ${error.message}`);
+  const flags = command.options.filter((option) => option instanceof Flag);
+  const given = flags.filter(
+    (option) => command.getOptionValueSource(option.attributeName()) === 'cli',
+  );
+  const applied: Flag[] = [];
+  for (const option of flags) {
+    const text = env[option.variable] ?? '';
+    if (text !== '' && mayApply(option, given, command)) {
+      const other = applied.find((each) => excludes(each, option));
+      if (other !== undefined) {
+        command.error(`${other.variable} and ${option.variable} cannot be set together`);
+      }
+      apply(option, text, command);
+      applied.push(option);
     }
+    if (option.isNeeded && command.getOptionValue(option.attributeName()) === undefined) {
+      command.error(`required option '${option.flags}' not specified`);
+    }
+  }
+}
+
+function mayApply(option: Flag, given: readonly Flag[], { args }: Command): boolean {
+  if (option.standsForArguments && args.length > 0) return false;
+  return !given.some((other) => other === option || excludes(other, option));
+}
+
+function excludes(one: Flag, other: Flag): boolean {
+  return (
+    one.excluded.includes(other.attributeName()) || other.excluded.includes(one.attributeName())
+  );
+}
+
+function apply(option: Flag, text: string, command: Command): void {
+  try {
+    const value = option.isBoolean()
+      ? parseSwitch(text) || undefined
+      : option.parseArg?.(text, undefined);
+    if (value !== undefined) command.setOptionValueWithSource(option.attributeName(), value, 'env');
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    const where = `option '${option.flags}' value '${text}' from env '${option.variable}'`;
+    command.error(`${where} is invalid. ${error.message}`);
   }
 }

@@ -3,9 +3,8 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { FollowOptions } from '../../app/server-options.ts';
 import { CatalogError } from '../../errors.ts';
 import { parseHostAddress, textOf } from '../../hosts/address.ts';
-import { flag } from './flag.ts';
+import { flag, parseSwitch } from './flag.ts';
 import { parseTimeout } from './limits.ts';
-import { parseSwitch } from './network.ts';
 
 /** Milliseconds. */
 const DEFAULT_UNCONFIRMED_MS = 10_000;

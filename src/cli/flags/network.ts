@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { ANY_ORIGIN } from '../../http/rules/cors.ts';
 import { trustIn } from '../../http/wire/client-address.ts';
-import { flag } from './flag.ts';
+import { flag, parseSwitch } from './flag.ts';
 
 export function addAddressFlags(serve: Command): void {
   serve
@@ -101,10 +101,4 @@ export function parseProxies(text: string, before: readonly string[] = []): read
     );
   }
   return [...before, ...named];
-}
-
-export function parseSwitch(text: string): boolean {
-  if (/^(?:yes|true|1)$/.test(text)) return true;
-  if (/^(?:no|false|0)$/.test(text)) return false;
-  throw new InvalidArgumentError('Give yes or no.');
 }

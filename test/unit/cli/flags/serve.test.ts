@@ -10,7 +10,8 @@ import {
   parseSizeWithin,
   parseTimeout,
 } from '../../../../src/cli/flags/limits.ts';
-import { parseProxies, parseSwitch } from '../../../../src/cli/flags/network.ts';
+import { parseSwitch } from '../../../../src/cli/flags/flag.ts';
+import { parseProxies } from '../../../../src/cli/flags/network.ts';
 import { documentedFlags } from '../../../support/flags.ts';
 import { callProgram } from '../../../support/program.ts';
 import { ROOT } from '../../../support/paths.ts';
@@ -19,7 +20,7 @@ import { ROOT } from '../../../support/paths.ts';
 async function helpOfServe(): Promise<Map<string, string>> {
   const { stdout } = await callProgram(['serve', '--help']);
   const text = stdout.replace(/\s+/g, ' ');
-  const options = text.split(/ (?=--[a-z-]+ [<[])/).slice(1);
+  const options = text.split(/ (?=--[a-z-]+ (?:[<[]|print))/).slice(1);
   return new Map(
     options.flatMap((option) => {
       const [, flag] = /^(--[a-z-]+) /.exec(option) ?? [];
