@@ -3,6 +3,7 @@ import { type Disk } from '../disk/disk.ts';
 import { withOpen, writeDurably } from '../disk/durable-file.ts';
 import { FileLock } from '../disk/lock.ts';
 import { type FileContent } from '../disk/watched-file.ts';
+import { unreadable } from '../disk/unreadable.ts';
 import { CatalogError, type Code, messageOf } from '../errors.ts';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -35,11 +36,7 @@ export function readPrivate(
   try {
     content = read();
   } catch (cause) {
-    throw new CatalogError(
-      code,
-      `${path} cannot be read (${messageOf(cause)}); make it readable for the user that runs catalog-server`,
-      { cause },
-    );
+    throw new CatalogError(code, unreadable(path, cause), { cause });
   }
   if (content === null) return null;
   if ((content.mode & 0o077) !== 0) {

@@ -6,6 +6,7 @@ import { blockingDisk, type Disk } from '../disk/disk.ts';
 import { CatalogError, messageOf } from '../errors.ts';
 import { parseSwitch } from './flags/flag.ts';
 import { createProgram } from './program.ts';
+import { systemMessage } from './system-errors.ts';
 
 /** 0 to 255. */
 export type ExitStatus = number;
@@ -103,7 +104,7 @@ function report(error: unknown, context: Context): ExitStatus {
     context.warn(`${said.replace(/\.$/, '')}; see catalog-server --help`);
     return 2;
   }
-  context.warn(oneLine(messageOf(error)), error);
+  context.warn(oneLine(systemMessage(error) ?? messageOf(error)), error);
   return error instanceof CatalogError ? error.exit : 1;
 }
 

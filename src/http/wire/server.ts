@@ -173,7 +173,8 @@ export function listenFailure(
     EADDRNOTAVAIL: `${host} is no address of this machine; name another with ${flags.host}`,
   };
   const message =
-    messages[error.code ?? ''] ?? `${host}:${port} cannot be listened on: ${messageOf(error)}`;
+    messages[error.code ?? ''] ??
+    `${host} cannot be listened on (${messageOf(error)}); name an address of this machine with ${flags.host}, such as 127.0.0.1 or 0.0.0.0`;
   return new CatalogError('listen', message, { cause: error });
 }
 

@@ -13,6 +13,7 @@ import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import * as v from 'valibot';
 import type { Disk } from '../../disk/disk.ts';
+import { unreadable } from '../../disk/unreadable.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 
 export const BASE = 'catalog.json';
@@ -70,11 +71,7 @@ export function readable<T>(path: string, read: () => T): T {
     return read();
   } catch (cause) {
     if (cause instanceof CatalogError) throw cause;
-    throw new CatalogError(
-      'store_unreadable',
-      `${path} cannot be read (${messageOf(cause)}); make it readable for the user that runs catalog-server`,
-      { cause },
-    );
+    throw new CatalogError('store_unreadable', unreadable(path, cause), { cause });
   }
 }
 

@@ -101,6 +101,14 @@ test('an address that is not this machine’s exits 1 with one line that names i
   assert.match(finished.stderr, '--host');
 });
 
+test('a host name that has no address exits 1 with one line that says what to name', async () => {
+  const data = temporaryDirectory();
+  const args = ['serve', '--data', data, '--port', '0', '--host', 'none.invalid'];
+  const finished = await runCommand(args);
+  assertOneLine(finished);
+  assert.match(finished.stderr, /none\.invalid .* name an address of this machine with --host/);
+});
+
 test('a second server on one directory exits 1 and says who holds it', async () => {
   const server = await startServer();
   const args = ['serve', '--data', server.data, '--port', '0'];

@@ -1,0 +1,28 @@
+/** Errors of the system in words that say what to do (spec 8.8). */
+
+/** What to do about a path, by the system's name of the error. */
+const ADVICE: Readonly<Record<string, string>> = {
+  EACCES: 'give the user that runs catalog-server the right to use it, or name another path',
+  EPERM: 'give the user that runs catalog-server the right to use it, or name another path',
+  EROFS: 'its file system is read-only: mount it for writing, or name another path',
+  EEXIST: 'it is not a directory: name a directory',
+  ENOTDIR: 'it is not a directory: name a directory',
+  EISDIR: 'it is a directory: name a file',
+  ENOENT: 'create it, or name another path',
+  ENOSPC: 'its disk is full: free some space',
+  EDQUOT: 'its quota is used up: free some space',
+  ENAMETOOLONG: 'name a shorter path',
+  ELOOP: 'its symbolic links lead in a circle: name another path',
+  EMFILE: 'too many files are open: raise the limit (ulimit -n)',
+  ENFILE: 'too many files are open on this machine: close some programs',
+};
+
+/** @returns one sentence; null if the error is none of the system, or about no path. */
+export function systemMessage(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  const { code = '', path } = error as NodeJS.ErrnoException;
+  const advice = ADVICE[code];
+  if (advice === undefined || path === undefined) return null;
+  const [reason = ''] = error.message.split(',');
+  return `${path} cannot be used (${reason}); ${advice}`;
+}

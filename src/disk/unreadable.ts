@@ -1,0 +1,11 @@
+/** What to say of a file that the system does not let read. */
+import { messageOf } from '../errors.ts';
+
+/** @returns one sentence with the reason, and what to do. */
+export function unreadable(path: string, cause: unknown): string {
+  const isBelowFile = (cause as NodeJS.ErrnoException).code === 'ENOTDIR';
+  const advice = isBelowFile
+    ? 'name a directory'
+    : 'make it readable for the user that runs catalog-server';
+  return `${path} cannot be read (${messageOf(cause)}); ${advice}`;
+}

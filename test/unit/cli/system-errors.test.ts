@@ -1,0 +1,52 @@
+/** What a command says if the system refuses something (spec 8.8). */
+import { closeSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { systemMessage } from '../../../src/cli/system-errors.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+
+const directory = temporaryDirectory();
+const file = join(directory, 'file');
+writeFileSync(file, '');
+const circle = join(directory, 'circle');
+symlinkSync(circle, circle);
+
+const REFUSED: readonly (readonly [path: string, refused: () => void, says: string])[] = [
+  [file, () => mkdirSync(file), 'name a directory'],
+  [join(file, 'a'), () => mkdirSync(join(file, 'a')), 'name a directory'],
+  [directory, () => closeSync(openSync(directory, 'r+')), 'name a file'],
+  [join(directory, 'none', 'a'), () => mkdirSync(join(directory, 'none', 'a')), 'create it'],
+  [circle, () => closeSync(openSync(circle, 'r')), 'in a circle'],
+  [join(directory, 'x'.repeat(300)), () => mkdirSync(join(directory, 'x'.repeat(300))), 'shorter'],
+];
+
+for (const [path, refused, says] of REFUSED) {
+  test(`a refusal names the path, and says: ${says}`, () => {
+    try {
+      refused();
+      assert.unreachable('the system allows it');
+    } catch (error) {
+      const message = systemMessage(error) ?? '';
+      assert.ok(message.startsWith(`${path} cannot be used (E`), message);
+      assert.match(message, says);
+    }
+  });
+}
+
+test('what may not be read or written is for the owner to allow', () => {
+  const error = Object.assign(new Error("EACCES: permission denied, open '/srv/lock'"), {
+    code: 'EACCES',
+    path: '/srv/lock',
+  });
+  const right = 'give the user that runs catalog-server the right to use it, or name another path';
+  assert.is(systemMessage(error), `/srv/lock cannot be used (EACCES: permission denied); ${right}`);
+});
+
+test('another error has its own words', () => {
+  assert.is(systemMessage(new Error('EACCES')), null);
+  assert.is(systemMessage(Object.assign(new Error('x'), { code: 'ECONNRESET' })), null);
+  assert.is(systemMessage('text'), null);
+});
+
+test.run();
