@@ -157,7 +157,11 @@ export function endsWriting(error: unknown): boolean {
   return error.code === 'durability_unknown' || error.code === 'second_writer';
 }
 
+/** What the engine adds to failures of `fetch`, for programmers alone. */
+const ENGINE_HINT =
+  /\.? For more information, pass `verbose: true` in the second argument to fetch\(\)$/;
+
 /** The text of anything thrown, for a message to the operator. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return error instanceof Error ? error.message.replace(ENGINE_HINT, '') : String(error);
 }

@@ -3,6 +3,7 @@ import { FailedAttempts } from '../auth/attempts.ts';
 import { LiveCredentials } from '../auth/credentials.ts';
 import type { HostRole } from '../hosts/primary/host-role.ts';
 import type { Hosts } from '../hosts/primary/host-service.ts';
+import { secretKeys } from '../auth/keys.ts';
 import { Login } from '../auth/login.ts';
 import { Renewals } from '../auth/renewals.ts';
 import type { PasswordCheck } from '../auth/passwords.ts';
@@ -118,6 +119,8 @@ export async function openCatalog(
 ): Promise<Catalog> {
   // A mistake in the settings is better reported before anything is opened.
   void new TemplateSources(disk, options.pages.templates);
+  const { CATALOG_JWT_SECRET: secret } = env;
+  if (secret !== undefined) secretKeys(secret);
   const follows = seams.confirmed !== undefined;
   const opened = await openStore(options, { disk, env }, monitor, follows, seams.onDurable);
   await keepSettings(disk, options.data, options.pages).catch(

@@ -57,13 +57,17 @@ export async function loadKeys(
   directory: string,
   fromEnvironment: string | undefined,
 ): Promise<SigningKeys> {
-  if (fromEnvironment !== undefined) return keysOf(fromEnvironment);
+  if (fromEnvironment !== undefined) return secretKeys(fromEnvironment);
   const path = keysPath(directory);
   return readKeys(path) ?? (await makeKeys(path));
 }
 
-/** @throws CatalogError `key_file` if the secret is too short. */
-function keysOf(fromEnvironment: string): SigningKeys {
+/**
+ * The key that a value of CATALOG_JWT_SECRET stands for.
+ *
+ * @throws CatalogError `key_file` if it is too short.
+ */
+export function secretKeys(fromEnvironment: string): SigningKeys {
   const bytes = new TextEncoder().encode(fromEnvironment);
   if (bytes.length >= SECRET_BYTES) return [{ kid: 'environment', secret: bytes }];
   throw new CatalogError(

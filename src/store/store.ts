@@ -9,7 +9,7 @@ import { Committer, type SharedLog } from './writer/committer.ts';
 import type { CommitListener } from './writer/local-commits.ts';
 import type { LongTransaction, Transaction } from './writer/draft.ts';
 import { FileLog } from './files/file-log.ts';
-import { missing } from './directory.ts';
+import { missing, requireStore } from './directory.ts';
 import { CLUSTER, LOCK, unwritable } from './files/files.ts';
 import { requireWritable } from './hosts/host-record.ts';
 import type { StoreLog } from './log.ts';
@@ -84,6 +84,8 @@ export class Store extends StoreReader {
    */
   static async open(options: Options): Promise<Store> {
     const { directory, command, create, origin, follows = false, disk = machineDisk } = options;
+    // Before the lock, whose file would make the directory.
+    if (!create) requireStore(directory, disk);
     const lock = options.lock ?? ownDirectory(directory, command);
     const log = new FileLog({ ...options, disk, onError: errorHandler(options) });
     try {

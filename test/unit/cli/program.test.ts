@@ -269,6 +269,28 @@ for (const { name, args, env, says } of FAILING) {
   });
 }
 
+test('a command that needs a store, or a secret that is refused, makes no directory', async () => {
+  const root = temporaryDirectory();
+  const data = join(root, 'none');
+  const file = join(temporaryDirectory(), 'brands.csv');
+  writeFileSync(file, 'name\r\nOndine\r\n');
+  for (const args of [
+    ['import', 'brands', file],
+    ['export', 'brands'],
+    ['undo', '1'],
+    ['promote'],
+  ]) {
+    const finished = await callProgram([...args, '--data', data]);
+    assertOneLine(finished, 1);
+    assert.match(finished.stderr, 'holds no store');
+  }
+  const env = { CATALOG_JWT_SECRET: 'short' };
+  const served = await callProgram(['serve', '--port', '0', '--data', data], { env });
+  assertOneLine(served, 1);
+  assert.match(served.stderr, 'at least 32');
+  assert.equal(readdirSync(root), []);
+});
+
 test('--verbose adds the stack of a failure after its line, still on standard error', async () => {
   const data = join(temporaryDirectory(), 'none');
   const { status, stdout, stderr } = await callProgram([

@@ -1,0 +1,28 @@
+/** Texts of errors for the operator (spec 8.8). */
+import { type AddressInfo, createServer } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { messageOf } from '../../src/errors.ts';
+
+test('a failure of fetch has no words for programmers', async () => {
+  const server = createServer((socket) => socket.once('data', () => socket.destroy()));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  try {
+    await fetch(`http://127.0.0.1:${port}/`);
+    assert.unreachable('the server closes the connection');
+  } catch (error) {
+    assert.match(String(error), 'in the second argument to fetch()', 'the engine still says it');
+    assert.match(messageOf(error), /connection was closed unexpectedly$/);
+  } finally {
+    server.close();
+  }
+});
+
+test('what is thrown may be no error', () => {
+  assert.is(messageOf(new Error('reason')), 'reason');
+  assert.is(messageOf('reason'), 'reason');
+  assert.is(messageOf(null), 'null');
+});
+
+test.run();
