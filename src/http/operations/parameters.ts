@@ -43,7 +43,7 @@ export function idInPath(
 
 export const PK = idInPath('pk', 'The id of an item.');
 
-const tags = { schema: { type: 'string' }, example: '"2836mdn3o4pu4"' };
+const tags = { schema: { type: 'string' }, example: '"89lmCjTEav7Gy_YdMjrMWv"' };
 
 export const IF_MATCH: Parameter = {
   component: 'ifMatch',

@@ -82,6 +82,15 @@ test('headers up to the limit are read, more are 431', () =>
     assertRefused(await exchangeRaw(server, [sized(2048)]), 431);
   }));
 
+test('198 headers are read, more are 431', () =>
+  withServer({}, async (server) => {
+    // Host and Connection are two of them.
+    const counted = (count: number) =>
+      get('/healthz', [...Array.from({ length: count - 2 }, (_, index) => `X-${index}: 1`), LAST]);
+    assert.match(await exchangeRaw(server, [counted(198)]), /^HTTP\/1\.1 200 /);
+    assertRefused(await exchangeRaw(server, [counted(199)]), 431);
+  }));
+
 test('a limit of headers above the default is one as well', () =>
   withServer({ headers: 64 * 1024 }, async (server) => {
     const sized = (bytes: number) => get('/healthz', [`X-Large: ${'x'.repeat(bytes)}`, LAST]);
