@@ -16,6 +16,11 @@ export interface FreeDisk {
   readonly minimum: number;
 }
 
+function shownSize(bytes: number): string {
+  const [unit, size] = bytes < 1024 ** 2 ? ['KiB', 1024] : ['MiB', 1024 ** 2];
+  return `${Math.ceil(bytes / size)} ${unit}`;
+}
+
 export class DiskWatch {
   readonly #minimum: number | undefined;
   readonly #measure: () => DiskSpace;
@@ -45,7 +50,6 @@ export class DiskWatch {
   readonly reason = (): string | null => {
     const disk = this.read();
     if (disk === null || disk.free >= disk.minimum) return null;
-    const mebibytes = Math.ceil(disk.minimum / 1024 ** 2);
-    return `the disk is nearly full: less than ${mebibytes} MiB are free`;
+    return `the disk is nearly full: less than ${shownSize(disk.minimum)} are free`;
   };
 }

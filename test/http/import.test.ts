@@ -13,6 +13,7 @@ import {
   postImport,
 } from '../support/imports.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 let server: Service;
 let catalog: Catalog;
@@ -421,6 +422,27 @@ test('the list has the latest first, without their lists', async () => {
   assert.is(all.length, 2);
 });
 
+test('an import that an orderly stop ends says which rows are written', async () => {
+  const rows = Array.from({ length: 20_000 }, (_, index) => `Brand ${index}`);
+  const accepted = await post('brands', csv('name', ...rows));
+  const path = accepted.headers.get('location') ?? '';
+  await until('rows are written', async () => {
+    const { state, created } = await read(server, path);
+    return state === 'writing' && created > 0;
+  });
+  await server.stop();
+  const again = await openService({ data: server.data });
+  const { state, created, errors } = await read(again, path);
+  assert.is(state, 'failed');
+  const [, row] =
+    /^the rows before row (\d+) are written, the others are not: the server was stopped/.exec(
+      errors.at(-1).message,
+    ) ?? [];
+  assert.is(Number(row), created + 2, 'the header is row 1');
+  const brands = await send(again, 'GET', '/admin/brands/?limit=1');
+  assert.is(brands.headers.get('x-total-count'), String(created + 1), 'and one of the catalog');
+});
+
 test('an import that was unfinished when the server ended is failed, and its file is gone', async () => {
   const { errors, changes, ...done } = await importOf('brands', csv('name', 'One'));
   const folder = join(server.data, 'imports');
@@ -431,7 +453,7 @@ test('an import that was unfinished when the server ended is failed, and its fil
   const again = await openService({ data: server.data });
   const failed = await read(again, '/admin/imports/9/');
   assert.equal([failed.state, failed.error_count, failed.errors.length], ['failed', 1, 1]);
-  assert.match(failed.errors[0].message, /import the file again/);
+  assert.match(failed.errors[0].message, /the audit trail shows which are/);
   assert.equal(readdirSync(folder).sort(), [`${done.id}.json`, '9.json']);
   assert.is((await importOf('brands', csv('name', 'Two'), {}, again)).id, 10);
 });

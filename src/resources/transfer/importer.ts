@@ -175,10 +175,10 @@ export class Importer {
   async #commit(writer: RowWriter, batch: readonly FileRow[]): Promise<void> {
     const [first] = batch;
     if (first === undefined) return;
-    this.#goOn();
     const { audited } = this.#options;
     let changes: (RowChange | null)[];
     try {
+      this.#goOn();
       changes = await audited.transact(this.#order.subject, true, function* (tx) {
         const written: (RowChange | null)[] = [];
         for (const row of batch) {
@@ -201,8 +201,9 @@ export class Importer {
   }
 
   #goOn(): void {
-    if (this.#options.isStopping())
-      throw new Error('the import was stopped; import the file again');
+    if (this.#options.isStopping()) {
+      throw new Error('the server was stopped; import what is not written again');
+    }
     this.#options.audited.requireRoom();
   }
 

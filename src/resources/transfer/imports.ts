@@ -191,7 +191,7 @@ export class Imports {
     const message =
       summary.state === 'checking'
         ? 'the server ended; no row is written'
-        : 'the server ended while rows were written; import the file again';
+        : 'the server ended while rows were written; the audit trail shows which are: import the others again';
     const failed = { ...summary, state: 'failed', error_count: summary.error_count + 1 } as const;
     const all = [...errors, { row: null, column: null, message }];
     await this.#options.storage.save(id, JSON.stringify({ ...failed, errors: all, changes }));

@@ -30,6 +30,8 @@ for (const [name, watch, ready] of READY) {
 test('the reason names the minimum and no place', () => {
   const reason = watching(1, 500 * GIB).reason();
   assert.is(reason, 'the disk is nearly full: less than 256 MiB are free');
+  const small = watching(1, 500 * GIB, MIB / 4).reason();
+  assert.is(small, 'the disk is nearly full: less than 256 KiB are free');
 });
 
 test('a disk that does not tell is no reason, and has no figures', () => {
