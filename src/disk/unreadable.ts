@@ -5,7 +5,7 @@ import { messageOf } from '../errors.ts';
 export function unreadable(path: string, cause: unknown): string {
   const isBelowFile = (cause as NodeJS.ErrnoException).code === 'ENOTDIR';
   const advice = isBelowFile
-    ? 'name a directory'
+    ? 'a directory has to be where a file is: put it back, or name another one'
     : 'make it readable for the user that runs catalog-server';
   return `${path} cannot be read (${messageOf(cause)}); ${advice}`;
 }

@@ -458,7 +458,7 @@ const DAMAGES: readonly Damage[] = [
       writeFileSync(join(data, 'changes'), 'mine');
     },
     file: 'changes',
-    says: CANNOT,
+    says: 'a directory has to be where a file is',
     met: 'by all',
   },
   ...[

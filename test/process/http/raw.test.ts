@@ -198,11 +198,6 @@ const NO_REQUESTS: Readonly<Record<string, string>> = {
   'has a header without a colon': request('GET /books/', ['X-Header']),
   'has both framings': request('POST /books/', ['Content-Length: 5', CHUNKED], `0\r\n\r\n${BAIT}`),
   'has two lengths': request('POST /books/', ['Content-Length: 5', 'Content-Length: 6'], 'abcdef'),
-  'has its length twice': request(
-    'POST /books/',
-    ['Content-Length: 5', 'Content-Length: 5'],
-    'abcde',
-  ),
   'has a negative length': request('POST /books/', ['Content-Length: -5']),
   'has a length that is no number': request('POST /books/', ['Content-Length: 5x'], 'abcde'),
   'has an unknown transfer coding': request('POST /books/', ['Transfer-Encoding: gzip'], BOOK),

@@ -256,7 +256,7 @@ const FAILING: readonly Failing[] = [
       const more = command === 'issue-token' ? ['--subject', 'ann'] : [];
       return [command, '--data', file, ...more];
     },
-    says: [/\/file\b/, 'name a directory'],
+    says: [/\/file\b/, 'directory', / name /],
   })),
 ];
 
