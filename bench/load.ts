@@ -11,6 +11,8 @@ interface Load {
   readonly script?: { readonly name: string; readonly skus: number };
 }
 
+let runs = 0;
+
 /**
  * @returns requests per second.
  * @throws Error if a response was a failure, or a connection broke.
@@ -20,7 +22,7 @@ export async function requestsPerSecond(load: Load): Promise<number> {
   const args = ['-t', '1', '-c', `${connections}`, '-d', `${seconds}s`];
   if (script !== undefined) args.push('-s', 'bench/requests.lua');
   args.push('-H', `Authorization: Bearer ${token}`, url);
-  if (script !== undefined) args.push('--', script.name, `${script.skus}`);
+  if (script !== undefined) args.push('--', script.name, `${script.skus}`, `${(runs += 1)}`);
   const child = spawn('wrk', args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';
   child.stdout.on('data', (chunk) => (text += chunk));
