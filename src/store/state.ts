@@ -244,7 +244,7 @@ export class State implements ReadableStore {
   }
 
   rank(kind: KindName, attribute: string, value: Scalar, id: number): number {
-    return this.#tables.matching(kind, attribute, value).rank((other) => other < id);
+    return this.#tables.rank(kind, attribute, value, id);
   }
 
   ids(kind: KindName): Iterable<number> {

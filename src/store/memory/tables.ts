@@ -57,9 +57,7 @@ export class Tables {
     });
   }
 
-  /**
-   * A row. As long as it is the same object, so are its values and the rows that belong to it.
-   */
+  /** As long as a row is the same object, so are its values and the rows that belong to it. */
   get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
     // A table holds rows of its kind alone: they were checked before they were stored.
     return this.#rows[kind].get(id) as RowOf<K> | undefined;
@@ -84,12 +82,17 @@ export class Tables {
     return this.#index(kind, attribute).list(value);
   }
 
-  /** The same ids as an array; valid until the next change. */
+  /** As an array; valid until the next change. */
   idsWith(kind: KindName, attribute: string, value: Scalar): readonly number[] {
     return this.#index(kind, attribute).ids(value);
   }
 
-  /** All ids of a table, ascending. */
+  /** See {@link Ordering.rank}. */
+  rank(kind: KindName, attribute: string, value: Scalar, id: number): number {
+    return this.#index(kind, attribute).rank(value, id);
+  }
+
+  /** Ascending. */
   ids(kind: KindName): IdList {
     return this.#rows[kind].ids;
   }
@@ -152,8 +155,7 @@ export class Tables {
    *
    * @param changes each row once.
    * @param plan of the same changes; without one the indexes move row by row.
-   * @throws Error if an index contradicts its table. Memory can no longer be trusted then, and the
-   *   process has to end.
+   * @throws Error if an index contradicts its table. The process has to end then.
    */
   apply(changes: readonly Change[], plan: TablesPlan | null = null): void {
     atOnce(this.settle());
@@ -221,7 +223,7 @@ export class Tables {
     }
   }
 
-  /** What in the indexes contradicts the rows, a sentence each; empty if all is well. */
+  /** What in the indexes contradicts the rows, a sentence each. */
   faults(): string[] {
     // Also those that nobody has needed yet: what they find counts.
     for (const kind of ALL_KINDS) {
@@ -246,7 +248,8 @@ export class Tables {
    */
   #announce({ byKind: kinds }: ChangedRows): Change[] {
     for (const [kind, changes] of kinds) {
-      this.#orderings.expect(kind, idsOf(changes), () => true);
+      const ids = changes.map(({ id }) => id);
+      this.#orderings.expect(kind, ids, () => true);
     }
     const moved: Change[] = [];
     for (const [kind, changes] of kinds) {
@@ -279,10 +282,6 @@ export class Tables {
       return changeOf(kind, id, row, row);
     });
   }
-}
-
-function idsOf(changes: readonly Change[]): number[] {
-  return changes.map(({ id }) => id);
 }
 
 const indexed = perKind((kind): readonly string[] => {

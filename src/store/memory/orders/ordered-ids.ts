@@ -68,6 +68,18 @@ export class OrderedIds implements IdList {
     this.#length += ids.length;
   }
 
+  /** Puts an id into a list by ascending id. */
+  insertById(id: number): void {
+    // New rows have the highest ids.
+    if ((this.last ?? 0) < id) this.append([id]);
+    else this.insert(id, (other) => other < id);
+  }
+
+  /** Takes an id out of a list by ascending id. @throws Error if it is not there. */
+  removeById(id: number): void {
+    this.remove(id, (other) => other < id);
+  }
+
   /** @throws Error if the id does not stand at the place that `before` gives. */
   remove(id: number, before: Before): void {
     const at = this.#chunkOf(before);

@@ -24,7 +24,10 @@ export class Ordering {
   readonly kind: Kind;
   readonly order: Order;
   readonly #lists: ListsByValue;
+  /** Whether the lists are by ascending id, as those of an index are. */
+  readonly #isById: boolean;
   #lookup: Lookup;
+  #valueOf: ValueOf;
   /** Lists that count in the place of those in `#lists`, until all of them are there. */
   #replacements: Replacements | null = null;
 
@@ -36,7 +39,9 @@ export class Ordering {
     this.kind = kind;
     this.order = order;
     this.#lists = lists;
+    this.#isById = order.sortby === 'id';
     this.#lookup = lookup;
+    this.#valueOf = valueOfRow(kind, order, lookup);
   }
 
   /** The ids of the rows with a value in the partition; valid until the next change. */
@@ -47,6 +52,13 @@ export class Ordering {
   /** The same ids as an array, made without a copy if they are few. */
   ids(value: Scalar): readonly number[] {
     return idsIn(this.#listOf(value));
+  }
+
+  /** How many of these ids, which have to be ascending, are lower than another. */
+  rank(value: Scalar, id: number): number {
+    const list = this.#listOf(value);
+    if (!(list instanceof OrderedIds)) return positionIn(idsIn(list), (other) => other < id);
+    return id === Number.POSITIVE_INFINITY ? list.length : list.rank((other) => other < id);
   }
 
   /** The same ids in parts, without a copy. */
@@ -64,13 +76,16 @@ export class Ordering {
     return this.#lists.get(value, this.#valueOf);
   }
 
-  get #valueOf(): ValueOf {
-    return valueOfRow(this.kind, this.order, this.#lookup);
+  /** @param lookup reads the state that the lists are sorted by from now on. */
+  #look(lookup: Lookup): void {
+    this.#lookup = lookup;
+    this.#valueOf = valueOfRow(this.kind, this.order, lookup);
   }
 
   /** Whether a row keeps its place. @param next reads the state with the change. */
   stays(before: Row, after: Row, next: Lookup): boolean {
     if (partitionOf(this.order, before) !== partitionOf(this.order, after)) return false;
+    if (this.#isById) return true;
     const { sortby } = this.order;
     const value = valueOf(this.kind, sortby, before, this.#lookup);
     return value === valueOf(this.kind, sortby, after, next);
@@ -79,6 +94,10 @@ export class Ordering {
   /** @throws Error if the row does not stand at the place that its values give. */
   leave(row: Row): void {
     const value = partitionOf(this.order, row);
+    if (this.#isById) {
+      this.#lists.remove(value, row.id, this.#valueOf);
+      return;
+    }
     const list = this.#current(value);
     if (list instanceof OrderedIds) {
       list.remove(row.id, this.#before(row));
@@ -91,6 +110,10 @@ export class Ordering {
 
   enter(row: Row): void {
     const value = partitionOf(this.order, row);
+    if (this.#isById) {
+      this.#lists.insert(value, row.id, this.#valueOf);
+      return;
+    }
     const list = this.#current(value);
     if (list instanceof OrderedIds) list.insert(row.id, this.#before(row));
     else {
@@ -116,7 +139,7 @@ export class Ordering {
       const row = before(id);
       if (row !== undefined) this.leave(row);
     }
-    this.#lookup = now;
+    this.#look(now);
     for (const id of moved) {
       const row = now(this.kind.name, id);
       if (row !== undefined) this.enter(row);
@@ -132,7 +155,7 @@ export class Ordering {
    * @throws Error if the ordering contradicts its table.
    */
   plan(changes: readonly Change[], next: Lookup): Generator<undefined, Replacements> {
-    if (this.order.sortby !== 'id') return this.#moved(changes, next);
+    if (!this.#isById) return this.#moved(changes, next);
     return mergedLists(this.order, (value) => this.#current(value), changes);
   }
 
@@ -157,7 +180,7 @@ export class Ordering {
       touch(before);
       draft.leave(before);
     }
-    draft.#lookup = next;
+    draft.#look(next);
     for (const [index, row] of entering.entries()) {
       if (index % STEP_MOVES === 0) yield;
       touch(row);
@@ -218,8 +241,8 @@ export class Ordering {
 
   /** Whether another id stands before a row. */
   #before(row: Row): (other: number) => boolean {
-    const { sortby, order } = this.order;
-    if (sortby === 'id') return (other) => other < row.id;
+    if (this.#isById) return (other) => other < row.id;
+    const { order } = this.order;
     const own = this.#key(row);
     return (other) => {
       const key = this.#keyOfId(other);

@@ -4,7 +4,7 @@
  */
 import type { Scalar } from '../../../../model/kind.ts';
 import { ShardedMap } from '../../sharded-map.ts';
-import { OrderedIds } from '../ordered-ids.ts';
+import { OrderedIds, positionIn, without } from '../ordered-ids.ts';
 import { HashedIds } from './hashed-ids.ts';
 import { idsIn, type List, MAX_SHORT_LIST, shortest } from './list.ts';
 import { isNatural, NumberedLists, runFrom } from './numbered-lists.ts';
@@ -53,23 +53,48 @@ export class ListsByValue {
       if (isLong && this.#byNumber.appendRun(run, isFree)) at = run.end;
       else {
         const end = Math.max(run.end, at + 1);
-        for (; at < end; at += 1) this.#appendOne(values[at] ?? null, ids[at] ?? 0, valueOf);
+        for (; at < end; at += 1) this.insert(values[at] ?? null, ids[at] ?? 0, valueOf);
       }
     }
   }
 
-  #appendOne(value: Scalar, id: number, valueOf: ValueOf): void {
+  /** Puts an id in its place in the list of a value, which has to be by ascending id. */
+  insert(value: Scalar, id: number, valueOf: ValueOf): void {
     if (isNatural(value) && NumberedLists.takes(id)) {
       const count = this.#byNumber.count(value);
       const isPacked = count > 0 || this.#others.get(value) === undefined;
       if (isPacked && count < MAX_SHORT_LIST) {
-        this.#byNumber.append(value, id);
+        this.#byNumber.insert(value, id);
         return;
       }
     }
     const list = this.get(value, valueOf);
-    if (list instanceof OrderedIds) list.append([id]);
-    else this.replace(value, list, [...idsIn(list), id]);
+    if (list instanceof OrderedIds) list.insertById(id);
+    else this.replace(value, list, inserted(idsIn(list), id));
+  }
+
+  /**
+   * Takes an id out of the list of a value, which has to be by ascending id.
+   *
+   * @throws Error if it is not in the list.
+   */
+  remove(value: Scalar, id: number, valueOf: ValueOf): void {
+    if (isNatural(value) && this.#byNumber.count(value) > 0) {
+      this.#byNumber.remove(value, id);
+      return;
+    }
+    const list = this.get(value, valueOf);
+    if (list instanceof OrderedIds) {
+      list.removeById(id);
+      if (list.length === 0) this.replace(value, list, undefined);
+    } else {
+      const ids = idsIn(list);
+      this.replace(
+        value,
+        list,
+        without(ids, id, (other) => other < id),
+      );
+    }
   }
 
   /** Every value that has a list; those of packed texts as their rows have them. */
@@ -97,6 +122,15 @@ export class ListsByValue {
     else if (place === 'text') this.#byText.add(value as string, list as number);
     else this.#others.set(value, list);
   }
+}
+
+/** @returns ascending ids with one more. */
+function inserted(ids: readonly number[], id: number): number[] {
+  return ids.toSpliced(
+    positionIn(ids, (other) => other < id),
+    0,
+    id,
+  );
 }
 
 /** Where the list of a value is. */

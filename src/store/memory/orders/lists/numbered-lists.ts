@@ -8,9 +8,10 @@
  * behind the last one is room.
  */
 import type { Scalar } from '../../../../model/kind.ts';
+import { lost } from '../ordered-ids.ts';
 import { MAX_SHORT_LIST } from './list.ts';
 
-/** Numbers that share an array. */
+/** Numbers that share an array; a power of two. */
 const RANGE = 64;
 
 /** The highest id that a cell takes. */
@@ -55,10 +56,27 @@ export class NumberedLists {
     for (let at = 0; at < ids.length; at += 1) cells[start + at] = ids[at] ?? 0;
   }
 
-  /** Puts an id that {@link NumberedLists.takes} takes behind the others of a number. */
-  append(key: number, id: number): void {
+  /** Puts an id that {@link NumberedLists.takes} takes in its place among ascending ones. */
+  insert(key: number, id: number): void {
     const cells = this.#resized(key, 1);
-    if (cells !== undefined) cells[RANGE + endOf(cells, placeOf(key)) - 1] = id;
+    if (cells === undefined) return;
+    const start = RANGE + startOf(cells, placeOf(key));
+    let at = RANGE + endOf(cells, placeOf(key)) - 1;
+    // Mostly none is greater: new rows have the highest ids.
+    for (; at > start && (cells[at - 1] ?? 0) > id; at -= 1) cells[at] = cells[at - 1] ?? 0;
+    cells[at] = id;
+  }
+
+  /** Takes an id out of the list of a number. @throws Error if it is not there. */
+  remove(key: number, id: number): void {
+    const cells = this.#parts.get(partOf(key));
+    if (cells === undefined) throw lost(id);
+    const end = RANGE + endOf(cells, placeOf(key));
+    let at = RANGE + startOf(cells, placeOf(key));
+    while (at < end && cells[at] !== id) at += 1;
+    if (at === end) throw lost(id);
+    cells.copyWithin(at, at + 1, end);
+    this.#resized(key, -1);
   }
 
   /**
@@ -158,7 +176,8 @@ function partOf(key: Scalar | undefined): number {
 }
 
 function placeOf(key: Scalar | undefined): number {
-  return (key as number) % RANGE;
+  // The remainder as well, since RANGE is a power of two; `%` of numbers that may be long is slow.
+  return (key as number) & (RANGE - 1);
 }
 
 /**

@@ -33,6 +33,28 @@ test('random inserts and removals keep the order of a sorted array', () => {
   );
 });
 
+test('ids that enter and leave by themselves stand by ascending id, as in a sorted array', () => {
+  const id = fc.integer({ min: 1, max: 60 });
+  fc.assert(
+    fc.property(fc.uniqueArray(id), fc.array(id), (start, toggled) => {
+      const plain = new Set(start);
+      const ids = new OrderedIds([...plain].sort((a, b) => a - b));
+      for (const one of toggled) {
+        if (plain.delete(one)) ids.removeById(one);
+        else {
+          plain.add(one);
+          ids.insertById(one);
+        }
+      }
+      assert.equal(
+        [...ids.values()],
+        [...plain].sort((a, b) => a - b),
+      );
+    }),
+  );
+  assert.throws(() => new OrderedIds([1, 3]).removeById(2), /lost row 2/);
+});
+
 test('a slice is what an array gives, past the end too', () => {
   const size = 5000;
   const plain = Array.from({ length: size }, (_, i) => i + 1);

@@ -22,7 +22,12 @@ const ID = fc.oneof(
   fc.constantFrom(2 ** 32 - 1, 2 ** 32, 2 ** 53 - 1),
 );
 
-const MOVE = fc.record({ id: ID, to: fc.option(VALUE, { nil: undefined }) });
+const MOVE = fc.record({
+  id: ID,
+  to: fc.option(VALUE, { nil: undefined }),
+  /** Whether whole lists are replaced, or one id enters and leaves them. */
+  whole: fc.boolean(),
+});
 
 /** The lists of a state in which each id has at most one value, beside a map of the same. */
 class Model {
@@ -49,6 +54,16 @@ class Model {
     this.lists.replace(to, before, this.ids(to));
   }
 
+  /** The same as {@link Model.move}, by one id instead of whole lists. */
+  moveOne(id: number, to: Scalar | undefined): void {
+    const from = this.values.get(id);
+    if (from !== undefined) this.lists.remove(from, id, this.valueOf);
+    this.values.delete(id);
+    if (to === undefined) return;
+    this.values.set(id, to);
+    this.lists.insert(to, id, this.valueOf);
+  }
+
   assertSame(): void {
     const values = new Set(this.values.values());
     assert.equal(new Set(this.lists.values(this.valueOf)), values);
@@ -64,7 +79,10 @@ test('whatever ids move between values, every value has the ids that it would ha
   fc.assert(
     fc.property(fc.array(MOVE, { maxLength: 120 }), (moves) => {
       const model = new Model();
-      for (const { id, to } of moves) model.move(id, to);
+      for (const { id, to, whole } of moves) {
+        if (whole) model.move(id, to);
+        else model.moveOne(id, to);
+      }
       model.assertSame();
     }),
     { numRuns: 300 },
