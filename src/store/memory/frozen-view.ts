@@ -8,14 +8,12 @@
  */
 import type { Change } from '../../model/change.ts';
 import type { KindName, Scalar } from '../../model/kind.ts';
-import { KINDS } from '../../model/kinds.ts';
 import { lookupIn, type RowOf } from '../../model/rows.ts';
 import { Candidates } from '../writer/candidates.ts';
 import { idsIn } from './orders/lists/list.ts';
 import type { Replacements } from './orders/lists/replacements.ts';
 import type { TablesPlan } from './plan.ts';
 import type { RowSnapshot } from './row-table.ts';
-import { indexedAttributes } from './tables.ts';
 import type { View } from '../view.ts';
 
 /** What a view takes of the state when it is made. */
@@ -106,7 +104,7 @@ export class FrozenView implements View {
       return;
     }
     for (const { kind, before } of changes) {
-      if (before !== null) this.#changed.add(kind, before, indexedAttributes(KINDS[kind]));
+      if (before !== null) this.#changed.add(kind, before);
     }
   }
 

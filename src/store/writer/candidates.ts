@@ -7,40 +7,42 @@ interface Ids {
   ordered: boolean;
 }
 
+/** The ids of rows by their values of one attribute. */
+interface Index {
+  /** Rows of the kind that are in it. */
+  rows: number;
+  /** A single id is stored as a number: most values of a name or a code have one. */
+  readonly ids: Map<Scalar, number | Ids>;
+}
+
 const NONE: readonly number[] = [];
 
 /**
- * Ids that a draft has given an indexed value at some time. A later write may have changed or
- * deleted the row: a reader compares the row itself.
+ * Ids that a draft has given a value at some time. A later write may have changed or deleted the
+ * row: a reader compares the row itself.
  */
 export class Candidates {
-  /** A single id is stored as a number: most values of a name or a code have one. */
-  readonly #ids = new Map<KindName, Map<string, Map<Scalar, number | Ids>>>();
+  readonly #rows = new Map<KindName, Row[]>();
+  /** By kind and attribute; each is made when it is asked for, since most are not. */
+  readonly #indexes = new Map<KindName, Map<string, Index>>();
 
-  /** @param attributes the indexed ones. */
-  add(kind: KindName, row: Row, attributes: readonly string[]): void {
-    let byAttribute = this.#ids.get(kind);
-    if (byAttribute === undefined) {
-      byAttribute = new Map(attributes.map((attribute) => [attribute, new Map()]));
-      this.#ids.set(kind, byAttribute);
-    }
-    for (const [attribute, byValue] of byAttribute) {
-      const value = row[attribute] ?? null;
-      const ids = byValue.get(value);
-      if (ids === undefined) byValue.set(value, row.id);
-      else if (typeof ids !== 'number') append(ids, row.id);
-      else if (ids !== row.id) byValue.set(value, { list: [ids, row.id], ordered: ids < row.id });
-    }
+  add(kind: KindName, row: Row): void {
+    const rows = this.#rows.get(kind);
+    if (rows === undefined) this.#rows.set(kind, [row]);
+    else rows.push(row);
   }
 
   /** Drops all ids of a kind. */
   forget(kind: KindName): void {
-    this.#ids.delete(kind);
+    this.#rows.delete(kind);
+    this.#indexes.delete(kind);
   }
 
   /** Ascending, each id once. */
   matching(kind: KindName, attribute: string, value: Scalar): readonly number[] {
-    const ids = this.#ids.get(kind)?.get(attribute)?.get(value);
+    const rows = this.#rows.get(kind);
+    if (rows === undefined) return NONE;
+    const ids = this.#index(kind, attribute, rows).get(value);
     if (ids === undefined) return NONE;
     if (typeof ids === 'number') return [ids];
     if (!ids.ordered) {
@@ -49,6 +51,25 @@ export class Candidates {
     }
     return ids.list;
   }
+
+  #index(kind: KindName, attribute: string, rows: readonly Row[]): Index['ids'] {
+    let indexes = this.#indexes.get(kind);
+    if (indexes === undefined) this.#indexes.set(kind, (indexes = new Map()));
+    let index = indexes.get(attribute);
+    if (index === undefined) indexes.set(attribute, (index = { rows: 0, ids: new Map() }));
+    for (; index.rows < rows.length; index.rows += 1) {
+      const row = rows[index.rows];
+      if (row !== undefined) enter(index.ids, row[attribute] ?? null, row.id);
+    }
+    return index.ids;
+  }
+}
+
+function enter(index: Index['ids'], value: Scalar, id: number): void {
+  const ids = index.get(value);
+  if (ids === undefined) index.set(value, id);
+  else if (typeof ids !== 'number') append(ids, id);
+  else if (ids !== id) index.set(value, { list: [ids, id], ordered: ids < id });
 }
 
 function append(ids: Ids, id: number): void {

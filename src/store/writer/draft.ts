@@ -10,7 +10,6 @@ import type { RowOf } from '../../model/rows.ts';
 import { Candidates } from './candidates.ts';
 import { type Change, changeOf } from '../../model/change.ts';
 import { type ChangeSetContent, charactersOf, type LastIds } from '../change-set.ts';
-import { indexedAttributes } from '../memory/tables.ts';
 import { toldByTrail } from './told-rows.ts';
 import { atOnce } from '../../slices.ts';
 import type { DraftBase, View } from '../view.ts';
@@ -180,7 +179,7 @@ export class Draft implements Transaction {
   put(kind: KindName, row: Row): void {
     this.#set(kind, row.id, row);
     this.#characters += charactersOf(row);
-    this.#candidates.add(kind, row, indexedAttributes(KINDS[kind]));
+    this.#candidates.add(kind, row);
   }
 
   *element<T>(index: number, run: () => Generator<undefined, T>): Generator<undefined, T> {
@@ -253,7 +252,7 @@ export class Draft implements Transaction {
         empty = false;
         if (after === null) (deleted[kind] ??= []).push(id);
         else (put[kind] ??= []).push(after);
-        if (committed === null || !KINDS[kind].published || told.has(`${kind} ${id}`)) continue;
+        if (committed === null || !KINDS[kind].published || told.get(kind)?.has(id)) continue;
         (before[kind] ??= []).push(committed);
       }
     }

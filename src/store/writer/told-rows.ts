@@ -6,21 +6,24 @@ import type { Row } from '../../model/kind.ts';
  *
  * @param entries of the trail that the draft holds; null for one that it deletes.
  * @param committed the last id of an entry before the draft. @param last the last id in the draft.
- * @returns `kind id` of each row; none if new entries had to make room for others, since the first
+ * @returns the ids of the rows by their collection; none if new entries had to make room for others, since the first
  *   entry of a row may be among them.
  */
 export function* toldByTrail(
   entries: ReadonlyMap<number, Row | null> = new Map(),
   committed: number,
   last: number,
-): Generator<undefined, ReadonlySet<string>> {
-  const told = new Set<string>();
+): Generator<undefined, ReadonlyMap<string, ReadonlySet<number>>> {
+  const told = new Map<string, Set<number>>();
   let added = 0;
   for (const [id, entry] of entries) {
     if (entry === null || id <= committed) continue;
-    told.add(`${String(entry['resource'])} ${String(entry['resource_id'])}`);
+    const [resource, row] = [String(entry['resource']), Number(entry['resource_id'])];
+    const ids = told.get(resource);
+    if (ids === undefined) told.set(resource, new Set([row]));
+    else ids.add(row);
     added += 1;
     yield;
   }
-  return added === last - committed ? told : new Set();
+  return added === last - committed ? told : new Map();
 }
