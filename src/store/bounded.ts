@@ -171,10 +171,12 @@ function weightOf({ name, weight }: Kind): Weight {
 }
 
 function weigh({ texts, rest }: Weight, row: Readonly<Record<string, unknown>>): number {
-  return texts.reduce((sum, name) => {
+  let sum = rest;
+  for (const name of texts) {
     const value = row[name];
-    return typeof value === 'string' ? sum + Buffer.byteLength(value) : sum;
-  }, rest);
+    if (typeof value === 'string') sum += Buffer.byteLength(value);
+  }
+  return sum;
 }
 
 function numberIn(row: Row | undefined, attribute: string, absent: number): number {

@@ -9,7 +9,7 @@
  * `,"sha256"`. The digest is over bytes, not over values, so that a person checks it with
  * `head -c` and `sha256sum`.
  */
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import * as v from 'valibot';
 import type { Disk } from '../../disk/disk.ts';
@@ -26,7 +26,11 @@ export const CLUSTER = 'cluster.json';
 const CHANGE_SET = /^(\d{12})\.json$/;
 
 const CHECKSUM_MEMBER = /^,"sha256":"([0-9a-f]{64})"\}\n$/;
-export const CHECKSUM_LENGTH = ',"sha256":""}\n'.length + 64;
+
+/** What stands for a digest until it is known. */
+const NO_DIGEST = '0'.repeat(64);
+
+export const CHECKSUM_LENGTH = checksumMember(NO_DIGEST).length;
 
 /** The path of a change set in its directory. */
 export function changeSetName(sequence: number): string {
@@ -92,8 +96,12 @@ export interface Checksummed {
  */
 export function withChecksum(value: object, length = 0): Checksummed {
   const text = JSON.stringify(value).slice(0, -1).padEnd(length);
-  const digest = createHash('sha256').update(text).digest('hex');
-  return { bytes: Buffer.from(text + checksumMember(digest)), digest };
+  // Encoded once: the digest takes the place of zeros.
+  const bytes = Buffer.from(text + checksumMember(NO_DIGEST));
+  const end = bytes.length - CHECKSUM_LENGTH;
+  const digest = hash('sha256', bytes.subarray(0, end), 'hex');
+  bytes.write(checksumMember(digest), end, 'latin1');
+  return { bytes, digest };
 }
 
 /** @returns the digest that the last bytes of a file state; undefined if they are no checksum. */
