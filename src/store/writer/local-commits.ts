@@ -19,7 +19,7 @@ import type { State } from '../state.ts';
  * Change sets of more rows, or of about more characters, are encoded and planned in slices. A
  * millisecond encodes some 150,000 characters.
  */
-const MAX_AT_ONCE = { rows: 500, characters: 512 * 1024 };
+const MAX_AT_ONCE = { rows: 1000, characters: 512 * 1024 };
 
 /** One commit, as listeners see it. */
 export interface Commit {
