@@ -4,15 +4,13 @@
  */
 
 import type { IdList } from '../id-list.ts';
+import { type Before, lost, positionIn } from './positions.ts';
 
 /** Ids of one chunk at most. */
 const CHUNK_SIZE = 1024;
 
 /** The number of snapshots of a list whose first chunks another list has too: it copies them first. */
 const SHARED = 1;
-
-/** Whether another id stands before the one that is looked for. */
-export type Before = (other: number) => boolean;
 
 interface Chunk {
   /** The number of snapshots taken when the chunk was made: none of them shares it. */
@@ -240,13 +238,6 @@ export class OrderedIds implements IdList {
   }
 }
 
-/** @returns the ids in order but one. @throws Error if it does not stand at its place. */
-export function without(ids: readonly number[], id: number, before: Before): number[] {
-  const position = positionIn(ids, before);
-  if (ids[position] !== id) throw lost(id);
-  return ids.toSpliced(position, 1);
-}
-
 /**
  * @param ids ascending, as all three are.
  * @returns the ids without those that leave and with those that enter.
@@ -287,22 +278,4 @@ function endOf(ids: readonly number[], start: number, last: number): number {
   let end = start;
   for (let id = ids[end]; id !== undefined && id <= last; id = ids[end]) end += 1;
   return end;
-}
-
-/** The failure of an index that contradicts its table. */
-export function lost(id: number): Error {
-  return new Error(`the index has lost row ${id}`);
-}
-
-/** How many ids of an array in order stand before. */
-export function positionIn(ids: readonly number[], before: Before): number {
-  let low = 0;
-  let high = ids.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const id = ids[middle];
-    if (id !== undefined && before(id)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -9,7 +9,7 @@
  *    that no turn of the event loop moves all entries.
  */
 import { randomInt } from 'node:crypto';
-import { lost } from '../ordered-ids.ts';
+import { lost } from '../positions.ts';
 
 /** Parts, a power of two. A million texts are some 4000 in each. */
 const PARTS = 256;

@@ -4,7 +4,8 @@
  */
 import type { Scalar } from '../../../../model/kind.ts';
 import { ShardedMap } from '../../sharded-map.ts';
-import { OrderedIds, positionIn, without } from '../ordered-ids.ts';
+import { OrderedIds } from '../ordered-ids.ts';
+import { positionIn, without } from '../positions.ts';
 import { HashedIds } from './hashed-ids.ts';
 import { idsIn, type List, MAX_SHORT_LIST, shortest } from './list.ts';
 import { isNatural, NumberedLists, runFrom } from './numbered-lists.ts';

@@ -8,7 +8,7 @@
  * behind the last one is room.
  */
 import type { Scalar } from '../../../../model/kind.ts';
-import { lost } from '../ordered-ids.ts';
+import { lost } from '../positions.ts';
 import { MAX_SHORT_LIST } from './list.ts';
 
 /** Numbers that share an array; a power of two. */

@@ -1,0 +1,29 @@
+/** Places in ids that are in order. */
+
+/** Whether another id stands before the one that is looked for. */
+export type Before = (other: number) => boolean;
+
+/** How many ids of an array in order stand before. */
+export function positionIn(ids: readonly number[], before: Before): number {
+  let low = 0;
+  let high = ids.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const id = ids[middle];
+    if (id !== undefined && before(id)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** @returns the ids in order but one. @throws Error if it does not stand at its place. */
+export function without(ids: readonly number[], id: number, before: Before): number[] {
+  const position = positionIn(ids, before);
+  if (ids[position] !== id) throw lost(id);
+  return ids.toSpliced(position, 1);
+}
+
+/** The failure of an index that contradicts its table. */
+export function lost(id: number): Error {
+  return new Error(`the index has lost row ${id}`);
+}
