@@ -318,6 +318,20 @@ test('a folder that cannot be listed fails its pages, not the server', async () 
   await own.stop();
 });
 
+test('folders that were removed are made again, by a build and by a change', async () => {
+  const own = await openService({ demo: true });
+  const { total: all } = await built(await order({ stale: true }, own), own);
+  rmSync(fileOf('', own), { recursive: true });
+  const build = await built(await order({ stale: true }, own), own);
+  assert.equal([build.written, build.failed], [all, 0], JSON.stringify(build.failures));
+  rmSync(fileOf('skus', own), { recursive: true });
+  await send(own, 'PATCH', '/admin/skus/3/', { body: { stock: 3 } });
+  await own.pagesAtRest();
+  assert.ok(existsSync(fileOf('skus/3.html', own)));
+  assert.equal(own.log, []);
+  await own.stop();
+});
+
 test('a SKU deleted while its build waits is named among the failures', async () => {
   const { goods_id, category_id } = await read(server, '/admin/skus/1/');
   const body = skuFields({ spu: goods_id, chain: [0, 0, category_id] });

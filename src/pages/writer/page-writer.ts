@@ -167,10 +167,21 @@ export class PageWriter implements PageMaker {
     if (!always && this.#isMade(name, inputs)) return 'unchanged';
     const bytes = Buffer.from(this.#renderer.render(prepared));
     const isNew = always || this.#files.bytes(name)?.equals(bytes) !== true;
-    if (isNew) await this.#files.write(name, bytes);
+    if (isNew) await this.#write(name, bytes);
     const stat = this.#files.stat(name);
     if (stat !== null) this.#manifest.set(name, { inputs, content: shortDigest(bytes), stat });
     return isNew ? 'written' : 'unchanged';
+  }
+
+  /** The folders are made again if somebody has removed them since the start. */
+  async #write(name: PageName, bytes: Uint8Array): Promise<void> {
+    try {
+      await this.#files.write(name, bytes);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      this.#files.prepare();
+      await this.#files.write(name, bytes);
+    }
   }
 
   /** Whether the file of a page was made from these inputs, and is still as it was written. */
