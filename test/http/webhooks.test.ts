@@ -307,6 +307,27 @@ test('failing_since says since when deliveries fail, and is null after the next 
   await server.stop();
 });
 
+test('another address ends the request to the former one, which has no say any more', async () => {
+  const receiver = new Receiver();
+  receiver.hangs = true;
+  const server = await open(receiver, { retryDelay: () => 3600_000 });
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  await sent(server, 201, 'POST', BRANDS, name('A'));
+  await receiver.count(1);
+  receiver.hangs = false;
+  const body = { url: `${URL}&second` };
+  const { json } = await sent(server, 200, 'PATCH', `${WEBHOOKS}1/`, { body });
+  await receiver.count(2);
+  assert.ok(receiver.requests[0]?.signal.aborted);
+  assert.is(receiver.requests[1]?.url, body.url);
+  assert.is(receiver.ids[1], receiver.ids[0]);
+  await until('it is listed', async () => (await states(server)).length === 1);
+  assert.equal(await states(server), ['delivered']);
+  assert.equal(await read(server, `${WEBHOOKS}1/`), json);
+  assert.equal(server.log, []);
+  await server.stop();
+});
+
 test('a receiver that answers 410 gets nothing more until it is activated again', async () => {
   const receiver = new Receiver();
   receiver.answers.push(410);

@@ -44,8 +44,8 @@ export interface Post {
   readonly retryDelay?: ((failures: number) => number) | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Commits what has become of a webhook, if it is still there. */
-  readonly mark: (id: number, change: Partial<Webhook>) => Promise<void>;
+  /** Commits what has become of a webhook, if it is still there and has the same address. */
+  readonly mark: (webhook: Webhook, change: Partial<Webhook>) => Promise<void>;
   /** Reports what an operator should see. */
   readonly warn: (message: string) => void;
   readonly onError: (error: unknown) => void;
@@ -56,7 +56,8 @@ export class Courier {
   readonly #post: Post;
   readonly #id: number;
   readonly state: DeliveryState;
-  readonly #stopped = new AbortController();
+  /** Ends the request under way. */
+  #request = new AbortController();
   #wake = new AbortController();
   #ended: Promise<void> = Promise.resolve();
   #timer: ReturnType<typeof setTimeout> | null = null;
@@ -79,6 +80,12 @@ export class Courier {
     this.#wake.abort();
   }
 
+  /** To be called after its address was changed. What the former one answers counts no more. */
+  redirected(): void {
+    this.changed(true);
+    this.#request.abort();
+  }
+
   /**
    * Ends the deliveries.
    *
@@ -87,7 +94,7 @@ export class Courier {
   async stop(grace: number): Promise<void> {
     this.#stopping = true;
     this.#wake.abort();
-    const timer = setTimeout(() => this.#stopped.abort(), grace);
+    const timer = setTimeout(() => this.#request.abort(), grace);
     await this.#ended;
     clearTimeout(timer);
     if (this.#timer !== null) this.#save();
@@ -165,18 +172,19 @@ export class Courier {
     onAttempt(delivered);
     if (delivered) {
       this.state.delivered(message, outcome, now());
-      if (this.#failingSince() !== null) await this.#mark({ failing_since: null });
+      if (this.#failingSince() !== null) await this.#mark(webhook, { failing_since: null });
       this.#saveSoon();
       return true;
     }
-    await this.#fail(message, outcome);
+    await this.#fail(webhook, message, outcome);
     return false;
   }
 
-  /** @returns null if the request was ended with the server. */
+  /** @returns null if the request was ended, with the server or for another address. */
   async #send(webhook: Webhook, message: Message): Promise<Outcome | null> {
     const { secrets, send, now } = this.#post;
-    const { signal } = this.#stopped;
+    this.#request = new AbortController();
+    const { signal } = this.#request;
     try {
       const headers = signedHeaders(message, secrets.secretOf(webhook), now());
       const status = await send({ url: webhook.url, headers, body: message.body, signal });
@@ -187,7 +195,7 @@ export class Courier {
     }
   }
 
-  async #fail(message: Message, outcome: Outcome): Promise<void> {
+  async #fail(webhook: Webhook, message: Message, outcome: Outcome): Promise<void> {
     const { warn, now, retryDelay } = this.#post;
     const time = now();
     const lasting = this.state.failed(message, outcome, time, retryDelay);
@@ -198,10 +206,10 @@ export class Courier {
     if (isOver) {
       this.state.gaveUp();
       warn(`webhook ${this.#id} is deactivated: ${why}`);
-      await this.#mark({ active: false, failing_since: since });
+      await this.#mark(webhook, { active: false, failing_since: since });
     } else if (failing === null) {
       warn(`a delivery to webhook ${this.#id} failed and is tried again: ${why}`);
-      await this.#mark({ failing_since: since });
+      await this.#mark(webhook, { failing_since: since });
     }
     this.#save();
   }
@@ -221,8 +229,8 @@ export class Courier {
   }
 
   /** A disk that refuses this does not hold up deliveries. */
-  async #mark(change: Partial<Webhook>): Promise<void> {
-    await this.#post.mark(this.#id, change).catch(this.#post.onError);
+  async #mark(webhook: Webhook, change: Partial<Webhook>): Promise<void> {
+    await this.#post.mark(webhook, change).catch(this.#post.onError);
   }
 
   #saveSoon(): void {

@@ -61,7 +61,7 @@ export class Webhooks {
           : changesAfter(source, readOlder, sequence, last),
       now,
       store,
-      mark: (id, change) => this.#mark(id, change),
+      mark: (webhook, change) => this.#mark(webhook, change),
       onAttempt: (delivered) => {
         if (delivered) this.#delivered += 1;
         else this.#failed += 1;
@@ -182,8 +182,8 @@ export class Webhooks {
       return;
     }
     const activated = after.active && before?.active === false;
-    const redirected = after.url !== before?.url || after.resources !== before.resources;
-    if (activated || redirected) courier.changed(true);
+    if (after.url !== before?.url) courier.redirected();
+    else if (activated || after.resources !== before.resources) courier.changed(true);
     else if (after.active !== before.active) courier.changed(false);
   }
 
@@ -210,11 +210,11 @@ export class Webhooks {
     return state ?? new DeliveryState(origin);
   }
 
-  async #mark(id: number, change: Partial<Webhook>): Promise<void> {
+  async #mark({ id, url }: Webhook, change: Partial<Webhook>): Promise<void> {
     const { store } = this.#options.audited;
     await store.transact((transaction) => {
       const row = transaction.get('webhooks', id);
-      if (row !== undefined) transaction.put('webhooks', { ...row, ...change });
+      if (row?.url === url) transaction.put('webhooks', { ...row, ...change });
     });
   }
 }
