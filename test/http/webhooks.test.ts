@@ -431,6 +431,39 @@ async function restored(data: string): Promise<string> {
   return target;
 }
 
+test('a number that is given again after a restore is another message', async () => {
+  const receiver = new Receiver();
+  const server = await open(receiver);
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  await server.stop();
+  const target = await restored(server.data);
+  for (const data of [server.data, target]) {
+    const again = await open(receiver, { data });
+    await sent(again, 201, 'POST', BRANDS, name('A'));
+    await until('it is listed', async () => (await states(again))[0] === 'delivered');
+    await again.stop();
+  }
+  assert.equal(receiver.told, ['create brands 1', 'create brands 1']);
+  assert.is(new Set(receiver.ids).size, 2);
+});
+
+test('what a change set did to other resources is another message', async () => {
+  const receiver = new Receiver();
+  receiver.answers.push(500);
+  const server = await open(receiver, { demo: true, retryDelay: () => 3600_000 });
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL, resources: ['skus'] } });
+  const body = { stock: 3, specs: [{ spec_id: 1, option_id: 1 }] };
+  await sent(server, 200, 'PATCH', '/admin/skus/1/', { body });
+  await until('it fails', async () => (await states(server))[0] === 'failed');
+  const resources = ['sku_specs'];
+  await sent(server, 200, 'PATCH', `${WEBHOOKS}1/`, { body: { resources } });
+  await receiver.count(2);
+  assert.is(receiver.told[0], 'update skus 1');
+  assert.match(receiver.told[1] ?? '', /^create sku_specs \d+$/);
+  assert.is(new Set(receiver.ids).size, 2);
+  await server.stop();
+});
+
 test('without the key of its secret nothing is sent, and the deliveries say why', async () => {
   const receiver = new Receiver();
   const server = await open(receiver);

@@ -57,7 +57,7 @@ function exampleWithSecret(): object {
 }
 
 const DELIVERY_EXAMPLE = {
-  id: 'msg_1_mn8k2x1s_1042_1',
+  id: 'msg_1_1042_3f9c2a7be104_1',
   sequence: 1042,
   changes: 3,
   state: 'failed',

@@ -1,4 +1,5 @@
 /** What is sent to a webhook: the changes of one change set, in one message or several. */
+import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Webhook as Signer } from 'standardwebhooks';
 import type { ChangeSet } from '../../store/change-set.ts';
@@ -10,6 +11,9 @@ const TYPE = 'catalog.changes';
 
 /** UTF-16 units after which a message is complete: signing one takes about two milliseconds. */
 const MESSAGE_UNITS = 128 * 1024;
+
+/** Hexadecimal digits of a digest in an id. */
+const DIGEST_LENGTH = 12;
 
 /** Milliseconds of work between two turns of the event loop. */
 const SLICE_MS = 2;
@@ -30,10 +34,11 @@ export async function* messagesOf(
 ): AsyncGenerator<Message, void, void> {
   const wanted = new Set(JSON.parse(webhook.resources) as string[]);
   const { sequence, time } = changeSet;
+  const name = nameOf(webhook, changeSet);
   let [data, changes, part] = ['', 0, 0];
   const message = (): Message => {
     part += 1;
-    const id = `msg_${webhook.id}_${Date.parse(webhook.created).toString(36)}_${sequence}_${part}`;
+    const id = `${name}_${part}`;
     const head = JSON.stringify({ type: TYPE, timestamp: time }).slice(0, -1);
     return { id, sequence, changes, body: `${head},"data":[${data}]}` };
   };
@@ -52,6 +57,16 @@ export async function* messagesOf(
     end = performance.now() + SLICE_MS;
   }
   if (changes > 0) yield message();
+}
+
+/**
+ * What the ids of all messages about a change set begin with. The numbers alone do not tell messages
+ * apart: after a restore or a promotion they are given again, to other webhooks and change sets, and
+ * other resources make other messages. A receiver would drop what it takes for a repetition.
+ */
+function nameOf({ id, created, resources }: Webhook, { sequence, time }: ChangeSet): string {
+  const digest = hash('sha256', JSON.stringify([created, resources, time]), 'hex');
+  return `msg_${id}_${sequence}_${digest.slice(0, DIGEST_LENGTH)}`;
 }
 
 /**
