@@ -95,7 +95,8 @@ export class PageWriter implements PageMaker {
     this.#files = new PageFiles(disk, dataDirectory);
     this.#renderer = renderer;
     this.#fingerprint = fingerprint;
-    this.#manifest = Manifest.decode(disk.read(this.#path), bootOf(disk));
+    const kept = readable(() => disk.read(this.#path));
+    this.#manifest = Manifest.decode(kept, bootOf(disk));
     this.#files.prepare();
   }
 
@@ -166,7 +167,7 @@ export class PageWriter implements PageMaker {
     const inputs = this.#inputsOf(prepared);
     if (!always && this.#isMade(name, inputs)) return 'unchanged';
     const bytes = Buffer.from(this.#renderer.render(prepared));
-    const isNew = always || this.#files.bytes(name)?.equals(bytes) !== true;
+    const isNew = always || this.#bytes(name)?.equals(bytes) !== true;
     if (isNew) await this.#write(name, bytes);
     const stat = this.#files.stat(name);
     if (stat !== null) this.#manifest.set(name, { inputs, content: shortDigest(bytes), stat });
@@ -195,10 +196,14 @@ export class PageWriter implements PageMaker {
     if (stat === null || stat.size !== record.stat.size) return false;
     const { inode, changedMs } = record.stat;
     if (stat.inode === inode && stat.changedMs === changedMs) return true;
-    const bytes = this.#files.bytes(name);
+    const bytes = this.#bytes(name);
     if (bytes === null || !shortDigest(bytes).equals(record.content)) return false;
     this.#manifest.set(name, { ...record, stat });
     return true;
+  }
+
+  #bytes(name: PageName): Buffer | null {
+    return readable(() => this.#files.bytes(name));
   }
 
   #inputsOf({ template, context }: Prepared): Buffer {
@@ -207,6 +212,15 @@ export class PageWriter implements PageMaker {
 
   #markOf({ sequence, digest }: StateMark): string {
     return `${sequence} ${digest} ${shortDigest(this.#fingerprint).toString('hex')}`;
+  }
+}
+
+/** A file that cannot be read, such as one of another user, is replaced as if it were not there. */
+function readable(read: () => Buffer | null): Buffer | null {
+  try {
+    return read();
+  } catch {
+    return null;
   }
 }
 

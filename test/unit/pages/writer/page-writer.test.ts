@@ -20,6 +20,8 @@ class Folder {
   /** Pages that were read, by name. */
   readonly read: string[] = [];
   boot = 'first';
+  /** Files that another user has written, by path. */
+  readonly foreign = new Set<string>();
   readonly #disk: Disk;
 
   constructor() {
@@ -38,6 +40,7 @@ class Folder {
       ...disk,
       read: (path) => {
         if (path === BOOT_ID) return Buffer.from(this.boot);
+        if (this.foreign.has(path)) throw new Error('EACCES: permission denied');
         if (path.startsWith('pages/')) this.read.push(path.slice('pages/'.length));
         const text = files.get(path);
         return text === undefined ? null : Buffer.from(text, 'latin1');
@@ -99,6 +102,17 @@ test('without a manifest every page is compared, and none is written', async () 
   await folder.make(folder.writer());
   assert.equal(await folder.make(folder.writer()), { unchanged: folder.size });
   assert.is(folder.read.length, 2 * folder.size);
+});
+
+test('a manifest and a page that cannot be read are as if they were not there', async () => {
+  const folder = new Folder();
+  const writer = folder.writer();
+  await folder.make(writer);
+  await writer.save(STATE);
+  folder.foreign.add('pages.manifest').add('pages/skus/1.html');
+  const again = folder.writer();
+  assert.not.ok(await again.knows(STATE));
+  assert.equal(await folder.make(again), { written: 1, unchanged: folder.size - 1 });
 });
 
 test('a change of a row makes the pages that show it, and no others', async () => {
