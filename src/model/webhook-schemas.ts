@@ -20,6 +20,9 @@ export const RESOURCES = [
   'sku_specs',
 ] as const;
 
+/** The characters of a URI (RFC 3986), in which brackets enclose an IPv6 address alone. */
+const URI_CHARACTERS = /^https?:\/\/(?:\[[\da-f:.]+\])?(?:[\w.~:/?#@!$&'()*+,;=-]|%[\da-f]{2})*$/i;
+
 /** An address that takes deliveries: absolute, http or https, without credentials. */
 export const webhookUrl = v.pipe(
   shortText(MAX_URL),
@@ -29,6 +32,10 @@ export const webhookUrl = v.pipe(
     'must not hold a user name or a password; the signature tells who sends',
   ),
   v.check((text) => !text.includes('#'), 'must not hold a fragment'),
+  v.check(
+    (text) => !isHttpUrl(text) || URI_CHARACTERS.test(text),
+    'must be percent-encoded, with a host in ASCII',
+  ),
   v.metadata({ format: 'uri', pattern: '^https?://' }),
 );
 
@@ -37,7 +44,7 @@ function parsed(text: string): URL | null {
 }
 
 function isHttpUrl(text: string): boolean {
-  if (!/^https?:\/\/[^\s/?#\\]/i.test(text) || /\s/.test(text)) return false;
+  if (!/^https?:\/\/[^\s/?#\\]/.test(text) || /\s/.test(text)) return false;
   const url = parsed(text);
   return url !== null && (url.protocol === 'https:' || url.protocol === 'http:');
 }

@@ -171,11 +171,18 @@ test('an address that nothing may be sent to, and an unknown resource, are 422',
       'receiver.example',
       '/hook',
       'ftp://receiver.example/',
+      'HTTPS://receiver.example/',
       'file:///etc/passwd',
       'javascript:alert(1)',
       'https://',
       'https:///path',
       'http://a b.example/',
+      'http://receiver.example\\@other.example/',
+      'https://empfänger.example/',
+      'https://receiver.example/é',
+      'https://receiver.example/%zz',
+      'https://receiver.example/[1]',
+      'https://receiver.example/?q=\u0000',
       'https://ann:secret@receiver.example/',
       'https://ann@receiver.example/',
       'https://receiver.example/#top',
@@ -194,6 +201,20 @@ test('an address that nothing may be sent to, and an unknown resource, are 422',
   for (const [body, field] of refused) {
     const { json } = await sent(server, 422, 'POST', WEBHOOKS, { body });
     assert.equal(Object.keys(json.fields), [field], JSON.stringify(body).slice(0, 80));
+  }
+  await server.stop();
+});
+
+test('an address is accepted as it is sent, with a port, an address of IPv6 and a query', async () => {
+  const server = await open(new Receiver());
+  for (const url of [
+    'http://127.0.0.1:8080',
+    'http://[::1]:8080/hook',
+    "https://receiver_1.example/a/~b;c=1/%C3%A9?q=(x)*'y'&z=@:,$!+",
+    'https://xn--empfnger-4za.example/',
+  ]) {
+    const { json } = await sent(server, 201, 'POST', WEBHOOKS, { body: { url } });
+    assert.is(json.url, url);
   }
   await server.stop();
 });
