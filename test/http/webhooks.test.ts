@@ -349,6 +349,24 @@ test('another address ends the request to the former one, which has no say any m
   await server.stop();
 });
 
+test('a delivery has a next attempt only as long as the webhook is active', async () => {
+  const receiver = new Receiver();
+  receiver.answers.push(500, 500);
+  const server = await open(receiver, { retryDelay: () => 3600_000 });
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  await sent(server, 201, 'POST', BRANDS, name('A'));
+  const delivery = async (): Promise<Fields | undefined> =>
+    (await read(server, `${WEBHOOKS}1/deliveries/`))[0];
+  await until('it fails', async () => (await delivery())?.['attempts'] === 1);
+  assert.type((await delivery())?.['next_attempt'], 'string');
+  await sent(server, 200, 'PATCH', `${WEBHOOKS}1/`, { body: { active: false } });
+  assert.is((await delivery())?.['next_attempt'], null);
+  await sent(server, 200, 'PATCH', `${WEBHOOKS}1/`, { body: { active: true } });
+  await until('it fails again', async () => (await delivery())?.['attempts'] === 2);
+  assert.type((await delivery())?.['next_attempt'], 'string');
+  await server.stop();
+});
+
 test('a receiver that answers 410 gets nothing more until it is activated again', async () => {
   const receiver = new Receiver();
   receiver.answers.push(410);
@@ -482,6 +500,15 @@ test('what a change set did to other resources is another message', async () => 
   assert.is(receiver.told[0], 'update skus 1');
   assert.match(receiver.told[1] ?? '', /^create sku_specs \d+$/);
   assert.is(new Set(receiver.ids).size, 2);
+  await until('both are listed', async () => (await states(server)).length === 2);
+  const listed: Fields[] = await read(server, `${WEBHOOKS}1/deliveries/`);
+  assert.equal(
+    listed.map(({ state, next_attempt: next }) => [state, next]),
+    [
+      ['delivered', null],
+      ['failed', null],
+    ],
+  );
   await server.stop();
 });
 

@@ -134,6 +134,15 @@ export class Webhooks {
    * @throws CatalogError `log_unavailable` if another host delivers, and what it keeps is not there.
    */
   async deliveriesOf(id: number): Promise<readonly Delivery[]> {
+    const deliveries = await this.#notedOf(id);
+    const isActive = this.#options.audited.store.get('webhooks', id)?.active === true;
+    // The latest alone is tried again. An earlier one had other resources.
+    return deliveries.map((delivery, index) =>
+      index === 0 && isActive ? delivery : { ...delivery, next_attempt: null },
+    );
+  }
+
+  async #notedOf(id: number): Promise<readonly Delivery[]> {
     const courier = this.#couriers.get(id);
     if (courier !== undefined) return courier.state.deliveries;
     const text = await this.#options.storage.latest(id);
