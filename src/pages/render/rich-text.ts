@@ -68,7 +68,7 @@ export function richText(text: string): string {
 /**
  * The words of a description, without its tags, on one line.
  *
- * @param length UTF-16 units; a longer line is cut at a word.
+ * @param length UTF-16 units; a longer line is cut as {@link summaryOf} does.
  */
 export function summaryOfHtml(text: string, length: number): string {
   const source = cut(text, MAX_SUMMARY_SOURCE);
@@ -81,13 +81,14 @@ export function summaryOfHtml(text: string, length: number): string {
 /**
  * Plain text on one line. Tags and character references in it are literal text.
  *
- * @param length UTF-16 units; a longer line is cut at a word.
+ * @param length UTF-16 units; a longer line is cut, at a word if there is one near the end.
  */
 export function summaryOf(text: string, length: number): string {
   const line = text.replace(/\s+/g, ' ').trim();
   if (line.length <= length) return line;
   const end = line.lastIndexOf(' ', length - 2);
-  return `${line.slice(0, Math.max(end, 0))}…`;
+  // In a script without spaces the last one may be far away.
+  return `${end < length / 2 ? cut(line, length - 1) : line.slice(0, end)}…`;
 }
 
 /** Whether a text is to be parsed as HTML. */

@@ -372,6 +372,13 @@ test('a summary of plain text keeps what looks like HTML', () => {
   assert.is(summaryOf('5 &lt; 6  <b>', 160), '5 &lt; 6 <b>');
 });
 
+test('a summary in a script without spaces is cut between characters', () => {
+  assert.is(summaryOf('新款手机的说明文字', 6), '新款手机的…');
+  assert.is(summaryOf('A 新款手机的说明文字', 9), 'A 新款手机的说…');
+  assert.is(summaryOf('📷📷📷', 5), '📷📷…');
+  assert.is(summaryOf('📷📷📷', 4), '📷…');
+});
+
 test('a caption is plain text: search engines get it as it was written', () => {
   const caption = '<foo val=“bar” />';
   const page = pagesAfter([['skus', 1, { caption }]]).get('skus/1.html') ?? '';
