@@ -407,6 +407,23 @@ test('after three days of failures it is deactivated', async () => {
   await server.stop();
 });
 
+test('a clock that is set back does not hold up the next attempt', async () => {
+  const receiver = new Receiver();
+  receiver.answers.push(500);
+  let now = Date.now();
+  const server = await open(receiver, {
+    clock: { now: () => now },
+    retryDelay: () => {
+      now -= 24 * 3600_000;
+      return 0;
+    },
+  });
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  await sent(server, 201, 'POST', BRANDS, name('A'));
+  await receiver.count(2);
+  await server.stop();
+});
+
 test('after a restart it goes on where it was', async () => {
   const receiver = new Receiver();
   const server = await open(receiver);

@@ -15,7 +15,7 @@ import type { ChangeSource } from '../changes/change-source.ts';
 import type { DeliveryState, Outcome } from './delivery-state.ts';
 import { type Message, messagesOf, signedHeaders } from './message.ts';
 import type { DeliveryStorage, Secrets, Send, Webhook } from './ports.ts';
-import { GIVE_UP_MS } from './schedule.ts';
+import { GIVE_UP_MS, MAX_DELAY_MS } from './schedule.ts';
 
 /** Milliseconds between two writes of the state while deliveries succeed. */
 const SAVE_INTERVAL_MS = 1000;
@@ -132,7 +132,8 @@ export class Courier {
     const { source, now, changesAfter } = this.#post;
     const { state } = this;
     const rest = (state.next ?? 0) - now();
-    if (rest > 0) return pause(rest, wake);
+    // A longer rest is that of a clock that was set back.
+    if (rest > 0 && rest <= MAX_DELAY_MS) return pause(rest, wake);
     const last = source.sequence;
     if (state.position === last) {
       await source.arrivals.past(last, undefined, wake);

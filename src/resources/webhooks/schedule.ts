@@ -4,7 +4,7 @@ const SECOND_MS = 1000;
 const HOUR_MS = 3600 * SECOND_MS;
 
 const FIRST_DELAY_MS = 2 * SECOND_MS;
-const MAX_DELAY_MS = HOUR_MS;
+export const MAX_DELAY_MS = HOUR_MS;
 
 /** For so long deliveries are tried; then the webhook is deactivated. */
 export const GIVE_UP_MS = 72 * HOUR_MS;
