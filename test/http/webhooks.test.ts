@@ -460,6 +460,27 @@ test('if its position is lost, it begins where it was created', async () => {
   await again.stop();
 });
 
+test('one that is ahead of the store begins where it was created, and says so', async () => {
+  const receiver = new Receiver();
+  const server = await open(receiver);
+  await sent(server, 201, 'POST', BRANDS, name('before the webhook'));
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  await sent(server, 201, 'POST', BRANDS, name('A'));
+  await receiver.count(1);
+  await server.stop();
+  // As in a copy that was made while the server ran.
+  const file = join(server.data, 'webhooks', '1.json');
+  const state = JSON.parse(readFileSync(file, 'utf8')) as object;
+  writeFileSync(file, JSON.stringify({ ...state, position: 99 }));
+  const again = await open(receiver, { data: server.data });
+  await receiver.count(2);
+  assert.is(receiver.ids[1], receiver.ids[0]);
+  assert.match(again.log[0] ?? '', /webhook 1 goes on after change set 2: .* not in this store/);
+  await until('both are listed', async () => (await states(again)).length === 3);
+  assert.equal(await states(again), ['delivered', 'skipped', 'delivered']);
+  await again.stop();
+});
+
 test('one that has fallen behind the history goes on at the oldest, and says so', async () => {
   const receiver = new Receiver();
   const server = await open(receiver);

@@ -112,7 +112,7 @@ export class Courier {
         else if (webhook.active) await this.#advance(webhook, wake);
         else await pause(Number.POSITIVE_INFINITY, wake);
       } catch (error) {
-        if (error instanceof CatalogError && error.code === 'history_gone') this.#skip();
+        if (error instanceof CatalogError && error.code === 'history_gone') this.#skip(webhook);
         else {
           this.#post.onError(error);
           await pause(UNREADABLE_DELAY_MS, wake);
@@ -135,6 +135,8 @@ export class Courier {
     // A longer rest is that of a clock that was set back.
     if (rest > 0 && rest <= MAX_DELAY_MS) return pause(rest, wake);
     const last = source.sequence;
+    // A copy of the directory may be newer than that of the store in it.
+    if (state.position > last) return this.#skip(webhook);
     if (state.position === last) {
       await source.arrivals.past(last, undefined, wake);
       // The source is closed before this ends.
@@ -215,13 +217,12 @@ export class Courier {
     this.#save();
   }
 
-  /** The changes that are next are not kept any more: it goes on with the oldest that are. */
-  #skip(): void {
+  /** The changes that are next are not kept: it goes on with the oldest since its creation that are. */
+  #skip({ origin }: Webhook): void {
     const { store, now, warn } = this.#post;
-    this.state.skipped(store.oldest, now());
-    warn(
-      `webhook ${this.#id} goes on after change set ${store.oldest}: earlier ones are not kept any more`,
-    );
+    const after = Math.max(store.oldest, origin);
+    const why = this.state.skipped(after, now());
+    warn(`webhook ${this.#id} goes on after change set ${after}: ${why}`);
     this.#save();
   }
 

@@ -115,12 +115,12 @@ export class DeliveryState {
     return time - this.#tryingSince;
   }
 
-  /** Takes note that changes up to `position` cannot be delivered. */
-  skipped(position: number, time: number): void {
+  /** Takes note that changes up to `position` cannot be delivered. @returns why. */
+  skipped(position: number, time: number): string {
     const first = this.position + 1;
     const error =
       position < first
-        ? 'this is another history of the catalog'
+        ? 'the change sets that it had are not in this store'
         : `the change sets ${first} to ${position} are not kept any more`;
     this.position = position;
     this.messages = 0;
@@ -137,6 +137,7 @@ export class DeliveryState {
       status: null,
       error,
     });
+    return error;
   }
 
   /** Tries again at once, for as long as if nothing had failed yet. */
