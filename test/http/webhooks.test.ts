@@ -565,6 +565,35 @@ test('without the key of its secret nothing is sent, and the deliveries say why'
   await again.stop();
 });
 
+test('one that is changed before it begins delivers every message once', async () => {
+  const receiver = new Receiver();
+  const [begun, aborted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const answer = Promise.withResolvers<number>();
+  const server = await open(receiver, {
+    send: async (request) => {
+      if (request.url !== URL) return receiver.send(request);
+      // The removal of its webhook lasts until this does.
+      request.signal.addEventListener('abort', () => aborted.resolve());
+      begun.resolve();
+      return answer.promise;
+    },
+  });
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  await sent(server, 201, 'POST', BRANDS, name('A'));
+  await begun.promise;
+  await sent(server, 204, 'DELETE', `${WEBHOOKS}1/`);
+  await aborted.promise;
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: `${URL}&second` } });
+  await sent(server, 200, 'PATCH', `${WEBHOOKS}2/`, { body: { url: `${URL}&third` } });
+  answer.resolve(204);
+  await sent(server, 201, 'POST', BRANDS, name('B'));
+  await sent(server, 201, 'POST', BRANDS, name('C'));
+  await receiver.count(2);
+  await until('both are listed', async () => (await states(server, 2)).length >= 2);
+  await server.stop();
+  assert.equal(receiver.told, ['create brands 2', 'create brands 3']);
+});
+
 test('a webhook that is deleted gets nothing more, and its file is removed', async () => {
   const receiver = new Receiver();
   receiver.answers.push(500);

@@ -87,7 +87,7 @@ export class Webhooks {
     for (const id of store.ids('webhooks')) {
       const webhook = store.get('webhooks', id);
       if (webhook === undefined || this.#couriers.has(id)) continue;
-      this.#begin(webhook, this.#stateOf(webhook));
+      this.#courierFor(webhook, this.#stateOf(webhook)).start();
     }
   }
 
@@ -186,8 +186,9 @@ export class Webhooks {
     }
     if (courier === undefined) {
       // One whose deletion was undone begins where it was created, or with the oldest there is.
-      const state = new DeliveryState(after.origin);
-      this.#removals = this.#removals.then(() => this.#begin(after, state));
+      const added = this.#courierFor(after, new DeliveryState(after.origin));
+      // It is known from now on, but what is kept of the deleted one is removed before it begins.
+      this.#removals = this.#removals.then(() => added.start());
       return;
     }
     const activated = after.active && before?.active === false;
@@ -196,11 +197,10 @@ export class Webhooks {
     else if (after.active !== before.active) courier.changed(false);
   }
 
-  #begin({ id }: Webhook, state: DeliveryState): void {
-    if (!this.#delivers) return;
+  #courierFor({ id }: Webhook, state: DeliveryState): Courier {
     const courier = new Courier(this.#post, id, state);
     this.#couriers.set(id, courier);
-    courier.start();
+    return courier;
   }
 
   async #remove(id: number, courier: Courier | undefined): Promise<void> {
