@@ -310,6 +310,8 @@ test('a folder that cannot be listed fails its pages, not the server', async () 
   assert.is(build.failed, demo.skus.length + 1);
   const named = build.failures.map(({ page }: { page: string }) => page);
   assert.ok(named.includes('./'), named.join());
+  const { error } = build.failures[named.indexOf('./')];
+  assert.is(error, 'the folder could not be listed');
   assert.not.match(JSON.stringify(build), own.data);
   await until('the log tells of it', () => own.log.join().includes('./: ENOTDIR'));
   rmSync(folder);

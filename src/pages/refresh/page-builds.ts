@@ -1,7 +1,8 @@
 /** The page builds that were requested over HTTP, and how far each one is. */
 import { CatalogError } from '../../errors.ts';
+import type { PageName } from '../shop/names.ts';
 import type { PageFailure } from '../writer/page-failure.ts';
-import type { Build, BuildScope } from './builds.ts';
+import { type Build, type BuildScope, FOLDER } from './builds.ts';
 import type { PageQueue } from './queue.ts';
 
 /** Builds that may wait for one another. */
@@ -104,14 +105,15 @@ function shown({ id, build, createdAt, finishedAt }: Entry): PageBuild {
     skus: scope.skus,
     total,
     ...counts,
-    failures: [...failures].map(([page, failure]) => ({ page, error: reasonOf(failure) })),
+    failures: [...failures].map(([page, failure]) => ({ page, error: reasonOf(page, failure) })),
     created_at: createdAt.toISOString(),
     finished_at: finishedAt?.toISOString() ?? null,
   };
 }
 
 /** Clients need not know the paths of this machine; the log has them. */
-function reasonOf({ message, systemCode, isPublic }: PageFailure): string {
+function reasonOf(page: PageName, { message, systemCode, isPublic }: PageFailure): string {
+  if (page === FOLDER) return 'the folder could not be listed';
   if (isPublic) return message;
   return systemCode === null
     ? 'the page could not be rendered'
