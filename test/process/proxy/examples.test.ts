@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { pageWith } from '../../support/catalog.ts';
-import { send } from '../../support/client.ts';
+import { send, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { ROOT } from '../../support/paths.ts';
 import { succeed } from '../../support/release.ts';
@@ -153,6 +153,14 @@ function askOf(host: string, port: number, path: string, ...args: readonly strin
 /** From another address of this machine, which is in no list of the examples. */
 const STRANGER = ['--interface', '127.0.0.2'] as const;
 
+/** @returns arguments of curl that send a file of an import, larger than other bodies may be. */
+async function fileOver1MiB(): Promise<readonly string[]> {
+  const file = join(temporaryDirectory(), 'skus.csv');
+  writeFileSync(file, 'id\n'.padEnd(2 ** 21, '\n'));
+  const headers = [`Authorization: Bearer ${await tokenFor('editor')}`, 'Content-Type: text/csv'];
+  return ['--data-binary', `@${file}`, ...headers.flatMap((each) => ['-H', each])];
+}
+
 async function assertProxy({ start, hasCache }: Proxy): Promise<void> {
   const server = await startServer({ demo: true, args: ['--trust-proxy', 'loopback'] });
   await pageWith(server, 1, 'Auralune');
@@ -180,6 +188,7 @@ async function assertProxy({ start, hasCache }: Proxy): Promise<void> {
   assert.is(get(SITE, '/books/', ...STRANGER).status, 200);
   assert.is(get(SITE, '/readyz').status, 200);
   assert.is(get(SITE, '/readyz', ...STRANGER).status, 403);
+  assert.is(get(SITE, '/admin/skus/imports/', ...(await fileOver1MiB())).status, 202);
 
   const page = get(SHOP, '/skus/1.html', ...STRANGER);
   assert.is(page.status, 200);
