@@ -184,6 +184,7 @@ async function assertProxy({ start, hasCache }: Proxy): Promise<void> {
   assert.is(get(SITE, '/console/').status, 200);
   for (const path of ['/admin/skus/', '/console/', '/admin/changes/', '/admin/skus/imports/']) {
     assert.is(get(SITE, path, ...STRANGER).status, 403, path);
+    assert.is(get(SITE, `/1.0${path}`, ...STRANGER).status, 403, `/1.0${path}`);
   }
   assert.is(get(SITE, '/books/', ...STRANGER).status, 200);
   assert.is(get(SITE, '/readyz').status, 200);
