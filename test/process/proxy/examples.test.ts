@@ -191,7 +191,8 @@ async function assertProxy({ start, hasCache }: Proxy): Promise<void> {
   assert.is(get(SITE, '/readyz', ...STRANGER).status, 403);
   assert.is(get(SITE, '/admin/skus/imports/', ...(await fileOver1MiB())).status, 202);
 
-  const page = get(SHOP, '/skus/1.html', ...STRANGER);
+  const page = get(SHOP, '/skus/1.html', ...STRANGER, '-H', 'X-Request-Id: forged');
+  assert.is.not(page.headers.get('x-request-id'), 'forged');
   assert.is(page.status, 200);
   assert.match(page.body, 'Auralune');
   assert.match(page.headers.get('content-encoding') ?? '', /^(?:gzip|zstd)$/);
