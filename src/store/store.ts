@@ -40,6 +40,8 @@ interface Options extends Reports {
   readonly origin?: string | undefined;
   /** Whether the directory may be that of a host that does not write; see `host.json`. */
   readonly follows?: boolean;
+  /** Whether transactions will come; if not, the host need not be one that may write. */
+  readonly commits?: boolean;
   readonly disk?: Disk;
   /** Bytes that change sets may take together beside a small base; 4 MiB if left out. */
   readonly smallestCheckpoint?: number | undefined;
@@ -84,13 +86,14 @@ export class Store extends StoreReader {
    */
   static async open(options: Options): Promise<Store> {
     const { directory, command, create, origin, follows = false, disk = machineDisk } = options;
+    const { commits = true } = options;
     // Before the lock, whose file would make the directory.
     if (!create) requireStore(directory, disk);
     const lock = options.lock ?? ownDirectory(directory, command);
     const log = new FileLog({ ...options, disk, onError: errorHandler(options) });
     try {
-      requireLog(directory, disk, options.shared);
-      if (!follows) requireWritable(disk, directory);
+      if (commits) requireLog(directory, disk, options.shared);
+      if (commits && !follows) requireWritable(disk, directory);
       const low = databaseOver(log, origin);
       const empty = low.data;
       await low.read();

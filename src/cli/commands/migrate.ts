@@ -25,7 +25,7 @@ export async function migrate(options: MigrateOptions, context: Context): Promis
     if (wantsDemo) context.print(`would add the demo catalog: ${describeDemo()}`);
     return;
   }
-  const { migrated, store } = await migrateAndOpen(data, context);
+  const { migrated, store } = await migrateAndOpen(data, wantsDemo, context);
   try {
     if (wantsDemo) requireUnused(context.disk, data);
     sayDone(data, migrated, context);
@@ -39,7 +39,7 @@ export async function migrate(options: MigrateOptions, context: Context): Promis
 }
 
 /** Under one lock: no other command gets the store in between, and this one says what it did. */
-async function migrateAndOpen(data: string, context: Context) {
+async function migrateAndOpen(data: string, wantsDemo: boolean, context: Context) {
   const lock = ownDirectory(data, 'migrate');
   let migrated: Migrated | null;
   try {
@@ -48,10 +48,16 @@ async function migrateAndOpen(data: string, context: Context) {
     lock.close();
     throw error;
   }
-  return { migrated, store: await openStore(data, lock, context) };
+  const commits = migrated === null || wantsDemo;
+  return { migrated, store: await openStore(data, lock, commits, context) };
 }
 
-function openStore(data: string, lock: FileLock, context: Context): Promise<Store> {
+function openStore(
+  data: string,
+  lock: FileLock,
+  commits: boolean,
+  context: Context,
+): Promise<Store> {
   const give = (what: string) => (error: unknown) =>
     context.warn(`${what}: ${messageOf(error)}`, error);
   return Store.open({
@@ -59,6 +65,7 @@ function openStore(data: string, lock: FileLock, context: Context): Promise<Stor
     command: 'migrate',
     lock,
     create: true,
+    commits,
     disk: context.disk,
     // How much is kept is for `serve` to say.
     history: Number.POSITIVE_INFINITY,

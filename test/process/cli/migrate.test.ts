@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -15,7 +16,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import demo from '../../../data/demo.json' with { type: 'json' };
 import { KIND_NAMES } from '../../../src/model/kind.ts';
+import { machineDisk } from '../../../src/disk/disk.ts';
 import { acquireOwnership } from '../../../src/disk/lock.ts';
+import { firstRecord, writeHostRecord } from '../../../src/store/hosts/host-record.ts';
 import { type Fields, filesOf, make, read } from '../../support/catalog.ts';
 import { send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
@@ -669,6 +672,33 @@ async function assertRecords(server: TestServer, records: readonly Fields[]): Pr
     const own = records.filter(({ sku_id }) => sku_id === id);
     assert.equal(specs.map(pair), own.map(pair), `SKU ${id}`);
   }
+}
+
+for (const [which, mark] of [
+  ['that shares a log', async (data: string) => writeFileSync(join(data, 'cluster.json'), '{}')],
+  [
+    'that follows another one',
+    (data: string) =>
+      writeHostRecord(machineDisk, data, {
+        ...firstRecord(),
+        role: 'follower',
+        primary: 'http://p',
+      }),
+  ],
+] as const) {
+  test(`migrate takes the store of a host ${which}, to which it may not write`, async () => {
+    const data = earlier(4);
+    await mark(data);
+    const migrated = await migrate(data);
+    assertDone(migrated);
+    assert.match(migrated.stdout, 'to schema version 5');
+    const again = await migrate(data);
+    assertDone(again);
+    assert.match(again.stdout, 'nothing to do');
+    assertFailed(await migrate(data, '--demo'), 'not empty');
+    for (const name of ['catalog.json', 'head.json']) rmSync(join(data, name));
+    assertFailed(await migrate(data), data);
+  });
 }
 
 test('migrate refuses a newer schema version in all its forms and leaves it byte for byte', async () => {
