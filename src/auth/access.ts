@@ -14,8 +14,8 @@ import type { Disk } from '../disk/disk.ts';
 import { type FileContent, readWithMode } from '../disk/watched-file.ts';
 import { CatalogError } from '../errors.ts';
 import { LONGEST_LIFETIME } from './duration.ts';
-import { exclusively, type PrivateFile, readPrivate, writePrivate } from './private-file.ts';
-import type { SharedFiles } from './sharing/shared-files.ts';
+import { exclusively, type PrivateFile, readPrivate } from './private-file.ts';
+import { changeFile, type SharedFiles } from './sharing/shared-files.ts';
 import { ROLES } from './roles.ts';
 import { isoSeconds, toIso, wholeSeconds } from './time.ts';
 
@@ -129,8 +129,7 @@ export function changeAccess<T>(
     requireRoom(path, draft);
     await announce?.(result);
     const content = encode(draft);
-    await shared?.push(fileOf(path), content);
-    await writePrivate(disk, fileOf(path), content);
+    await changeFile(disk, fileOf(path), content, shared);
     return result;
   });
 }

@@ -11,8 +11,8 @@ import {
   type SigningKey,
   type SigningKeys,
 } from './keys.ts';
-import { exclusively, writePrivate } from './private-file.ts';
-import type { SharedFiles } from './sharing/shared-files.ts';
+import { exclusively } from './private-file.ts';
+import { changeFile, type SharedFiles } from './sharing/shared-files.ts';
 import { wholeSeconds } from './time.ts';
 
 type EndingKey = SigningKey & { readonly until: number };
@@ -59,8 +59,7 @@ export function rotateKeys(
     );
     const rotated: SigningKeys = [makeKey(now), ...ending.filter(({ until }) => until > seconds)];
     const content = encodeKeys(rotated);
-    await shared?.push(keyFileOf(path), content);
-    await writePrivate(disk, keyFileOf(path), content);
+    await changeFile(disk, keyFileOf(path), content, shared);
     const dropped = ending.filter(({ until }) => until <= seconds);
     return { made: rotated[0], replaced: ending[0] ?? null, dropped };
   });

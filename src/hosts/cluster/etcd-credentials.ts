@@ -5,7 +5,7 @@
  * Invariants:
  * 1. A change compares the revision that it was made from, so that none is lost.
  * 2. A host whose last confirmed copy is older than {@link UNCONFIRMED_MS} accepts no token. The time
- *    counts from the sending of the question.
+ *    counts from the sending of the question, whose answer confirms nothing before the files have it.
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -56,6 +56,11 @@ interface Shared {
   readonly contents: Contents;
 }
 
+/** What etcd has, and when the question was sent, by the clock. */
+interface Asked extends Shared {
+  readonly sent: number;
+}
+
 interface Options {
   readonly client: EtcdClient;
   readonly disk: Disk;
@@ -70,6 +75,7 @@ interface Options {
 export class EtcdCredentials implements SharedFiles {
   readonly #options: Options;
   readonly #now: () => number;
+  /** What the files have. */
   #shared: Shared = { revision: '0', contents: {} };
   #confirmed = Number.NEGATIVE_INFINITY;
   #end: () => Promise<void> = async () => {};
@@ -145,7 +151,6 @@ export class EtcdCredentials implements SharedFiles {
         const there = found.flat()[0];
         // An earlier attempt may have succeeded without an answer.
         if (!succeeded && !(isSent && there?.value.toString() === value)) throw overtaken();
-        this.#shared = { revision: there?.revision ?? '0', contents: changed };
         return;
       } catch (error) {
         if (!isUnavailable(error)) throw error;
@@ -155,23 +160,23 @@ export class EtcdCredentials implements SharedFiles {
     }
   }
 
-  async #follow(asked: Shared | null): Promise<void> {
-    const shared = asked ?? (await this.#ask().catch(nullIfUnavailable));
-    if (shared === null || shared.revision === this.#shared.revision) return;
-    await exclusively(this.#options.directory, () => this.pull());
+  async #follow(told: Asked | null): Promise<void> {
+    const asked = told ?? (await this.#ask().catch(nullIfUnavailable));
+    if (asked === null) return;
+    if (asked.revision === this.#shared.revision) this.#confirm(asked.sent);
+    else await exclusively(this.#options.directory, () => this.pull());
   }
 
-  async #ask(): Promise<Shared> {
-    const asked = this.#now();
+  async #ask(): Promise<Asked> {
+    const sent = this.#now();
     const { found } = await transact(this.#options.client, [], [{ get: KEY }]);
     const there = found.flat()[0];
-    this.#confirmed = asked;
-    if (there === undefined) return { revision: '0', contents: {} };
-    return { revision: there.revision, contents: decode(there.value) };
+    if (there === undefined) return { revision: '0', contents: {}, sent };
+    return { revision: there.revision, contents: decode(there.value), sent };
   }
 
   /** Writes the files that differ. The caller holds the lock. */
-  async #take(shared: Shared): Promise<void> {
+  async #take({ sent, ...shared }: Asked): Promise<void> {
     const { disk } = this.#options;
     const own = this.#read();
     for (const name of FILE_NAMES) {
@@ -180,6 +185,12 @@ export class EtcdCredentials implements SharedFiles {
       await writePrivate(disk, this.#file(name), content);
     }
     this.#shared = shared;
+    this.#confirm(sent);
+  }
+
+  /** @param sent when the question was sent whose answer the files have. */
+  #confirm(sent: number): void {
+    this.#confirmed = Math.max(this.#confirmed, sent);
   }
 
   /** The contents of the files of this host, as far as there are any. */

@@ -7,7 +7,7 @@ import { changeAccess } from '../../../src/auth/access.ts';
 import { endTokens } from '../../../src/auth/accounts.ts';
 import { LiveCredentials } from '../../../src/auth/credentials.ts';
 import { loadKeys } from '../../../src/auth/keys.ts';
-import { machineDisk } from '../../../src/disk/disk.ts';
+import { type Disk, machineDisk } from '../../../src/disk/disk.ts';
 import { CatalogError, messageOf } from '../../../src/errors.ts';
 import { EtcdClient, type EtcdOptions } from '../../../src/hosts/cluster/etcd-client.ts';
 import { EtcdCredentials } from '../../../src/hosts/cluster/etcd-credentials.ts';
@@ -19,6 +19,7 @@ import { trimOnce } from '../../../src/hosts/cluster/trimming.ts';
 import type { EncodedChangeSet } from '../../../src/store/change-set.ts';
 import { encodeChangeSet } from '../../../src/store/files/change-set.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { refusableDisk } from '../../support/disk.ts';
 import { type Etcd, HAS_ETCD, makeCertificate, startEtcd } from '../../support/etcd.ts';
 import { until } from '../../support/until.ts';
 
@@ -233,6 +234,53 @@ test('accounts are shared: a change on one host is on the other, and none is los
   assert.is(await codeOf(live.settled(() => null)), null, 'asking again confirms them');
   time += 10_001;
   assert.throws(() => live.current(), /have not been confirmed for 10 seconds/);
+});
+
+test('a host whose disk refuses the accounts of the others accepts no token', async () => {
+  const [first, second] = [temporaryDirectory(), temporaryDirectory()];
+  const refusal = { active: false };
+  let [time, refusals] = [0, 0];
+  const share = (directory: string, disk: Disk) =>
+    new EtcdCredentials({
+      client: clientFor('/refused/'),
+      disk,
+      directory,
+      onError: () => (refusals += 1),
+      now: () => time,
+    });
+  const [one, two] = [share(first, machineDisk), share(second, refusableDisk(refusal))];
+  await one.open(async () => void (await loadKeys(first, undefined)));
+  await two.open(async () => assert.unreachable('there are keys already'));
+  const live = await LiveCredentials.open(second, undefined, undefined, two);
+  const end = (directory: string, disk: Disk, shared: EtcdCredentials, subject: string) =>
+    changeAccess(
+      disk,
+      directory,
+      (draft, now) => endTokens(draft, subject, now),
+      undefined,
+      undefined,
+      shared,
+    );
+  refusal.active = true;
+  await end(first, machineDisk, one, 'ann');
+  time += 10_001;
+  const before = refusals;
+  await until('the other host has asked again', () => refusals > before + 1);
+  assert.throws(() => live.current(), /have not been confirmed for 10 seconds/);
+  refusal.active = false;
+  const subjects = () => live.settled(({ access }) => access.subjects.size).catch(() => 0);
+  await until('it has the change', async () => (await subjects()) === 1);
+
+  refusal.active = true;
+  const own = await failure(end(second, refusableDisk(refusal), two, 'bob'));
+  assert.match(messageOf(own), 'the change is made on the other hosts');
+  assert.is((own as CatalogError).code, 'write_unknown');
+  await until('they have it', () =>
+    readFileSync(join(first, 'access.json'), 'utf8').includes('bob'),
+  );
+  refusal.active = false;
+  await until('and so has this one', () => live.current().access.subjects.size === 2);
+  await Promise.all([one.close(), two.close()]);
 });
 
 test('a wrong password, and a node without the certificate, are said in words', async () => {
