@@ -36,7 +36,8 @@ export class LogFollower {
   #answered: number;
   #failure: string | null = null;
   #standing: Standing = 'behind';
-  #catching: Promise<void> | null = null;
+  #isCatchingUp = false;
+  #closed = false;
 
   constructor(options: Options) {
     this.#options = options;
@@ -60,9 +61,10 @@ export class LogFollower {
     return (this.#now() - this.#answered) / 1000;
   }
 
+  /** What is being taken ends with the store: if its disk or the log refuses, not before. */
   async close(): Promise<void> {
+    this.#closed = true;
     await this.#end();
-    await this.#catching;
   }
 
   #onHead(head: LogPosition | null): void {
@@ -76,19 +78,22 @@ export class LogFollower {
   }
 
   #catchUp(target: number): void {
-    this.#catching ??= this.#options.store
+    if (this.#isCatchingUp) return;
+    this.#isCatchingUp = true;
+    void this.#options.store
       .catchUp(target)
       .then(
         () => this.#onFailure(null),
         (error: unknown) => this.#onFailure(error),
       )
       .then(() => {
-        this.#catching = null;
+        this.#isCatchingUp = false;
         this.#judge();
       });
   }
 
   #onFailure(error: unknown): void {
+    if (this.#closed) return;
     const isClosing = error instanceof CatalogError && error.code === 'store_closed';
     const failure = error === null || isClosing ? null : messageOf(error);
     if (failure !== null && failure !== this.#failure) this.#options.onError(error);
@@ -96,6 +101,7 @@ export class LogFollower {
   }
 
   #judge(): void {
+    if (this.#closed) return;
     const standing = this.#judged();
     if (standing === this.#standing) return;
     this.#standing = standing;

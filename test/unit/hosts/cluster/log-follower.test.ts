@@ -14,8 +14,11 @@ function follow() {
     sequence: 3,
     targets: [] as number[],
     failure: null as unknown,
+    /** What a take waits for. */
+    disk: Promise.resolve(),
     async catchUp(target: number) {
       store.targets.push(target);
+      await store.disk;
       if (store.failure !== null) throw store.failure;
       store.sequence = target;
     },
@@ -89,6 +92,20 @@ test('a change set that cannot be taken stops the host, is reported once, and tr
   store.failure = null;
   await head(4);
   assert.is(follower.standing, 'in step');
+});
+
+test('a stop does not wait for a disk that refuses, and nothing is reported after it', async () => {
+  const { follower, store, errors, standings, head } = follow();
+  await head(3);
+  const disk = Promise.withResolvers<void>();
+  store.disk = disk.promise;
+  store.failure = new CatalogError('write_unknown', 'the server stopped');
+  await head(4);
+  await follower.close();
+  disk.resolve();
+  await turn();
+  assert.equal(errors, []);
+  assert.equal(standings, ['behind', 'in step']);
 });
 
 test.run();
