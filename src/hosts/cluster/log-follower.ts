@@ -6,6 +6,9 @@ import type { Store } from '../../store/store.ts';
 /** Milliseconds without an answer of the log after which it counts as silent. */
 const SILENCE_MS = 5000;
 
+/** Milliseconds for which a host takes nothing, of what the log has, before it counts as stopped. */
+const STALL_MS = 10_000;
+
 /** What a host knows about itself and the log. */
 export type Standing =
   | 'in step'
@@ -34,6 +37,8 @@ export class LogFollower {
   #head: LogPosition | null = null;
   /** When the log answered last, by the clock. */
   #answered: number;
+  /** The last change set that this host was seen to have, and since when, by the clock. */
+  #progress: { readonly sequence: number; readonly since: number };
   #failure: string | null = null;
   #standing: Standing = 'behind';
   #isCatchingUp = false;
@@ -43,6 +48,7 @@ export class LogFollower {
     this.#options = options;
     this.#now = options.now ?? performance.now.bind(performance);
     this.#answered = this.#now();
+    this.#progress = { sequence: options.store.sequence, since: this.#answered };
     options.onStanding('behind');
     this.#end = options.log.follow((head) => this.#onHead(head));
   }
@@ -69,7 +75,9 @@ export class LogFollower {
 
   #onHead(head: LogPosition | null): void {
     if (head !== null) {
+      const wasSilent = this.#now() - this.#answered > SILENCE_MS;
       this.#answered = this.#now();
+      if (wasSilent) this.#restartProgress();
       // A question may be answered after the watch has told of a later head.
       if (head.sequence >= (this.#head?.sequence ?? 0)) this.#head = head;
     }
@@ -108,9 +116,24 @@ export class LogFollower {
     this.#options.onStanding(standing);
   }
 
+  #restartProgress(): void {
+    this.#progress = { sequence: this.#options.store.sequence, since: this.#now() };
+  }
+
+  /** Whether a disk refuses what the log has; the store tries again, and reports it. */
+  #isStalled(): boolean {
+    const { sequence, since } = this.#progress;
+    if (this.behind > 0 && sequence === this.#options.store.sequence) {
+      return this.#now() - since > STALL_MS;
+    }
+    this.#restartProgress();
+    return false;
+  }
+
   #judged(): Standing {
     if (this.#failure !== null) return 'stopped';
     if (this.#now() - this.#answered > SILENCE_MS) return 'silent';
+    if (this.#isStalled()) return 'stopped';
     // A host in step is one change set behind now and then, for milliseconds.
     const wasInStep = this.#standing === 'in step';
     if (this.#head === null || (!wasInStep && this.behind > 0)) return 'behind';

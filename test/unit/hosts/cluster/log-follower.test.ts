@@ -94,6 +94,31 @@ test('a change set that cannot be taken stops the host, is reported once, and tr
   assert.is(follower.standing, 'in step');
 });
 
+test('a host that takes nothing for ten seconds while the log answers is stopped', async () => {
+  const { follower, store, standings, head, pass } = follow();
+  await head(3);
+  const disk = Promise.withResolvers<void>();
+  store.disk = disk.promise;
+  const seconds = async (count: number, sequence: number | null) => {
+    for (let nth = 0; nth < count; nth += 1) {
+      pass(1000);
+      await head(sequence);
+    }
+  };
+  await head(4);
+  await seconds(4, 4);
+  assert.is(follower.standing, 'in step');
+  // That the log does not answer is not the fault of the host.
+  await seconds(6, null);
+  await seconds(10, 4);
+  assert.is(follower.standing, 'behind');
+  await seconds(2, 4);
+  assert.is(follower.standing, 'stopped');
+  disk.resolve();
+  await turn();
+  assert.equal(standings, ['behind', 'in step', 'silent', 'behind', 'stopped', 'in step']);
+});
+
 test('a stop does not wait for a disk that refuses, and nothing is reported after it', async () => {
   const { follower, store, errors, standings, head } = follow();
   await head(3);
