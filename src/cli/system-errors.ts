@@ -17,12 +17,19 @@ const ADVICE: Readonly<Record<string, string>> = {
   ENFILE: 'too many files are open on this machine: close some programs',
 };
 
-/** @returns one sentence; null if the error is none of the system, or about no path. */
+/** What to do if the system names no path, as for a write to a file that is open. */
+const ADVICE_WITHOUT_PATH: Readonly<Record<string, string>> = {
+  ENOSPC: 'a disk is full: free some space, and try again',
+  EDQUOT: 'a quota is used up: free some space, and try again',
+};
+
+/** @returns one sentence; null if the error is none of the system, or has words of its own. */
 export function systemMessage(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const { code = '', path } = error as NodeJS.ErrnoException;
-  const advice = ADVICE[code];
-  if (advice === undefined || path === undefined) return null;
+  const advice = (path === undefined ? ADVICE_WITHOUT_PATH : ADVICE)[code];
+  if (advice === undefined) return null;
   const [reason = ''] = error.message.split(',');
+  if (path === undefined) return `${reason}; ${advice}`;
   return `${path} cannot be used (${reason}); ${advice}`;
 }

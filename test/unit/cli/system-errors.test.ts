@@ -43,6 +43,14 @@ test('what may not be read or written is for the owner to allow', () => {
   assert.is(systemMessage(error), `/srv/lock cannot be used (EACCES: permission denied); ${right}`);
 });
 
+test('a write that finds no room says so, although it names no path', () => {
+  const error = Object.assign(new Error('ENOSPC: no space left on device, write'), {
+    code: 'ENOSPC',
+  });
+  const advice = 'a disk is full: free some space, and try again';
+  assert.is(systemMessage(error), `ENOSPC: no space left on device; ${advice}`);
+});
+
 test('another error has its own words', () => {
   assert.is(systemMessage(new Error('EACCES')), null);
   assert.is(systemMessage(Object.assign(new Error('x'), { code: 'ECONNRESET' })), null);
