@@ -50,8 +50,9 @@ export async function run(
   }: Surroundings = {},
 ): Promise<ExitStatus> {
   const verbose = argv.includes('--verbose') || isYes(env['CATALOG_VERBOSE']);
-  // If a reader has gone, `write` fails, and there is nobody to print to.
-  stdout.on('error', () => {});
+  let refusal: Error | null = null;
+  stdout.on('error', (error) => (refusal ??= lossOf(error)));
+  // There is nobody to print to.
   stderr.on('error', () => {});
   const context: Context = {
     env,
@@ -84,7 +85,21 @@ export async function run(
     status = report(error, context);
   }
   await ended(stdout);
-  return status;
+  // What a server prints is not what it is for.
+  if (status !== 0 || refusal === null || argv[0] === 'serve') return status;
+  return report(refusal, context);
+}
+
+/**
+ * @returns what to say if standard output fails, for example because its disk is full; null if its
+ *   reader has gone, because it wants no more.
+ */
+function lossOf(error: NodeJS.ErrnoException): Error | null {
+  if (error.code === 'EPIPE') return null;
+  return new Error(
+    `standard output did not take what was printed (${messageOf(error)}); the command itself is done`,
+    { cause: error },
+  );
 }
 
 /** Waits until everything printed has been taken: an exit would cut off what a pipe still holds. */

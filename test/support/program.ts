@@ -14,14 +14,27 @@ export interface CallOptions {
   /** Standard error is a terminal. */
   readonly terminal?: true;
   readonly platform?: NodeJS.Platform;
+  /** The code of the error with which standard output fails. */
+  readonly outputFails?: string;
 }
 
 class Captured extends Writable {
   readonly #chunks: Buffer[] = [];
+  readonly #failure: Error | null;
 
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    this.#chunks.push(chunk);
-    done();
+  /** @param code of the error of each write; null if all succeed. */
+  constructor(code: string | null = null) {
+    super();
+    this.#failure = code === null ? null : Object.assign(new Error(`${code}: write`), { code });
+  }
+
+  override _write(
+    chunk: Buffer,
+    _encoding: BufferEncoding,
+    done: (error: Error | null) => void,
+  ): void {
+    if (this.#failure === null) this.#chunks.push(chunk);
+    done(this.#failure);
   }
 
   get text(): string {
@@ -32,9 +45,10 @@ class Captured extends Writable {
 /** What a shell would see of a command, without the time that a process takes. */
 export async function callProgram(
   args: readonly string[],
-  { env = {}, input = '', disk = quickDisk, terminal, platform = 'linux' }: CallOptions = {},
+  { env = {}, input = '', disk = quickDisk, terminal, ...options }: CallOptions = {},
 ): Promise<Finished> {
-  const [stdout, stderr] = [new Captured(), new Captured()];
+  const { platform = 'linux', outputFails } = options;
+  const [stdout, stderr] = [new Captured(outputFails), new Captured()];
   if (terminal) Object.assign(stderr, { isTTY: true, columns: 80 });
   const stdin = () => Readable.from([Buffer.from(input)]);
   const status = await run(args, version, { env, stdin, stdout, stderr, disk, platform });

@@ -316,4 +316,15 @@ test('CATALOG_DATA names the data directory, and --data wins over it', async () 
   assert.equal(readdirSync(root).sort(), ['flag', 'variable']);
 });
 
+test('a command whose standard output is full fails; one whose reader has gone does not', async () => {
+  for (const args of [['--help'], ['completion', 'bash'], ['issue-token', '--subject', 'ann']]) {
+    const data = args[0] === 'issue-token' ? ['--data', temporaryDirectory()] : [];
+    const full = await callProgram([...args, ...data], { outputFails: 'ENOSPC' });
+    assert.is(full.status, 1, args.join(' '));
+    assert.match(full.stderr, 'catalog-server: standard output did not take what was printed');
+    const gone = await callProgram([...args, ...data], { outputFails: 'EPIPE' });
+    assert.is(gone.status, 0, gone.stderr);
+  }
+});
+
 test.run();
