@@ -1,5 +1,6 @@
 /** Workers as processes of this program, which share a port. */
 import cluster, { type Worker } from 'node:cluster';
+import { runningExecutable } from '../../disk/executable.ts';
 import { messageOf } from '../../errors.ts';
 import type { WorkerPort } from './member.ts';
 import type { FromWorker } from './messages.ts';
@@ -23,6 +24,7 @@ export function startWorker(port: number): WorkerPort {
   // The first one is the script; the executable takes it for an argument.
   const [exec = '', ...args] = process.argv.slice(IS_COMPILED ? 2 : 1);
   cluster.setupPrimary({ exec, args });
+  process.execPath = runningExecutable(process.execPath);
   try {
     const env = {
       [PORT_VARIABLE]: String(port),
@@ -35,6 +37,12 @@ export function startWorker(port: number): WorkerPort {
 }
 
 function portTo(worker: Worker): WorkerPort {
+  const ended = Promise.withResolvers<string>();
+  worker.once('exit', (status: number | null, signal: string | null) =>
+    ended.resolve(signal === null ? `status ${status}` : signal),
+  );
+  // Without a process there is no exit.
+  worker.on('error', (error) => ended.resolve(`it could not be started: ${messageOf(error)}`));
   return {
     send(message) {
       // A process that has ended is found out by its exit.
@@ -43,10 +51,7 @@ function portTo(worker: Worker): WorkerPort {
     kill: () => worker.process.kill('SIGKILL'),
     onMessage: (listener) =>
       worker.on('message', (message: unknown) => listener(message as FromWorker)),
-    onExit: (listener) =>
-      worker.once('exit', (status: number | null, signal: string | null) =>
-        listener(signal === null ? `status ${status}` : signal),
-      ),
+    onExit: (listener) => void ended.promise.then(listener),
   };
 }
 

@@ -1,5 +1,5 @@
 /** A server of several processes (spec 15.18). */
-import { cpSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { cpSync, existsSync, linkSync, readFileSync, statSync, unlinkSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { send, tokenFor } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { PROGRAM } from '../../support/paths.ts';
 import { killServers, runCommand, startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 
@@ -141,6 +142,26 @@ test('a worker that is killed is replaced, and no answered write is lost or unse
     [],
   );
 });
+
+// From source the executable is Bun.
+const testOfExecutable = PROGRAM.endsWith('.ts') ? test.skip : test;
+
+testOfExecutable(
+  'a worker is replaced after an upgrade has taken its executable away',
+  async () => {
+    const binary = `${PROGRAM}-${process.pid}`;
+    linkSync(PROGRAM, binary);
+    const server = await startServer({ args: WORKERS, binary }).finally(() => unlinkSync(binary));
+    const [first = 0] = workersOf(server);
+    process.kill(first, 'SIGKILL');
+    await until('it is replaced', () => {
+      const now = workersOf(server);
+      return now.length === 2 && !now.includes(first);
+    });
+    const { status } = await server.stop();
+    assert.is(status, 0, server.said());
+  },
+);
 
 test('workers end with the process that owns the directory, which can be started again', async () => {
   const server = await startServer({ args: WORKERS });
