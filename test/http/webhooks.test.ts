@@ -560,7 +560,8 @@ test('without the key of its secret nothing is sent, and the deliveries say why'
   await sent(again, 201, 'POST', BRANDS, name('A'));
   await until('it fails', async () => (await states(again)).length === 1);
   const [delivery]: Fields[] = await read(again, `${WEBHOOKS}1/deliveries/`);
-  assert.match(String(delivery?.['error']), /the key with which webhook 1 was created is missing/);
+  const why = /^webhook-key\.json: the key with which webhook 1 was created is missing/;
+  assert.match(String(delivery?.['error']), why, 'without the path of the directory');
   assert.equal(receiver.requests, []);
   await again.stop();
 });

@@ -1,9 +1,11 @@
 /** The readers of changes of one catalog: the feed, and the webhooks. */
-import { WebhookKey } from '../../auth/webhook-key.ts';
+import { basename } from 'node:path';
+import { WebhookKey, webhookKeyPath } from '../../auth/webhook-key.ts';
+import { CatalogError } from '../../errors.ts';
 import type { AuditedStore } from '../../resources/audit/audited-store.ts';
 import { ChangeFeed } from '../../resources/changes/change-feed.ts';
 import { ChangeSource } from '../../resources/changes/change-source.ts';
-import type { Send } from '../../resources/webhooks/ports.ts';
+import type { Secrets, Send } from '../../resources/webhooks/ports.ts';
 import { type WebhookFigures, Webhooks } from '../../resources/webhooks/webhooks.ts';
 import type { Monitor } from '../catalog-monitor.ts';
 import type { Context } from '../context.ts';
@@ -60,7 +62,7 @@ export async function openChanges(
   const webhooks = new Webhooks({
     audited,
     source,
-    secrets: new WebhookKey(data),
+    secrets: secretsIn(data),
     storage: shared?.storage ?? files,
     readOlder: shared?.readOlder,
     send,
@@ -93,6 +95,24 @@ export async function openChanges(
     async close() {
       endWaits();
       await endDeliveries();
+    },
+  };
+}
+
+/** What fails is in the list of deliveries, in which a path of the machine has no place. */
+function secretsIn(directory: string): Secrets {
+  const key = new WebhookKey(directory);
+  const path = webhookKeyPath(directory);
+  return {
+    id: () => key.id(),
+    secretOf(webhook) {
+      try {
+        return key.secretOf(webhook);
+      } catch (error) {
+        if (!(error instanceof CatalogError)) throw error;
+        const message = error.message.replaceAll(path, basename(path));
+        throw new CatalogError(error.code, message, { cause: error });
+      }
     },
   };
 }
