@@ -19,6 +19,7 @@ import type { SharedFiles } from '../../auth/sharing/shared-files.ts';
 import type { Disk } from '../../disk/disk.ts';
 import { readWithMode } from '../../disk/watched-file.ts';
 import { CatalogError } from '../../errors.ts';
+import { type Clocks, Confirmation, type Instant } from '../following/confirmation.ts';
 import type { EtcdClient } from './etcd-client.ts';
 import { transact } from './etcd-keys.ts';
 import { followKey } from './etcd-watch.ts';
@@ -56,9 +57,9 @@ interface Shared {
   readonly contents: Contents;
 }
 
-/** What etcd has, and when the question was sent, by the clock. */
+/** What etcd has, and when the question was sent. */
 interface Asked extends Shared {
-  readonly sent: number;
+  readonly sent: Instant;
 }
 
 interface Options {
@@ -68,21 +69,20 @@ interface Options {
   readonly directory: string;
   /** Called with what keeps the files from being brought in step. */
   readonly onError: (error: unknown) => void;
-  /** Milliseconds of a clock that never goes back. */
-  readonly now?: () => number;
+  /** Those of the machine if left out. */
+  readonly clocks?: Clocks | undefined;
 }
 
 export class EtcdCredentials implements SharedFiles {
   readonly #options: Options;
-  readonly #now: () => number;
   /** What the files have. */
   #shared: Shared = { revision: '0', contents: {} };
-  #confirmed = Number.NEGATIVE_INFINITY;
+  readonly #confirmation: Confirmation;
   #end: () => Promise<void> = async () => {};
 
   constructor(options: Options) {
     this.#options = options;
-    this.#now = options.now ?? performance.now.bind(performance);
+    this.#confirmation = new Confirmation(UNCONFIRMED_MS, options.clocks);
   }
 
   /**
@@ -118,7 +118,7 @@ export class EtcdCredentials implements SharedFiles {
   }
 
   requireConfirmed(): void {
-    if (this.#now() - this.#confirmed <= UNCONFIRMED_MS) return;
+    if (this.#confirmation.isCurrent) return;
     throw new CatalogError(
       'log_unavailable',
       `accounts and revocations have not been confirmed for ${UNCONFIRMED_MS / 1000} seconds, so no token is accepted; try again`,
@@ -163,12 +163,12 @@ export class EtcdCredentials implements SharedFiles {
   async #follow(told: Asked | null): Promise<void> {
     const asked = told ?? (await this.#ask().catch(nullIfUnavailable));
     if (asked === null) return;
-    if (asked.revision === this.#shared.revision) this.#confirm(asked.sent);
+    if (asked.revision === this.#shared.revision) this.#confirmation.confirm(asked.sent);
     else await exclusively(this.#options.directory, () => this.pull());
   }
 
   async #ask(): Promise<Asked> {
-    const sent = this.#now();
+    const sent = this.#confirmation.now();
     const { found } = await transact(this.#options.client, [], [{ get: KEY }]);
     const there = found.flat()[0];
     if (there === undefined) return { revision: '0', contents: {}, sent };
@@ -185,12 +185,7 @@ export class EtcdCredentials implements SharedFiles {
       await writePrivate(disk, this.#file(name), content);
     }
     this.#shared = shared;
-    this.#confirm(sent);
-  }
-
-  /** @param sent when the question was sent whose answer the files have. */
-  #confirm(sent: number): void {
-    this.#confirmed = Math.max(this.#confirmed, sent);
+    this.#confirmation.confirm(sent);
   }
 
   /** The contents of the files of this host, as far as there are any. */

@@ -11,6 +11,7 @@ import { type Disk, machineDisk } from '../../../src/disk/disk.ts';
 import { CatalogError, messageOf } from '../../../src/errors.ts';
 import { EtcdClient, type EtcdOptions } from '../../../src/hosts/cluster/etcd-client.ts';
 import { EtcdCredentials } from '../../../src/hosts/cluster/etcd-credentials.ts';
+import type { Clocks } from '../../../src/hosts/following/confirmation.ts';
 import { EtcdLog } from '../../../src/hosts/cluster/etcd-log.ts';
 import { transact } from '../../../src/hosts/cluster/etcd-keys.ts';
 import { requireSameHistory } from '../../../src/hosts/cluster/joining.ts';
@@ -195,7 +196,7 @@ test('hosts know each other, and one of them takes the writes', async () => {
 
 test('accounts are shared: a change on one host is on the other, and none is lost', async () => {
   const [first, second] = [temporaryDirectory(), temporaryDirectory()];
-  const share = (directory: string, now?: () => number) =>
+  const share = (directory: string, clocks?: Clocks) =>
     new EtcdCredentials({
       client: clientFor('/credentials/'),
       disk: machineDisk,
@@ -203,11 +204,11 @@ test('accounts are shared: a change on one host is on the other, and none is los
       onError: (error) => {
         throw error;
       },
-      ...(now !== undefined && { now }),
+      clocks,
     });
-  let time = 0;
+  let [time, wall] = [0, 0];
   const one = share(first);
-  const two = share(second, () => time);
+  const two = share(second, () => ({ monotonic: time, wall }));
   await one.open(async () => void (await loadKeys(first, undefined)));
   await two.open(async () => assert.unreachable('there are keys already'));
   const live = await LiveCredentials.open(second, undefined, undefined, two);
@@ -233,7 +234,12 @@ test('accounts are shared: a change on one host is on the other, and none is los
   time += 10_001;
   assert.is(await codeOf(live.settled(() => null)), null, 'asking again confirms them');
   time += 10_001;
-  assert.throws(() => live.current(), /have not been confirmed for 10 seconds/);
+  const unconfirmed = /have not been confirmed for 10 seconds/;
+  assert.throws(() => live.current(), unconfirmed);
+  assert.is(await codeOf(live.settled(() => null)), null);
+  // While a machine sleeps, only the clock on the wall goes on.
+  wall += 10_001;
+  assert.throws(() => live.current(), unconfirmed);
 });
 
 test('a host whose disk refuses the accounts of the others accepts no token', async () => {
@@ -246,7 +252,7 @@ test('a host whose disk refuses the accounts of the others accepts no token', as
       disk,
       directory,
       onError: () => (refusals += 1),
-      now: () => time,
+      clocks: () => ({ monotonic: time, wall: 0 }),
     });
   const [one, two] = [share(first, machineDisk), share(second, refusableDisk(refusal))];
   await one.open(async () => void (await loadKeys(first, undefined)));
