@@ -458,4 +458,27 @@ test('an import that was unfinished when the server ended is failed, and its fil
   assert.is((await importOf('brands', csv('name', 'Two'), {}, again)).id, 10);
 });
 
+test('a state that is none is reported, and not shown', async () => {
+  const { id } = await importOf('brands', csv('name', 'One'));
+  const folder = join(server.data, 'imports');
+  await server.stop();
+  for (const [name, text] of [
+    ['7.json', '[]'],
+    ['8.json', '{"id":8}'],
+    ['9.json', 'no JSON'],
+  ] as const) {
+    writeFileSync(join(folder, name), text);
+  }
+  const again = await openService({ data: server.data });
+  const all: { id: number }[] = await read(again, '/admin/imports/');
+  assert.equal(
+    all.map((each) => each.id),
+    [id],
+  );
+  for (const lost of [7, 8, 9]) {
+    assert.ok(again.log.some((line) => line.includes(`the state of import ${lost} is lost`)));
+  }
+  assert.is((await importOf('brands', csv('name', 'Two'), {}, again)).id, 10);
+});
+
 test.run();

@@ -2,6 +2,7 @@
  * The imports of a server: one runs at a time, the others wait (spec 12.10). The last ones are kept,
  * and one that was not finished when the process ended is `failed`.
  */
+import * as v from 'valibot';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { type ImportProgress, ImportState, type ImportSummary } from './import-state.ts';
 import { Importer, type ImporterOptions, type ImportOrder } from './importer.ts';
@@ -45,6 +46,16 @@ export interface ImportsOptions extends Omit<ImporterOptions, 'isStopping'> {
   /** Called with failures that an import cannot show. */
   readonly onError: (error: unknown) => void;
 }
+
+/** What has to be in a state that is read back. */
+const keptShape = v.looseObject({
+  id: v.number(),
+  collection: v.string(),
+  state: v.picklist(['checking', 'writing', 'done', 'refused', 'failed']),
+  error_count: v.number(),
+  errors: v.array(v.unknown()),
+  changes: v.array(v.unknown()),
+});
 
 export class Imports {
   readonly #options: ImportsOptions;
@@ -181,7 +192,7 @@ export class Imports {
     const text = this.#options.storage.load(id);
     let object: ImportSummary & { readonly errors: readonly object[]; readonly changes: object };
     try {
-      object = JSON.parse(text ?? '') as typeof object;
+      object = v.parse(keptShape, JSON.parse(text ?? '')) as unknown as typeof object;
     } catch (error) {
       this.#options.onError(new Error(`the state of import ${id} is lost: ${messageOf(error)}`));
       return null;
