@@ -34,13 +34,13 @@ interface FileType {
 const HTML: FileType = {
   type: 'text/html; charset=utf-8',
   policy: POLICY,
-  headers: ['ETag', 'Content-Security-Policy', 'Last-Modified'],
+  headers: ['ETag', 'Content-Security-Policy', 'Last-Modified?'],
   content: HTML_CONTENT,
 };
 
 const XML: FileType = {
   type: 'application/xml; charset=utf-8',
-  headers: ['ETag', 'Last-Modified'],
+  headers: ['ETag', 'Last-Modified?'],
   content: textContent('application/xml', {
     Sitemap: () => ({ summary: 'A sitemap', value: '<?xml version="1.0" encoding="UTF-8"?>' }),
   }),
@@ -48,7 +48,7 @@ const XML: FileType = {
 
 const CSS: FileType = {
   type: 'text/css; charset=utf-8',
-  headers: ['ETag', 'Last-Modified'],
+  headers: ['ETag', 'Last-Modified?'],
   content: textContent('text/css', {
     Style: () => ({ summary: 'A style sheet', value: ':root { }' }),
   }),

@@ -119,9 +119,8 @@ const OWN: Named = {
     schema: { type: 'integer', minimum: 1 },
     example: 212,
   },
-  'Last-Modified': {
-    description: 'When the page was written.',
-    required,
+  'Last-ModifiedPerhaps': {
+    description: 'When the page was written. A page whose file is still to follow has none.',
     schema: text,
     example: 'Mon, 02 Nov 2026 08:15:00 GMT',
   },

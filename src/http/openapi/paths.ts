@@ -39,7 +39,7 @@ export function parametersOf(path: Path, method: string, operation: Described): 
   const own = [...(operation.parameters ?? []), ...waits, ...prefers];
   if (!path.tagged) return reads(method) ? own : [...own, IF_MATCH];
   const dated = Object.values(operation.responses).some(({ headers = [] }) =>
-    headers.includes('Last-Modified'),
+    headers.includes('Last-Modified?'),
   );
   return [...own, IF_MATCH, IF_NONE_MATCH, ...(dated ? [IF_MODIFIED_SINCE] : [])];
 }

@@ -17,7 +17,8 @@ const MAX_CONCURRENT_RENDERS = 8;
 
 export interface ServedPage {
   readonly body: Uint8Array;
-  readonly modified: Date;
+  /** Left out for a page whose file is still to follow: no time tells it from that file. */
+  readonly modified?: Date;
 }
 
 /** Where the pages stand. */
@@ -47,7 +48,7 @@ export class ServedPages {
   /** @returns null if the shop has no such page. @throws what the disk throws. */
   async read(name: PageName): Promise<ServedPage | null> {
     const { isBehind, sequence } = this.#state();
-    if (!isBehind || parseName(name) === null) return this.#files.read(name);
+    if (!isBehind || parseName(name) === null) return this.#read(name);
     const key = `${sequence} ${name}`;
     let page = this.#current.get(key);
     if (page === undefined) {
@@ -62,7 +63,24 @@ export class ServedPages {
     // A thread that dies is reported by the queue.
     const result = await this.#maker.render(facts).catch(() => 'current' as const);
     if (result === null) return null;
-    if (result === 'current' || !('text' in result)) return this.#files.read(name);
-    return { body: Buffer.from(result.text), modified: new Date() };
+    if (result === 'current' || !('text' in result)) return this.#read(name);
+    return { body: Buffer.from(result.text) };
   }
+
+  async #read(name: PageName): Promise<ServedPage | null> {
+    const file = await this.#files.read(name);
+    return file && { body: file.body, modified: lastModified(file.named, Date.now()) };
+  }
+}
+
+/**
+ * The `Last-Modified` of a file: the second after the one in which it got its name, so that it is
+ * later than that of every file that was sent in its place before. It has whole seconds, and a client
+ * that has no entity tag would otherwise keep what was sent earlier in the same second. It is never a
+ * time to come (RFC 9110, section 8.8.2.1).
+ *
+ * @param named when the file got its name, and `now`, in milliseconds since the epoch.
+ */
+export function lastModified(named: number, now: number): Date {
+  return new Date(Math.min(Math.floor(named / 1000) + 1, Math.floor(now / 1000)) * 1000);
 }

@@ -74,8 +74,12 @@ export class PageFiles {
     }
   }
 
-  /** A file as it is served; null if there is none of the name. */
-  async read(name: PageName): Promise<{ body: Uint8Array; modified: Date } | null> {
+  /**
+   * A file as it is served; null if there is none of the name.
+   *
+   * @returns `named`: when it got the name, in milliseconds since the epoch.
+   */
+  async read(name: PageName): Promise<{ body: Uint8Array; named: number } | null> {
     if (parseName(name) === null) return null;
     let file: fsp.FileHandle;
     try {
@@ -86,7 +90,7 @@ export class PageFiles {
     }
     try {
       // One open file: body and time belong to the same page though another may replace it.
-      return { modified: (await file.stat()).mtime, body: await file.readFile() };
+      return { named: (await file.stat()).ctimeMs, body: await file.readFile() };
     } finally {
       await file.close();
     }
