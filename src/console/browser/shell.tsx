@@ -17,7 +17,7 @@ export function Shell() {
   if (session.value === null) return <SignInPage />;
   return (
     <>
-      <a class="skip" href="#content">
+      <a class="skip" href="#content" onClick={skip}>
         {t('nav.skip')}
       </a>
       <Header />
@@ -29,6 +29,12 @@ export function Shell() {
       {expired.value && <SignInDialog />}
     </>
   );
+}
+
+/** Moves the focus past the navigation. The address names what is shown, so it stays as it is. */
+function skip(event: MouseEvent): void {
+  event.preventDefault();
+  document.getElementById('content')?.focus();
 }
 
 /** The screen of the address, or what broke it: the rest of the console stays usable. */
