@@ -77,8 +77,9 @@ function CategoryFilter({ attribute, value, onChange }: CategoryFilterProps) {
   );
 }
 
+/** An address may name what is no id. Why the server refuses it is said above the table. */
 function idOf(value: string | undefined): number | null {
-  return value === undefined || value === 'null' ? null : Number(value);
+  return wholeNumber(value ?? '');
 }
 
 /** The filter for a choice; the parent of first-level categories is "null". */
@@ -140,6 +141,8 @@ interface RangeProps {
 function RangeFilter({ name, value, onChange }: RangeProps) {
   const wrong = useSignal(false);
   const priced = isPrice(name.replace(/_m..$/, ''));
+  const given = wholeNumber(value);
+  const shown = priced && given !== null ? priceInput(given) : value;
   return (
     <div class="filter range">
       <label for={`filter-${name}`}>{t(`filter.${name}`)}</label>
@@ -148,7 +151,7 @@ function RangeFilter({ name, value, onChange }: RangeProps) {
         inputMode="decimal"
         autocomplete="off"
         aria-invalid={wrong.value}
-        value={priced && value !== '' ? priceInput(Number(value)) : value}
+        value={shown}
         onChange={({ currentTarget }) => {
           const text = currentTarget.value.trim();
           const amount = priced ? parsePrice(text) : wholeNumber(text);

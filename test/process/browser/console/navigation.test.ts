@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { testInBrowser } from '../browser.ts';
-import { faults, stage } from './console.ts';
+import { faults, hears, stage } from './console.ts';
 
 const scene = stage();
 
@@ -19,6 +19,26 @@ testInBrowser('the first link leads the keyboard past the navigation', async () 
   assert.is(await page.getByRole('alertdialog').count(), 0);
   assert.is(await name.inputValue(), 'Not saved yet');
   assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('an address whose filter is no value says so, and asks once', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  let requests = 0;
+  page.on('request', (request) => {
+    if (request.url().includes('/admin/goods/')) requests += 1;
+  });
+  await page.goto(at('/skus?spu_id=abc&price_min=xyz'), { waitUntil: 'commit' });
+  await hears(page, 'alert', 'query parameter spu_id must be an id in digits');
+  assert.is(await page.getByLabel('SPU').inputValue(), '');
+  assert.is(await page.getByLabel('Price from').inputValue(), 'xyz');
+  assert.is(requests, 0);
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByRole('row').nth(1).waitFor();
+  assert.is(new URL(page.url()).search, '');
+  assert.equal(faults(visitor, [/400/]), []);
   await page.context().close();
 });
 
