@@ -10,29 +10,37 @@ const PAUSE_MS = 200;
 /** Longest search that the server takes, in code points. */
 const MAX_SEARCH = 200;
 
+/** What is typed, and the search of the address that it is typed over. */
+interface Typing {
+  readonly text: string;
+  readonly over: string;
+}
+
 export function SearchField({ query, show }: ListProps) {
-  const typed = useSignal<string | null>(null);
+  const typed = useSignal<Typing | null>(null);
   const latest = useRef(show);
   latest.current = show;
-  const text = typed.value;
+  const typing = typed.value;
   useEffect(() => {
-    if (text === null) return;
+    if (typing === null || typing.text.trim() === typing.over) return;
+    const { text } = typing;
     const timer = setTimeout(() => {
       latest.current({ q: text }, true);
-      typed.value = null;
+      // The address has no white space at its ends; the field keeps it for the next word.
+      typed.value = { text, over: text.trim() };
     }, PAUSE_MS);
     return () => clearTimeout(timer);
-  }, [text, typed]);
+  }, [typing, typed]);
   return (
     <div class="filter search" role="search">
       <label for="search">{t('list.search')}</label>
       <input
         id="search"
         type="search"
-        value={text ?? query.q}
+        value={typing?.over === query.q ? typing.text : query.q}
         maxLength={MAX_SEARCH}
         onInput={({ currentTarget }) => {
-          typed.value = currentTarget.value;
+          typed.value = { text: currentTarget.value, over: query.q };
         }}
       />
     </div>

@@ -42,4 +42,25 @@ testInBrowser('an address whose filter is no value says so, and asks once', asyn
   await page.context().close();
 });
 
+testInBrowser('a pause between two words of a search loses nothing', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus'));
+  const search = page.getByLabel('Search');
+  await search.pressSequentially('phone ');
+  await page.waitForURL(at('/skus?q=phone'));
+  assert.is(await search.inputValue(), 'phone ');
+  await search.pressSequentially('12');
+  await page.waitForURL(at('/skus?q=phone+12'));
+  assert.is(await search.inputValue(), 'phone 12');
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.waitForURL(at('/skus'));
+  assert.is(await search.inputValue(), '');
+  await search.fill('phone 12');
+  await page.waitForURL(at('/skus?q=phone+12'));
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();
