@@ -62,9 +62,10 @@ function settle(): void {
 
 /** Follows the buttons of the browser, and links of the console. */
 export function followLocation(): void {
+  let leaving = false;
   addEventListener('popstate', () => {
-    const target = location.href;
-    if (question === null) {
+    if (question === null || leaving) {
+      leaving = false;
       settle();
       return;
     }
@@ -72,8 +73,9 @@ export function followLocation(): void {
     history.pushState(null, '', settledUrl);
     void question().then((leaves) => {
       if (!leaves) return;
-      history.replaceState(null, '', target);
-      settle();
+      // The address asked for is the one before: written here, it would be in the history twice.
+      leaving = true;
+      history.back();
     });
   });
   document.addEventListener('click', (event) => {

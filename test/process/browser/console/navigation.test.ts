@@ -63,4 +63,32 @@ testInBrowser('a pause between two words of a search loses nothing', async () =>
   await page.context().close();
 });
 
+testInBrowser('going back from unsaved changes asks, and goes one step', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus'));
+  await page.getByRole('link', { name: 'Brands', exact: true }).click();
+  await page.getByRole('table', { name: 'Brands' }).waitFor();
+  await page.getByRole('table').getByRole('link').first().click();
+  const name = page.getByLabel('Name');
+  await name.fill('Not saved yet');
+  const question = page.getByRole('alertdialog', { name: 'Leave without saving?' });
+  const back = async (answer: string) => {
+    await page.evaluate('history.back()');
+    await question.getByRole('button', { name: answer }).click();
+  };
+  await back('Stay');
+  assert.is(await name.inputValue(), 'Not saved yet');
+  await back('Leave');
+  await page.getByRole('table', { name: 'Brands' }).waitFor();
+  await page.evaluate('history.back()');
+  await page.getByRole('table', { name: 'SKUs' }).waitFor();
+  await page.evaluate('history.go(2)');
+  await name.waitFor();
+  assert.is.not(await name.inputValue(), 'Not saved yet');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();
