@@ -31,7 +31,7 @@ export class FormState {
   /** Whether the form differs from what the server has. */
   readonly dirty: ReadonlySignal<boolean>;
   readonly problems: ReadonlySignal<Problems>;
-  readonly #name: string;
+  #name: string;
 
   /**
    * @param base null for a new item.
@@ -49,7 +49,7 @@ export class FormState {
       kind: fieldKindOf(collection.name, attribute, described),
       schema: described,
     }));
-    this.#name = `${collection.name}/${base?.item.id ?? 'new'}`;
+    this.#name = nameOf(collection, base);
     this.base.value = base;
     this.typed.value = { ...this.#typedOf(base?.item ?? null), ...initial };
     this.dirty = computed(() => this.changedFields().length > 0);
@@ -156,18 +156,25 @@ export class FormState {
     return changedChoices(base as Chosen, now as Chosen);
   }
 
-  /** What is typed becomes what the server has. */
-  saved(loaded: Loaded): void {
+  /**
+   * What was sent becomes what the server has. What was typed since then stays, unsaved.
+   *
+   * @param sent what the form held when it was sent.
+   */
+  saved(loaded: Loaded, sent: TypedFields): void {
     const before = this.base.value?.item['category3_id'];
+    const since = Object.entries(this.typed.value).filter(([name, typed]) => typed !== sent[name]);
+    keepDraft(this.#name, null);
+    this.#name = nameOf(this.collection, loaded);
     batch(() => {
       if (typeof before === 'number' && before !== loaded.item['category3_id']) {
         this.movedFrom.value = before;
       }
-      this.rebase(loaded, this.#typedOf(loaded.item));
+      this.rebase(loaded, { ...this.#typedOf(loaded.item), ...Object.fromEntries(since) });
       this.touched.value = new Set();
       this.restored.value = false;
     });
-    keepDraft(this.#name, null);
+    this.keep();
   }
 
   /** Another state of the item becomes the one that changes are measured against. */
@@ -207,6 +214,11 @@ export class FormState {
     }
     return { ...problems, ...this.refused.value };
   }
+}
+
+/** The name of the draft of a form. @param base null for a new item. */
+function nameOf({ name }: Collection, base: Loaded | null): string {
+  return `${name}/${base?.item.id ?? 'new'}`;
 }
 
 function changedChoices(before: Chosen, now: Chosen): [number, number | null][] {

@@ -71,8 +71,9 @@ function useSaving(form: FormState, root: { current: HTMLFormElement | null }): 
 
 async function write(form: FormState): Promise<void> {
   const isNew = form.base.value === null;
+  const sent = form.typed.value;
   const loaded = await save(form);
-  form.saved(loaded);
+  form.saved(loaded, sent);
   const { collection } = form;
   announce(t('form.saved', { name: titleOf(collection, loaded.item) }));
   if (collection.name === 'categories') await readCategories();
