@@ -24,6 +24,8 @@ interface Difference {
   readonly base: Typed;
   readonly mine: Typed;
   readonly theirs: Typed;
+  /** Whether this side has changed it. */
+  readonly changed: boolean;
   /** Whether both sides have changed it. */
   readonly both: boolean;
 }
@@ -31,12 +33,13 @@ interface Difference {
 /** Fields that differ between the two versions. */
 function differencesOf(form: FormState, theirs: Loaded): Difference[] {
   const before = form.base.value?.item ?? null;
-  return form.fields.flatMap((field) => {
+  const mineChanged = new Set(form.changedFields());
+  return form.changedFields(theirs.item).map((field) => {
     const base = form.typedFor(field, before);
     const mine = form.typed.value[field.attribute] ?? null;
     const their = form.typedFor(field, theirs.item);
-    if (same(mine, their)) return [];
-    return [{ field, base, mine, theirs: their, both: !same(base, mine) && !same(base, their) }];
+    const changed = mineChanged.has(field);
+    return { field, base, mine, theirs: their, changed, both: changed && !same(base, their) };
   });
 }
 
@@ -45,8 +48,8 @@ function same(a: Typed, b: Typed): boolean {
 }
 
 /** What is kept if nobody chooses: what only one side has changed, and of both mine. */
-function proposal({ base, mine }: Difference): Side {
-  return same(base, mine) ? 'theirs' : 'mine';
+function proposal({ changed }: Difference): Side {
+  return changed ? 'mine' : 'theirs';
 }
 
 /** Who wrote the item last, if the server tells. */

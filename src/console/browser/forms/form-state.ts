@@ -117,9 +117,13 @@ export class FormState {
     return Object.keys(this.problems.value).length === 0;
   }
 
-  /** Fields that say something else than the server. */
-  changedFields(): FormField[] {
-    const base = this.#typedOf(this.base.value?.item ?? null);
+  /**
+   * Fields that say something else than the server.
+   *
+   * @param item what the server has; what was read last if it is left out.
+   */
+  changedFields(item: Item | null = this.base.value?.item ?? null): FormField[] {
+    const base = this.#typedOf(item);
     return this.fields.filter((field) => this.#differs(field, base[field.attribute] ?? null));
   }
 

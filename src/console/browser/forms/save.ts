@@ -35,11 +35,19 @@ export async function save(form: FormState): Promise<Loaded> {
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 412)) throw error;
     const theirs = await load(form.collection.name, id);
+    // An earlier attempt was carried out whose answer was lost, or somebody else has done the same.
+    if (form.changedFields(theirs.item).length === 0) return settled(form, theirs);
     if (differs(form, base.item, theirs.item)) throw new Conflict(theirs);
     // Only the name of something that the item refers to has changed.
     form.base.value = theirs;
     return save(form);
   }
+}
+
+/** The item, which already is what the form says, without records that were to be replaced. */
+async function settled(form: FormState, theirs: Loaded): Promise<Loaded> {
+  const specs = form.changedSpecs();
+  return specs.length === 0 ? theirs : removeReplaced(theirs.item.id, specs);
 }
 
 /** Whether anything that the form can write differs. */
@@ -72,8 +80,14 @@ async function saveSku(form: FormState, base: Loaded): Promise<Loaded> {
     Object.keys(written).length > 0
       ? await change('skus', id, written, base.etag)
       : await unchanged(base);
-  if (specs.length === 0) return loaded;
-  const wanted = new Map(specs);
+  return specs.length === 0 ? loaded : removeReplaced(id, specs);
+}
+
+type Choices = ReturnType<FormState['changedSpecs']>;
+
+/** Removes the records that were replaced by choices. @returns the SKU as it is then. */
+async function removeReplaced(id: number, choices: Choices): Promise<Loaded> {
+  const wanted = new Map(choices);
   const records = await recordsOf(id);
   for (const record of records) {
     const option = wanted.get(record.spec_id);

@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Page } from 'playwright-core';
 import { read } from '../../../support/catalog.ts';
+import { send } from '../../../support/client.ts';
 import { testInBrowser } from '../browser.ts';
 import { faults, hears, stage } from './console.ts';
 
@@ -16,6 +17,17 @@ async function hold(page: Page, path: string, method: string): Promise<() => voi
     await route.continue();
   });
   return held.resolve;
+}
+
+/** Lets the first request of a method reach the server, and loses the answer. */
+async function loseAnswer(page: Page, path: string, method: string): Promise<void> {
+  let lost = false;
+  await page.route(path, async (route) => {
+    if (lost || route.request().method() !== method) return route.continue();
+    lost = true;
+    await route.fetch();
+    await route.abort();
+  });
 }
 
 testInBrowser('what is typed while a save is under way stays, and is unsaved', async () => {
@@ -57,6 +69,42 @@ testInBrowser('what is typed while a new item is created is put back on its scre
   await page.getByText('Changes that you had not saved were put back.').waitFor();
   assert.is(await page.getByLabel('Logo').inputValue(), 'typed-meanwhile.png');
   assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('a save whose answer is lost is no conflict when it is sent again', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus/2'));
+  await page.getByLabel('Price', { exact: true }).fill('11');
+  await page.getByLabel('Storage').selectOption('128 GB');
+  await loseAnswer(page, '**/admin/skus/2/', 'PATCH');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'alert', 'The server does not answer.');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'status', 'is saved.');
+  assert.is(await page.getByRole('alertdialog').count(), 0);
+  const { price, specs } = await read(server, '/admin/skus/2/');
+  assert.is(price, 1100);
+  const options = specs.map(({ option_id }: { option_id: number }) => option_id);
+  assert.equal(options, [1, 4]);
+  assert.equal(faults(visitor, [/412/, /ERR_FAILED/]), []);
+  await page.context().close();
+});
+
+testInBrowser('a conflict shows only fields whose values differ', async () => {
+  const { server, at, visit } = scene();
+  const { page } = await visit('editor');
+  await page.goto(at('/skus/4'));
+  await page.getByLabel('Price', { exact: true }).fill('11');
+  await page.getByLabel('Stock').fill('5');
+  const body = { price: 1100, stock: 6 };
+  assert.is((await send(server, 'PATCH', '/admin/skus/4/', { body })).status, 200);
+  await page.getByRole('button', { name: 'Save' }).click();
+  const dialog = page.getByRole('alertdialog', { name: 'Somebody else has changed this' });
+  await dialog.getByRole('row').nth(1).waitFor();
+  assert.equal(await dialog.getByRole('rowheader').allTextContents(), ['Stockboth changed']);
   await page.context().close();
 });
 
