@@ -8,6 +8,7 @@ import { needCategories, readCategories } from '../api/references.ts';
 import { schemaOf } from '../api/schema.ts';
 import type { CollectionName } from '../api/types.ts';
 import { t } from '../messages/text.ts';
+import { useOneAtATime } from '../one-at-a-time.ts';
 import { Dialog, DialogFooter } from '../parts/dialog.tsx';
 import { announce, complain, Problem, wordsFor } from '../parts/notices.tsx';
 import { Fields } from './fields.tsx';
@@ -51,7 +52,7 @@ interface FormProps extends Pick<CreateProps, 'onClose' | 'onCreated'> {
 function CreateForm({ form, onClose, onCreated }: FormProps) {
   const refusal = useSignal<string | null>(null);
   const { name, title } = form.collection;
-  const submit = async () => {
+  const submit = useOneAtATime(async () => {
     if (!form.validate()) return;
     try {
       const { item } = await create(name, form.changes());
@@ -64,7 +65,7 @@ function CreateForm({ form, onClose, onCreated }: FormProps) {
       form.refused.value = problems;
       refusal.value = rest ?? wordsFor(error);
     }
-  };
+  });
   return (
     <form
       noValidate

@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { create } from '../api/items.ts';
 import { href } from '../location.ts';
 import { t } from '../messages/text.ts';
+import { useOneAtATime } from '../one-at-a-time.ts';
 import { helpFor } from '../parts/attributes.ts';
 import { complain } from '../parts/notices.tsx';
 import { readSpecs, type SpecChoices } from './spu/specs.ts';
@@ -84,14 +85,14 @@ function SpecChoice({ id, spec, option, readOnly, onChange }: SpecChoiceProps) {
   const adding = useSignal(false);
   const added = useSignal<readonly { readonly id: number; readonly value: string }[]>([]);
   const value = useSignal('');
-  const add = async () => {
+  const add = useOneAtATime(async () => {
     if (value.value.trim() === '') return;
     const { item } = await create('options', { value: value.value.trim(), spec_id: spec.id });
     added.value = [...added.value, { id: item.id, value: textOf(item['value']) }];
     adding.value = false;
     value.value = '';
     onChange(item.id);
-  };
+  });
   return (
     <div>
       <label for={id}>{spec.name}</label>

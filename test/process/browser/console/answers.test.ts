@@ -108,4 +108,57 @@ testInBrowser('a conflict shows only fields whose values differ', async () => {
   await page.context().close();
 });
 
+testInBrowser('a double click creates an option once', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/goods/2'));
+  const field = page.getByLabel(/^New option of/).first();
+  await field.fill('Made by two clicks');
+  const release = await hold(page, '**/admin/options/', 'POST');
+  await page.getByRole('button', { name: 'Add', exact: true }).first().dblclick();
+  release();
+  await page.getByRole('button', { name: 'Made by two clicks', exact: true }).waitFor();
+  assert.is((await read(server, '/admin/options/?q=clicks')).length, 1);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('a double click creates the missing SKUs of an SPU once', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/goods/1'));
+  const missing = page.getByRole('button', { name: /^Create \d+ missing/ });
+  const count = Number.parseInt(((await missing.textContent()) ?? '').slice('Create '.length), 10);
+  const skus = async () => (await read(server, '/admin/skus/?spu_id=1&per_page=100')).length;
+  const before = await skus();
+  await missing.click();
+  const release = await hold(page, '**/admin/skus/bulk/', 'POST');
+  await page.getByRole('dialog').getByRole('button', { name: 'Create' }).dblclick();
+  release();
+  await hears(page, 'status', 'created.');
+  await missing.waitFor({ state: 'hidden' });
+  assert.is(await skus(), before + count);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('a double click creates what a reference needs once', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/goods/3'));
+  await page.getByLabel('Brand', { exact: true }).fill('Twofold');
+  await page.getByRole('option', { name: 'Create' }).click();
+  const release = await hold(page, '**/admin/brands/', 'POST');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Create' }).dblclick();
+  release();
+  await dialog.waitFor({ state: 'hidden' });
+  assert.is((await read(server, '/admin/brands/?q=Twofold')).length, 1);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();

@@ -5,6 +5,7 @@ import { mayWrite } from '../../api/session.ts';
 import type { Item } from '../../api/types.ts';
 import { href } from '../../location.ts';
 import { formatNumber, formatPrice, parsePrice, t } from '../../messages/text.ts';
+import { useOneAtATime } from '../../one-at-a-time.ts';
 import { attributeLabel } from '../../parts/attributes.ts';
 import { Dialog, DialogFooter } from '../../parts/dialog.tsx';
 import { announce, complain, Problem } from '../../parts/notices.tsx';
@@ -153,7 +154,7 @@ function commonOf(form: FormData): Common | null {
 
 function CreateMissing({ spu, missing, reload, onClose }: CreateProps) {
   const problem = useSignal<string | null>(null);
-  const submit = async (form: FormData) => {
+  const submit = useOneAtATime(async (form: FormData) => {
     const common = commonOf(form);
     const chosen = missing.filter(({ key }) => form.get(`combination ${key}`) !== null);
     if (common === null || chosen.length === 0) {
@@ -167,7 +168,7 @@ function CreateMissing({ spu, missing, reload, onClose }: CreateProps) {
     announce(t('spu.created', { count: made.length }));
     onClose();
     reload();
-  };
+  });
   return (
     <Dialog title={t('spu.createMissing', { count: missing.length })} onClose={onClose}>
       <form

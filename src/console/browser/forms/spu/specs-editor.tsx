@@ -5,6 +5,7 @@ import { mayWrite } from '../../api/session.ts';
 import type { CollectionName } from '../../api/types.ts';
 import { href } from '../../location.ts';
 import { t } from '../../messages/text.ts';
+import { useOneAtATime } from '../../one-at-a-time.ts';
 import { announce, complain } from '../../parts/notices.tsx';
 import { undoDeletion } from '../../parts/undo.ts';
 import type { SpecChoices } from './specs.ts';
@@ -148,12 +149,12 @@ interface AddProps {
 
 function AddField({ label, action, onAdd }: AddProps) {
   const text = useSignal('');
-  const add = async () => {
+  const add = useOneAtATime(async () => {
     const given = text.value.trim();
     if (given === '') return;
     await onAdd(given);
     text.value = '';
-  };
+  });
   return (
     <form
       class="joined"
