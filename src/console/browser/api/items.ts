@@ -82,11 +82,7 @@ export async function load(
 }
 
 /** @param key makes a repeated request create the item once. */
-export async function create(
-  name: CollectionName,
-  changes: Changes,
-  key: string = crypto.randomUUID(),
-): Promise<Loaded> {
+export async function create(name: CollectionName, changes: Changes, key: string): Promise<Loaded> {
   const sent = { method: 'POST', body: changes, headers: { 'Idempotency-Key': key } } as const;
   return loadedOf(await send(collectionOf(name).path, sent));
 }
@@ -119,9 +115,13 @@ export function changeMany(
   return receive(`${collectionOf(name).path}bulk/`, { method: 'PATCH', body: elements });
 }
 
-/** Creates all items or none. */
-export function createMany(name: CollectionName, elements: readonly Changes[]): Promise<Item[]> {
-  const headers = { 'Idempotency-Key': crypto.randomUUID() };
+/** Creates all items or none. @param key makes a repeated request create them once. */
+export function createMany(
+  name: CollectionName,
+  elements: readonly Changes[],
+  key: string,
+): Promise<Item[]> {
+  const headers = { 'Idempotency-Key': key };
   return receive(`${collectionOf(name).path}bulk/`, { method: 'POST', body: elements, headers });
 }
 

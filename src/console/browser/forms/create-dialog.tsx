@@ -55,7 +55,8 @@ function CreateForm({ form, onClose, onCreated }: FormProps) {
   const submit = useOneAtATime(async () => {
     if (!form.validate()) return;
     try {
-      const { item } = await create(name, form.changes());
+      const content = form.changes();
+      const { item } = await create(name, content, form.creation.for(content));
       if (name === 'categories') await readCategories();
       announce(t('form.saved', { name: textOf(item[title]) }));
       onCreated(item.id, textOf(item[title]));

@@ -1,6 +1,7 @@
 /** The state of the form of one item: what was read, what is typed, what the server said of it. */
 import { batch, type ReadonlySignal, computed, signal } from '@preact/signals';
 import { type Collection, responseName } from '../api/collections.ts';
+import { CreationKey } from '../api/creation-key.ts';
 import type { Changes, Loaded } from '../api/items.ts';
 import { chainOf } from '../api/references.ts';
 import { fieldKindOf, type Schema } from '../api/schema.ts';
@@ -28,6 +29,8 @@ export class FormState {
   readonly previewed = signal(false);
   /** The category from which a save has moved an SPU; null if none has. */
   readonly movedFrom = signal<number | null>(null);
+  /** Of the request that creates a new item. */
+  readonly creation = new CreationKey();
   /** Whether the form differs from what the server has. */
   readonly dirty: ReadonlySignal<boolean>;
   readonly problems: ReadonlySignal<Problems>;

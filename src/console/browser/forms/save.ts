@@ -26,8 +26,10 @@ interface SpecRecord extends Pair {
  */
 export async function save(form: FormState): Promise<Loaded> {
   const base = form.base.value;
-  if (base === null)
-    return create(form.collection.name, { ...form.changes(), ...addedSpecs(form) });
+  if (base === null) {
+    const content = { ...form.changes(), ...addedSpecs(form) };
+    return create(form.collection.name, content, form.creation.for(content));
+  }
   const { id } = base.item;
   try {
     if (form.collection.name === 'skus') return await saveSku(form, base);

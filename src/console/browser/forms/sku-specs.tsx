@@ -1,6 +1,7 @@
 /** The specifications of a SKU: one choice for each specification of its SPU. */
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
+import { CreationKey } from '../api/creation-key.ts';
 import { create } from '../api/items.ts';
 import { href } from '../location.ts';
 import { t } from '../messages/text.ts';
@@ -85,9 +86,12 @@ function SpecChoice({ id, spec, option, readOnly, onChange }: SpecChoiceProps) {
   const adding = useSignal(false);
   const added = useSignal<readonly { readonly id: number; readonly value: string }[]>([]);
   const value = useSignal('');
+  const creation = useRef(new CreationKey());
   const add = useOneAtATime(async () => {
     if (value.value.trim() === '') return;
-    const { item } = await create('options', { value: value.value.trim(), spec_id: spec.id });
+    const content = { value: value.value.trim(), spec_id: spec.id };
+    const { item } = await create('options', content, creation.current.for(content));
+    creation.current.forget();
     added.value = [...added.value, { id: item.id, value: textOf(item['value']) }];
     adding.value = false;
     value.value = '';

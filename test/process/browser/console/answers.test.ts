@@ -93,6 +93,46 @@ testInBrowser('a save whose answer is lost is no conflict when it is sent again'
   await page.context().close();
 });
 
+testInBrowser('what is created by a request whose answer is lost is created once', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/brands/new'));
+  await page.getByLabel('Name').fill('Answer lost');
+  await loseAnswer(page, '**/admin/brands/', 'POST');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'alert', 'The server does not answer.');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await hears(page, 'status', 'is saved.');
+  assert.is((await read(server, '/admin/brands/?q=lost')).length, 1);
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
+testInBrowser('an option is created once per click, whether an answer is lost or not', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/goods/2'));
+  const field = page.getByLabel(/^New option of/).first();
+  const add = page.getByRole('button', { name: 'Add', exact: true }).first();
+  const chips = page.getByRole('button', { name: 'Lost and found', exact: true });
+  await field.fill('Lost and found');
+  await loseAnswer(page, '**/admin/options/', 'POST');
+  await add.click();
+  await hears(page, 'alert', 'The server does not answer.');
+  await add.click();
+  await chips.waitFor();
+  assert.is((await read(server, '/admin/options/?q=found')).length, 1);
+  await page.getByRole('button', { name: 'Remove Lost and found' }).click();
+  await chips.waitFor({ state: 'hidden' });
+  await field.fill('Lost and found');
+  await add.click();
+  await chips.waitFor();
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
 testInBrowser('a conflict shows only fields whose values differ', async () => {
   const { server, at, visit } = scene();
   const { page } = await visit('editor');

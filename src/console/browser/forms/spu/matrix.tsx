@@ -1,5 +1,7 @@
 /** The SKUs of an SPU: one row for each combination of options, and the missing ones to create. */
 import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { CreationKey } from '../../api/creation-key.ts';
 import { createMany } from '../../api/items.ts';
 import { mayWrite } from '../../api/session.ts';
 import type { Item } from '../../api/types.ts';
@@ -154,6 +156,7 @@ function commonOf(form: FormData): Common | null {
 
 function CreateMissing({ spu, missing, reload, onClose }: CreateProps) {
   const problem = useSignal<string | null>(null);
+  const creation = useRef(new CreationKey());
   const submit = useOneAtATime(async (form: FormData) => {
     const common = commonOf(form);
     const chosen = missing.filter(({ key }) => form.get(`combination ${key}`) !== null);
@@ -161,10 +164,8 @@ function CreateMissing({ spu, missing, reload, onClose }: CreateProps) {
       problem.value = t('spu.invalid');
       return;
     }
-    const made = await createMany(
-      'skus',
-      chosen.map((each) => skuFor(spu, each, common)),
-    );
+    const skus = chosen.map((each) => skuFor(spu, each, common));
+    const made = await createMany('skus', skus, creation.current.for(skus));
     announce(t('spu.created', { count: made.length }));
     onClose();
     reload();

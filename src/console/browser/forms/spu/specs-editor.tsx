@@ -1,5 +1,7 @@
 /** The specifications of an SPU and their options: add, rename, remove. */
 import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { CreationKey } from '../../api/creation-key.ts';
 import { change, create, remove } from '../../api/items.ts';
 import { mayWrite } from '../../api/session.ts';
 import type { CollectionName } from '../../api/types.ts';
@@ -25,8 +27,8 @@ export function SpecsEditor({ spu, specs, reload }: Parts) {
         <AddField
           label={t('spu.newSpec')}
           action={t('spu.addSpec')}
-          onAdd={async (name) => {
-            await create('specs', { name, spu_id: spu.id });
+          onAdd={async (name, key) => {
+            await create('specs', { name, spu_id: spu.id }, key);
             reload();
           }}
         />
@@ -89,8 +91,8 @@ function Spec({ spec, reload }: { readonly spec: SpecChoices; readonly reload: (
         <AddField
           label={t('specs.newOption', { name })}
           action={t('specs.add')}
-          onAdd={async (value) => {
-            await create('options', { value, spec_id: id });
+          onAdd={async (value, key) => {
+            await create('options', { value, spec_id: id }, key);
             reload();
           }}
         />
@@ -144,15 +146,18 @@ function OptionName({ option, reload }: OptionNameProps) {
 interface AddProps {
   readonly label: string;
   readonly action: string;
-  readonly onAdd: (text: string) => Promise<void>;
+  /** @param key of the request that creates it. */
+  readonly onAdd: (text: string, key: string) => Promise<void>;
 }
 
 function AddField({ label, action, onAdd }: AddProps) {
   const text = useSignal('');
+  const creation = useRef(new CreationKey());
   const add = useOneAtATime(async () => {
     const given = text.value.trim();
     if (given === '') return;
-    await onAdd(given);
+    await onAdd(given, creation.current.for(given));
+    creation.current.forget();
     text.value = '';
   });
   return (
