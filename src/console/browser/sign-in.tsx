@@ -88,15 +88,16 @@ export function SignInPage() {
 /** The form over a screen whose token was refused. What was typed stays as it is below it. */
 export function SignInDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    dialog.current?.showModal();
-  }, []);
+  const show = () => dialog.current?.showModal();
+  useEffect(show, []);
   return (
+    // Browsers let a second Escape close it all the same.
     <dialog
       ref={dialog}
       class="sign-in"
       aria-labelledby="sign-in-again"
       onCancel={(event) => event.preventDefault()}
+      onClose={show}
     >
       <h2 id="sign-in-again">{t('signIn.again')}</h2>
       <p>{t('signIn.againHelp')}</p>
