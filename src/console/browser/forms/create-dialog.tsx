@@ -10,7 +10,7 @@ import type { CollectionName } from '../api/types.ts';
 import { t } from '../messages/text.ts';
 import { useOneAtATime } from '../one-at-a-time.ts';
 import { Dialog, DialogFooter } from '../parts/dialog.tsx';
-import { announce, complain, Problem, wordsFor } from '../parts/notices.tsx';
+import { announce, Problem, wordsFor } from '../parts/notices.tsx';
 import { Fields } from './fields.tsx';
 import { FormState, type TypedFields } from './form-state.ts';
 import { refusalsOf } from './save.ts';
@@ -27,19 +27,30 @@ interface CreateProps {
 
 export function CreateDialog({ target, name, initial, onClose, onCreated }: CreateProps) {
   const form = useSignal<FormState | null>(null);
+  const failure = useSignal<string | null>(null);
   // What it begins with counts once: a form that is made anew would forget what is typed.
   const begin = useRef({ name, initial });
   useEffect(() => {
     const collection = collectionOf(target);
-    Promise.all([schemaOf(target), needCategories()]).then(([schema]) => {
-      form.value = new FormState(collection, schema, null, {
-        [collection.title]: begin.current.name,
-        ...begin.current.initial,
-      });
-    }, complain);
-  }, [form, target]);
+    Promise.all([schemaOf(target), needCategories()]).then(
+      ([schema]) => {
+        form.value = new FormState(collection, schema, null, {
+          [collection.title]: begin.current.name,
+          ...begin.current.initial,
+        });
+      },
+      (error: unknown) => {
+        failure.value = wordsFor(error);
+      },
+    );
+  }, [form, failure, target]);
   return (
     <Dialog title={t(`new.${target}`)} onClose={onClose}>
+      {failure.value !== null && (
+        <div class="dialog-body">
+          <Problem text={failure.value} />
+        </div>
+      )}
       {form.value !== null && <CreateForm form={form.value} {...{ onClose, onCreated }} />}
     </Dialog>
   );
@@ -61,10 +72,11 @@ function CreateForm({ form, onClose, onCreated }: FormProps) {
       announce(t('form.saved', { name: textOf(item[title]) }));
       onCreated(item.id, textOf(item[title]));
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      const { '': rest, ...problems } = refusalsOf(form, error);
+      // Messages of the page are behind the dialog.
+      const { '': rest = wordsFor(error), ...problems } =
+        error instanceof ApiError ? refusalsOf(form, error) : {};
       form.refused.value = problems;
-      refusal.value = rest ?? wordsFor(error);
+      refusal.value = rest;
     }
   });
   return (
@@ -74,7 +86,7 @@ function CreateForm({ form, onClose, onCreated }: FormProps) {
         event.preventDefault();
         // The form that the dialog belongs to is not to be sent as well.
         event.stopPropagation();
-        submit().catch(complain);
+        void submit();
       }}
     >
       <div class="dialog-body">

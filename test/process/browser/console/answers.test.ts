@@ -201,4 +201,39 @@ testInBrowser('a double click creates what a reference needs once', async () => 
   await page.context().close();
 });
 
+testInBrowser('what fails in a dialog is said in the dialog', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const dialog = page.getByRole('dialog');
+  const heard = dialog.getByRole('alert').filter({ hasText: 'The server does not answer.' });
+  await page.goto(at('/goods/4'));
+  await page.getByLabel('Brand', { exact: true }).fill('Out of reach');
+  await page.route('**/admin/brands/', (route) => route.abort());
+  await page.getByRole('option', { name: 'Create' }).click();
+  // Its form could not be read.
+  await heard.waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await page.unroute('**/admin/brands/');
+  await page.getByLabel('Brand', { exact: true }).fill('Out of reach');
+  await page.getByRole('option', { name: 'Create' }).click();
+  await dialog.getByRole('button', { name: 'Create' }).waitFor();
+  await page.route('**/admin/brands/', (route) => route.abort());
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await heard.waitFor();
+  assert.is(await dialog.getByLabel('Name').inputValue(), 'Out of reach');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await page
+    .getByLabel(/^New option of/)
+    .first()
+    .fill('Out of reach too');
+  await page.getByRole('button', { name: 'Add', exact: true }).first().click();
+  await page.getByRole('button', { name: /^Create \d+ missing/ }).click();
+  await page.route('**/admin/skus/bulk/', (route) => route.abort());
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await heard.waitFor();
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
 test.run();

@@ -10,7 +10,7 @@ import { formatNumber, formatPrice, parsePrice, t } from '../../messages/text.ts
 import { useOneAtATime } from '../../one-at-a-time.ts';
 import { attributeLabel } from '../../parts/attributes.ts';
 import { Dialog, DialogFooter } from '../../parts/dialog.tsx';
-import { announce, complain, Problem } from '../../parts/notices.tsx';
+import { announce, Problem, wordsFor } from '../../parts/notices.tsx';
 import {
   type Combination,
   combinationsOf,
@@ -175,8 +175,10 @@ function CreateMissing({ spu, missing, reload, onClose }: CreateProps) {
       <form
         onSubmit={(event) => {
           event.preventDefault();
+          problem.value = null;
+          // Messages of the page are behind the dialog.
           submit(new FormData(event.currentTarget)).catch((error: unknown) => {
-            complain(error);
+            problem.value = wordsFor(error);
           });
         }}
       >
