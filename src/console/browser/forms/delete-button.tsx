@@ -1,6 +1,7 @@
 /** Deletes an item after saying what goes with it and what stands in the way, and offers to undo it. */
+import { ApiError } from '../api/client.ts';
 import { COLLECTIONS, type Collection } from '../api/collections.ts';
-import { list, remove } from '../api/items.ts';
+import { list, load, type Loaded, remove } from '../api/items.ts';
 import { readCategories } from '../api/references.ts';
 import { holdBack, navigate } from '../location.ts';
 import type { MessageKey } from '../messages/message.ts';
@@ -10,6 +11,7 @@ import { confirm } from '../parts/dialog.tsx';
 import { announce, complain } from '../parts/notices.tsx';
 import { undoDeletion } from '../parts/undo.ts';
 import type { FormState } from './form-state.ts';
+import { differs } from './save.ts';
 
 /** What refers to an item, by collection: `12 SKUs`. @throws ApiError, TypeError. */
 async function referring(collection: Collection, id: number): Promise<string[]> {
@@ -19,6 +21,30 @@ async function referring(collection: Collection, id: number): Promise<string[]> 
     if (total > 0) counts.set(name, (counts.get(name) ?? 0) + total);
   }
   return [...counts].map(([name, count]) => t(`count.${name}` as MessageKey, { count }));
+}
+
+/**
+ * Deletes an item as it was read. If somebody else has changed it, the form shows what it is now,
+ * unless that would take what is unsaved.
+ *
+ * @throws Error if somebody else has changed it; ApiError, TypeError.
+ */
+async function removeAsRead(form: FormState, { item, etag }: Loaded): Promise<void> {
+  const { collection } = form;
+  try {
+    await remove(collection.name, item.id, etag);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 412)) throw error;
+    const now = await load(collection.name, item.id);
+    // Only the name of something that the item refers to has changed.
+    if (!differs(form, item, now.item)) return removeAsRead(form, now);
+    if (!form.dirty.value) {
+      form.rebase(now, form.typed.value);
+      form.discard();
+    }
+    const name = titleOf(collection, now.item);
+    throw new Error(t('delete.changed', { name }), { cause: error });
+  }
 }
 
 export function DeleteButton({ form }: { readonly form: FormState }) {
@@ -46,7 +72,7 @@ export function DeleteButton({ form }: { readonly form: FormState }) {
       danger: true,
     });
     if (!agreed) return;
-    await remove(collection.name, item.id, loaded.etag);
+    await removeAsRead(form, loaded);
     form.discard();
     holdBack(null);
     if (collection.name === 'categories') await readCategories();

@@ -53,7 +53,7 @@ async function settled(form: FormState, theirs: Loaded): Promise<Loaded> {
 }
 
 /** Whether anything that the form can write differs. */
-function differs(form: FormState, before: Item, now: Item): boolean {
+export function differs(form: FormState, before: Item, now: Item): boolean {
   return form.fields.some(({ attribute }) => {
     const name = responseName(form.collection, attribute);
     return JSON.stringify(before[name]) !== JSON.stringify(now[name]);

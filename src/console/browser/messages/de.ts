@@ -175,6 +175,8 @@ export const de: Messages = {
   'delete.sku': 'Die Merkmale und die Seite im Geschäft werden mit gelöscht.',
   'delete.undoable': 'Sie können das danach rückgängig machen.',
   'delete.final': 'Das lässt sich nicht rückgängig machen.',
+  'delete.changed':
+    'Inzwischen hat jemand anders {name} geändert. Es wurde nichts gelöscht; sehen Sie noch einmal nach.',
   'delete.done': '{name} wurde gelöscht.',
   'undo.done': { one: 'Rückgängig gemacht.', other: 'Für {count} Einträge rückgängig gemacht.' },
   'problem.required': 'muss angegeben werden',

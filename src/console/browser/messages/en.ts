@@ -165,6 +165,8 @@ export const en = {
   'delete.sku': 'Its specifications and its page in the shop go with it.',
   'delete.undoable': 'You can undo this afterwards.',
   'delete.final': 'This cannot be undone.',
+  'delete.changed':
+    'Somebody else has changed {name} meanwhile. Nothing was deleted; look at it again.',
   'delete.done': '{name} was deleted.',
   'undo.done': { one: 'Undone.', other: 'Undone for {count} items.' },
   'problem.required': 'is required',

@@ -1,7 +1,7 @@
 /** Nothing that was typed is lost, and nobody overwrites what another has changed (spec 13.5). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { read } from '../../../support/catalog.ts';
+import { make, read } from '../../../support/catalog.ts';
 import { send, tokenFor } from '../../../support/client.ts';
 import { startServer } from '../../../support/server.ts';
 import { until } from '../../../support/until.ts';
@@ -43,6 +43,29 @@ testInBrowser(
     for (const { page } of [first, second]) await page.context().close();
   },
 );
+
+testInBrowser('an item that somebody else has changed is shown again, not deleted', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const { id } = await make(server, '/admin/brands/', { name: 'Read before' });
+  const path = `/admin/brands/${id}/`;
+  const remove = async () => {
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  };
+  await page.goto(at(`/brands/${id}`));
+  await page.getByRole('button', { name: 'Delete' }).waitFor();
+  await send(server, 'PATCH', path, { body: { name: 'Written meanwhile' } });
+  await remove();
+  await hears(page, 'alert', 'Somebody else has changed Written meanwhile meanwhile.');
+  assert.is(await page.getByLabel('Name').inputValue(), 'Written meanwhile');
+  assert.is((await send(server, 'GET', path)).status, 200);
+  await remove();
+  await hears(page, 'status', 'Written meanwhile was deleted.');
+  assert.equal(faults(visitor, [/412/]), []);
+  await page.context().close();
+});
 
 testInBrowser('what the item refers to may change without a conflict', async () => {
   const { server, at, visit } = scene();
