@@ -178,6 +178,11 @@ export const de: Messages = {
   'delete.changed':
     'Inzwischen hat jemand anders {name} geändert. Es wurde nichts gelöscht; sehen Sie noch einmal nach.',
   'delete.done': '{name} wurde gelöscht.',
+  'undo.stale': {
+    one: 'Inzwischen hat jemand anders {count} Eintrag geändert. Es wurde nichts rückgängig gemacht.',
+    other:
+      'Inzwischen hat jemand anders {count} Einträge geändert. Es wurde nichts rückgängig gemacht.',
+  },
   'undo.done': { one: 'Rückgängig gemacht.', other: 'Für {count} Einträge rückgängig gemacht.' },
   'problem.required': 'muss angegeben werden',
   'problem.blank': 'darf nicht leer sein oder nur aus Leerraum bestehen',

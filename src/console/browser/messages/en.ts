@@ -168,6 +168,10 @@ export const en = {
   'delete.changed':
     'Somebody else has changed {name} meanwhile. Nothing was deleted; look at it again.',
   'delete.done': '{name} was deleted.',
+  'undo.stale': {
+    one: 'Somebody else has changed {count} of the items meanwhile. Nothing was undone.',
+    other: 'Somebody else has changed {count} of the items meanwhile. Nothing was undone.',
+  },
   'undo.done': { one: 'Undone.', other: 'Undone for {count} items.' },
   'problem.required': 'is required',
   'problem.blank': 'must not be empty or only white space',

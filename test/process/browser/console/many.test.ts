@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../../support/catalog.ts';
+import { send } from '../../../support/client.ts';
 import { until } from '../../../support/until.ts';
 import { testInBrowser } from '../browser.ts';
 import { faults, hears, stage } from './console.ts';
@@ -121,6 +122,28 @@ testInBrowser('a preview that is out of date changes nothing', async () => {
   assert.is((await read(server, '/admin/skus/14/')).stock, 22);
   assert.is((await read(server, '/admin/skus/13/')).stock, 35);
   for (const visitor of [first, second]) await visitor.page.context().close();
+});
+
+testInBrowser('what somebody has changed after a bulk edit is not undone with it', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus?q=kettle'));
+  await page.getByLabel('Select all on this page').check();
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  await page.getByLabel('What to do').selectOption({ label: 'Stock: set' });
+  await page.getByLabel('Stock').last().fill('70');
+  await page.getByRole('button', { name: 'Show what changes' }).click();
+  await page.getByRole('button', { name: /^Change 3 items/ }).click();
+  await hears(page, 'status', '3 items were changed.');
+  const { status } = await send(server, 'PATCH', '/admin/skus/14/', { body: { stock: 69 } });
+  assert.is(status, 200);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await hears(page, 'alert', 'Somebody else has changed 1 of the items meanwhile.');
+  assert.is((await read(server, '/admin/skus/14/')).stock, 69);
+  assert.is((await read(server, '/admin/skus/13/')).stock, 70);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
 });
 
 testInBrowser(

@@ -7,6 +7,7 @@ import type { Query } from '../../api/paths.ts';
 import { needCategories, readCategories } from '../../api/references.ts';
 import { schemaOf } from '../../api/schema.ts';
 import type { Item } from '../../api/types.ts';
+import type { MessageKey } from '../../messages/message.ts';
 import { t } from '../../messages/text.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { announce, complain, Problem, wordsFor } from '../../parts/notices.tsx';
@@ -107,23 +108,16 @@ function PlanFooter({ planned, busy, onApply }: FooterProps) {
   );
 }
 
-/** Items that a failure names are few; those that have changed since the preview are named. */
+/** Writes the changes, and offers to undo them. */
 async function write(
   collection: Collection,
   changes: readonly Change[],
   pages: readonly Query[],
 ): Promise<void> {
-  const { name } = collection;
-  await requireUnchanged(collection, changes, pages);
-  await changeMany(
-    name,
-    changes.map(({ item, attribute, after }) => ({ id: item.id, [attribute]: after })),
-  );
-  if (name === 'categories') await readCategories();
-  const back = changes.map(({ item, attribute, before }) => ({ id: item.id, [attribute]: before }));
+  await writeUnchanged(collection, changes, pages, 'bulk.stale');
+  const back = changes.map((each) => ({ ...each, before: each.after, after: each.before }));
   const undo = async () => {
-    await changeMany(name, back);
-    if (name === 'categories') await readCategories();
+    await writeUnchanged(collection, back, pages, 'undo.stale');
     catalogVersion.value += 1;
     announce(t('undo.done', { count: back.length }));
   };
@@ -133,23 +127,39 @@ async function write(
   });
 }
 
-/**
- * The API has no condition on an array, so it is looked once more whether the preview still holds.
- *
- * @throws Error if somebody has changed one of the values meanwhile; ApiError, TypeError.
- */
-async function requireUnchanged(
+/** @param stale what is said if somebody has changed one of the values meanwhile. */
+async function writeUnchanged(
   collection: Collection,
   changes: readonly Change[],
   pages: readonly Query[],
+  stale: MessageKey,
 ): Promise<void> {
+  const { name } = collection;
+  const count = await countChanged(collection, changes, pages);
+  if (count > 0) throw new Error(t(stale, { count }));
+  await changeMany(
+    name,
+    changes.map(({ item, attribute, after }) => ({ id: item.id, [attribute]: after })),
+  );
+  if (name === 'categories') await readCategories();
+}
+
+/**
+ * The API has no condition on an array, so it is looked once more whether the values are still
+ * those before the changes.
+ *
+ * @returns how many are not. @throws ApiError, TypeError.
+ */
+async function countChanged(
+  collection: Collection,
+  changes: readonly Change[],
+  pages: readonly Query[],
+): Promise<number> {
   const ids = changes.map(({ item }) => item.id);
   const now = new Map<number, Item>();
   for (const item of await readAgain(collection.name, ids, pages)) now.set(item.id, item);
-  const stale = changes.filter(({ item, attribute, before }) => {
+  return changes.filter(({ item, attribute, before }) => {
     const value = now.get(item.id)?.[responseName(collection, attribute)];
     return (value ?? null) !== before;
-  });
-  if (stale.length === 0) return;
-  throw new Error(t('bulk.stale', { count: stale.length }));
+  }).length;
 }
