@@ -236,4 +236,31 @@ testInBrowser('what fails in a dialog is said in the dialog', async () => {
   await page.context().close();
 });
 
+testInBrowser('a value that is typed into a list stays until it is saved', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus?q=kettle'));
+  const row = page.getByRole('row').nth(1);
+  await row.getByRole('button', { name: '$', exact: false }).click();
+  const field = page.getByRole('textbox', { name: 'Price', exact: true });
+  await field.fill('12,5x');
+  await field.press('Tab');
+  await hears(page, 'alert', 'must be a price, such as 19.99');
+  assert.is(await field.inputValue(), '12,5x');
+  await page.route('**/admin/skus/*/', (route) => route.abort());
+  await field.fill('12.5');
+  await field.press('Enter');
+  await hears(page, 'alert', 'The server does not answer.');
+  assert.is(await field.inputValue(), '12.5');
+  await page.unroute('**/admin/skus/*/');
+  await field.press('Enter');
+  await hears(page, 'status', 'Price is now $12.50.');
+  await field.waitFor({ state: 'hidden' });
+  const [first] = await read(server, '/admin/skus/?q=kettle');
+  assert.is(first.price, 1250);
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
 test.run();

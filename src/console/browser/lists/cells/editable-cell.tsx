@@ -1,6 +1,6 @@
 /** A price or a stock that is changed in the list itself. */
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import type { Collection } from '../../api/collections.ts';
 import { isPrice } from '../../api/schema.ts';
 import { mayWrite } from '../../api/session.ts';
@@ -58,40 +58,52 @@ function Editor({
   onEnd,
 }: CellProps & { onEnd: (focus: boolean) => void }) {
   const input = useRef<HTMLInputElement>(null);
-  const wrong = useSignal(false);
+  const problem = useSignal<string | null>(null);
   const done = useRef(false);
+  const help = useId();
   const value = Number(item[column]);
   useEffect(() => input.current?.select(), []);
   const save = async (refocus: boolean) => {
     if (done.current) return;
     const text = input.current?.value.trim() ?? '';
     const next = isPrice(column) ? parsePrice(text) : wholeNumber(text);
-    if (next === null) {
-      wrong.value = true;
-      if (!refocus) onEnd(false);
-      return;
-    }
+    problem.value = next === null ? t(isPrice(column) ? 'problem.price' : 'problem.integer') : null;
+    if (next === null) return;
     done.current = true;
-    onEnd(refocus);
-    if (next !== value) await changeInPlace(item, column, next, onChange).catch(complain);
+    try {
+      if (next !== value) await changeInPlace(item, column, next, onChange);
+      onEnd(refocus);
+    } catch (error) {
+      // What is typed stays, so that it can be sent again.
+      done.current = false;
+      complain(error);
+    }
   };
   return (
-    <input
-      ref={input}
-      autofocus
-      inputMode="decimal"
-      autocomplete="off"
-      aria-label={attributeLabel(column)}
-      aria-invalid={wrong.value}
-      defaultValue={isPrice(column) ? priceInput(value) : String(value)}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter') void save(true);
-        if (event.key !== 'Escape') return;
-        done.current = true;
-        onEnd(true);
-      }}
-      onBlur={() => void save(false)}
-    />
+    <>
+      <input
+        ref={input}
+        autofocus
+        inputMode="decimal"
+        autocomplete="off"
+        aria-label={attributeLabel(column)}
+        aria-invalid={problem.value !== null}
+        aria-describedby={problem.value === null ? undefined : help}
+        defaultValue={isPrice(column) ? priceInput(value) : String(value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') void save(true);
+          if (event.key !== 'Escape') return;
+          done.current = true;
+          onEnd(true);
+        }}
+        onBlur={() => void save(false)}
+      />
+      {problem.value !== null && (
+        <p id={help} role="alert" class="problem">
+          {problem.value}
+        </p>
+      )}
+    </>
   );
 }
 
