@@ -23,17 +23,17 @@ interface SkuSpecsProps {
 }
 
 export function SkuSpecs({ id, spu, chosen, onChange, problem, readOnly }: SkuSpecsProps) {
-  const specs = useSignal<readonly SpecChoices[] | null>(null);
+  const specs = useSignal<{ spu: number; choices: readonly SpecChoices[] } | null>(null);
   useEffect(() => {
-    specs.value = null;
     if (spu === null) return;
     const abort = new AbortController();
-    readSpecs(spu, abort.signal).then((read) => {
-      if (!abort.signal.aborted) specs.value = read;
+    readSpecs(spu, abort.signal).then((choices) => {
+      if (!abort.signal.aborted) specs.value = { spu, choices };
     }, complain);
     return () => abort.abort();
   }, [spu, specs]);
-  const known = specs.value;
+  // Until they are read again, those of another SPU say nothing about what is chosen.
+  const known = specs.value?.spu === spu ? specs.value.choices : null;
   useEffect(() => {
     // Choices of another SPU's specifications do not move along.
     if (known === null || readOnly) return;

@@ -203,4 +203,25 @@ testInBrowser('every field says what it is for, in English and in German', async
   }
 });
 
+testInBrowser('a SKU whose move to another SPU is discarded keeps its options', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus/1'));
+  const storage = page.getByLabel('Storage');
+  await storage.waitFor();
+  const spu = page.getByLabel('SPU', { exact: true });
+  await spu.fill('Gooseneck');
+  await page.getByRole('option', { name: 'Gooseneck' }).first().click();
+  await page.getByLabel('Storage').waitFor({ state: 'hidden' });
+  await page.getByLabel('Finish').waitFor();
+  await page.getByRole('button', { name: 'Discard changes' }).click();
+  await storage.waitFor();
+  assert.is(await storage.inputValue(), '4');
+  assert.is(await page.getByLabel('Colour').inputValue(), '1');
+  assert.is(await page.getByText('Unsaved changes').count(), 0);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();
