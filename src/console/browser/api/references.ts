@@ -23,9 +23,14 @@ export const categories = signal<ReadonlyMap<number, CategoryNode> | null>(null)
 
 let reading: Promise<void> | null = null;
 
-/** Reads the tree if it is not known. @throws ApiError, TypeError. */
-export function needCategories(): Promise<void> {
-  if (categories.value !== null) return Promise.resolve();
+/**
+ * Reads the tree if it is not known, or has not all of some categories: others add some too.
+ *
+ * @param ids of these categories. @throws ApiError, TypeError.
+ */
+export function needCategories(ids: readonly number[] = []): Promise<void> {
+  const known = categories.value;
+  if (known !== null && ids.every((id) => known.has(id))) return Promise.resolve();
   reading ??= readCategories().finally(() => {
     reading = null;
   });
@@ -105,7 +110,7 @@ export async function labelOf(
   abort: AbortSignal,
 ): Promise<string> {
   if (name === 'categories') {
-    await needCategories();
+    await needCategories([id]);
     return categories.value?.get(id)?.path ?? `#${id}`;
   }
   const { item } = await load(name, id, abort);

@@ -3,7 +3,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { ApiError, isAborted, send } from '../api/client.ts';
 import { COLLECTION_NAMES, collectionNamed } from '../api/collections.ts';
-import { needCategories } from '../api/references.ts';
+import { needCategories, readCategories } from '../api/references.ts';
 import { href, navigate, query as address } from '../location.ts';
 import type { MessageKey } from '../messages/message.ts';
 import { formatTime, t } from '../messages/text.ts';
@@ -192,6 +192,7 @@ async function undo({ entry, onUndone }: EntryProps): Promise<void> {
     if (!force) return;
     await reverse(entry.id, true);
   }
+  if (entry.resource === 'categories') await readCategories();
   announce(t('undo.done', { count: 1 }));
   onUndone();
 }

@@ -122,7 +122,8 @@ function useImport(step: Signal<Step>, progress: Signal<Import | null>): Start {
       step.value = { kind: 'report', plan, result };
       if (dryRun || result.state !== 'done') return;
       announce(t('import.done', { count: result.created + result.changed }));
-      if (plan.collection === 'categories') await readCategories();
+      const categories = [plan.collection, ...plan.createMissing].includes('categories');
+      if (categories) await readCategories();
     } catch (error) {
       if (!isAborted(error)) step.value = before;
       complain(error);

@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import type { Collection } from '../api/collections.ts';
 import { needCategories } from '../api/references.ts';
+import type { Item } from '../api/types.ts';
 import { mayWrite } from '../api/session.ts';
 import { href, navigate, query as address, rewrite } from '../location.ts';
 import { t } from '../messages/text.ts';
@@ -24,6 +25,7 @@ export function ListScreen({ collection }: { readonly collection: Collection }) 
   const shown = usePage(collection, query);
   const selection = useSelection();
   useListTitle(collection);
+  useCategoryNames(collection, shown.page.value?.items ?? NONE);
   const there = shown.page.value !== null;
   useEffect(() => {
     if (there) loadAhead();
@@ -60,8 +62,18 @@ function useListTitle({ name }: Collection): void {
   const title = t(`collection.${name}`);
   useEffect(() => {
     document.title = `${title} – ${t('app.name')}`;
-    if (name === 'categories' || name === 'goods') needCategories().catch(complain);
   }, [name, title]);
+}
+
+const NONE: readonly Item[] = [];
+
+/** Reads the names of the categories that rows have as ids. */
+function useCategoryNames({ name }: Collection, items: readonly Item[]): void {
+  useEffect(() => {
+    if (name !== 'categories' && name !== 'goods') return;
+    const ids = items.map((item) => item[name === 'goods' ? 'category3_id' : 'parent_id']);
+    needCategories(ids.filter((id) => typeof id === 'number')).catch(complain);
+  }, [name, items]);
 }
 
 function Heading({ collection, query }: ListProps) {

@@ -20,7 +20,7 @@ export function CategoryPicker(props: CategoryPickerProps) {
   const tree = useCategoryTree(props);
   const { typed, open, at } = tree;
   useEffect(() => {
-    if (value !== null) needCategories().catch(complain);
+    if (value !== null) needCategories([value]).catch(complain);
   }, [value]);
   const path = value === null ? '' : (categories.value?.get(value)?.path ?? `#${value}`);
   return (

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { make, read } from '../../../support/catalog.ts';
+import { make, makeChain, read } from '../../../support/catalog.ts';
 import { send } from '../../../support/client.ts';
 import { until } from '../../../support/until.ts';
 import { testInBrowser } from '../browser.ts';
@@ -241,6 +241,32 @@ testInBrowser('an admin adds an account, changes its role, disables and removes 
   await row.getByRole('button', { name: 'Remove' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
   await hears(page, 'status', 'carl is removed.');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('categories that others add while the console is open have their names', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  await page.goto(at('/goods'));
+  await page.getByText('Electronics ›').first().waitFor();
+  const chain = await makeChain(server, 'Added');
+  const [category1_id, category2_id, category3_id] = chain;
+  const spu = { name: 'Late arrival', brand_id: 1, category1_id, category2_id, category3_id };
+  await make(server, '/admin/goods/', spu);
+  await page.getByLabel('Search').fill('late');
+  await page.getByText('Added 1 › Added 2 › Added 3').waitFor();
+  const rename = { body: { name: 'Renamed' } };
+  const [first] = chain;
+  assert.is((await send(server, 'PATCH', `/admin/categories/${first}/`, rename)).status, 200);
+  await page.goto(at('/audits'));
+  await page.getByRole('button', { name: 'Undo: Renamed', exact: true }).click();
+  await hears(page, 'status', 'Undone.');
+  await make(server, '/admin/categories/', { name: 'Below', parent_id: first });
+  await page.getByRole('link', { name: 'Categories', exact: true }).click();
+  await page.getByLabel('Search').fill('below');
+  await page.getByRole('cell', { name: 'Added 1', exact: true }).waitFor();
   assert.equal(faults(visitor), []);
   await page.context().close();
 });
