@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { send } from '../../../support/client.ts';
 import { overflow, shoot, testInBrowser, type Visit, violationsOn } from '../browser.ts';
 import { faults, show, stage } from './console.ts';
 
@@ -132,6 +133,15 @@ for (const [name, { path, ready }] of Object.entries(SCREENS)) {
     }
   });
 }
+
+testInBrowser('a description of long words fits at every width', async () => {
+  const { page } = await seen();
+  const body = { desc_detail: `<p>${'W'.repeat(500)}</p>` };
+  assert.is((await send(scene().server, 'PATCH', '/admin/goods/2/', { body })).status, 200);
+  await show(page, '/goods/2');
+  await page.getByText('WWWW').waitFor();
+  await judge(page, 'spu-long');
+});
 
 testInBrowser('no screen complains, or asks another host', async () => {
   const all = await seen();
