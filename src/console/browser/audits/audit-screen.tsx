@@ -238,7 +238,8 @@ function Differences({ entry }: { readonly entry: AuditEntry }) {
   return (
     <details open={entry.action === 'update'}>
       <summary>{t('audits.differences', { count: differences.length })}</summary>
-      <div class="table" role="region" aria-label={t('audits.values')} tabIndex={0}>
+      {/* Not a region: there is one for each entry, and regions of one name are no landmarks. */}
+      <div class="table" role="group" aria-label={t('audits.values')} tabIndex={0}>
         <table>
           <thead>
             <tr>

@@ -143,6 +143,17 @@ testInBrowser('a description of long words fits at every width', async () => {
   await judge(page, 'spu-long');
 });
 
+testInBrowser('a trail of several changes passes axe', async () => {
+  const { page } = await seen();
+  for (const name of ['Once', 'Twice']) {
+    const body = { name };
+    assert.is((await send(scene().server, 'PATCH', '/admin/brands/1/', { body })).status, 200);
+  }
+  await show(page, '/audits');
+  await page.getByRole('listitem').filter({ hasText: 'Twice' }).first().waitFor();
+  await judge(page, 'audits-several');
+});
+
 testInBrowser('no screen complains, or asks another host', async () => {
   const all = await seen();
   assert.equal(faults(all, [/\/admin\/skus\/99999\//]), []);
