@@ -1,5 +1,6 @@
 /** Which screen an address shows. All but the lists are loaded when they are needed. */
 import type { ComponentType } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { Route, Router, Switch } from 'wouter-preact';
 import { collectionNamed } from './api/collections.ts';
 import { isAdmin, mayWrite } from './api/session.ts';
@@ -73,9 +74,13 @@ function Single({ name, id }: { readonly name: string; readonly id: string }) {
 }
 
 function NotFound() {
+  const title = t('error.noScreen');
+  useEffect(() => {
+    document.title = `${title} – ${t('app.name')}`;
+  }, [title]);
   return (
     <>
-      <h1>{t('error.noScreen')}</h1>
+      <h1>{title}</h1>
       <p>{t('error.noScreenHelp')}</p>
     </>
   );

@@ -69,6 +69,10 @@ function SignInForm() {
 
 /** The page of somebody who is not signed in. */
 export function SignInPage() {
+  const title = t('signIn.submit');
+  useEffect(() => {
+    document.title = `${title} – ${t('app.name')}`;
+  }, [title]);
   return (
     <main class="sign-in">
       <h1>{t('app.name')}</h1>

@@ -1,6 +1,6 @@
 /** The screen of one item, or of a new one. */
 import { useSignal } from '@preact/signals';
-import { useLayoutEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { ApiError, isAborted } from '../api/client.ts';
 import type { Collection } from '../api/collections.ts';
 import { load } from '../api/items.ts';
@@ -71,9 +71,13 @@ export function ItemScreen({ collection, id }: ScreenProps) {
 function Missing({ error }: { readonly error: unknown }) {
   const gone = error instanceof ApiError && error.status === 410;
   const unknown = error instanceof ApiError && error.status === 404;
+  const title = t(gone ? 'item.gone' : unknown ? 'item.unknown' : 'error.screen');
+  useEffect(() => {
+    document.title = `${title} – ${t('app.name')}`;
+  }, [title]);
   return (
     <div role="alert">
-      <h1>{t(gone ? 'item.gone' : unknown ? 'item.unknown' : 'error.screen')}</h1>
+      <h1>{title}</h1>
       {!unknown && <p>{wordsFor(error)}</p>}
     </div>
   );

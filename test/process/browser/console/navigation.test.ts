@@ -1,8 +1,9 @@
 /** Ways through the console: addresses, the buttons of the browser, the keyboard (spec 13.4). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { until } from '../../../support/until.ts';
 import { testInBrowser } from '../browser.ts';
-import { faults, hears, stage } from './console.ts';
+import { faults, hears, show, stage } from './console.ts';
 
 const scene = stage();
 
@@ -88,6 +89,24 @@ testInBrowser('going back from unsaved changes asks, and goes one step', async (
   await name.waitFor();
   assert.is.not(await name.inputValue(), 'Not saved yet');
   assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('the title says what is shown, also where there is nothing', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const titled = (title: string) =>
+    until(`the title is ${title}`, async () => (await page.title()) === title);
+  await page.goto(at('/skus'));
+  await titled('SKUs – Catalog');
+  await show(page, '/nothing');
+  await titled('There is no such page – Catalog');
+  await show(page, '/brands/99999');
+  await titled('This does not exist – Catalog');
+  await page.getByRole('link', { name: 'Sign out' }).click();
+  await titled('Sign in – Catalog');
+  assert.equal(faults(visitor, [/404/]), []);
   await page.context().close();
 });
 
