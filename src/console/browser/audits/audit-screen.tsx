@@ -152,14 +152,14 @@ interface PagingProps extends FiltersProps {
 }
 
 function TrailPaging({ filters, page, trail }: PagingProps) {
-  const last = Math.ceil((trail.value?.total ?? 0) / PER_PAGE);
+  const last = Math.max(1, Math.ceil((trail.value?.total ?? 0) / PER_PAGE));
   return (
     <nav class="paging" aria-label={t('paging.label')}>
       <p aria-live="polite">
         {trail.value !== null && t('audits.count', { count: trail.value.total })}
       </p>
       {page > 1 && (
-        <a class="button" href={href(addressOf(filters, page - 1))}>
+        <a class="button" href={href(addressOf(filters, Math.min(page - 1, last)))}>
           {t('paging.previous')}
         </a>
       )}

@@ -110,4 +110,16 @@ testInBrowser('the title says what is shown, also where there is nothing', async
   await page.context().close();
 });
 
+testInBrowser('beyond the last page of the trail, Previous leads to the last', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  await page.goto(at('/audits?page=99'));
+  const previous = page.getByRole('link', { name: 'Previous' });
+  await page.getByText('No entries.').waitFor();
+  assert.is(await previous.getAttribute('href'), '/console/audits');
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();
