@@ -78,7 +78,7 @@ export function DeleteButton({ form }: { readonly form: FormState }) {
     if (collection.name === 'categories') await readCategories();
     const undo = {
       label: t('undo'),
-      run: () => void undoDeletion(collection.name, [item.id]).catch(complain),
+      run: () => undoDeletion(collection.name, [item.id]),
     };
     announce(t('delete.done', { name }), collection.administered ? undo : null);
     await navigate(`/${collection.name}`);

@@ -7,8 +7,8 @@ export interface Notice {
   readonly id: number;
   readonly kind: 'status' | 'alert';
   readonly text: string;
-  /** What can be done about it. */
-  readonly action: { readonly label: string; readonly run: () => void } | null;
+  /** What can be done about it. If the server does not answer, it is offered again. */
+  readonly action: { readonly label: string; readonly run: () => Promise<void> } | null;
 }
 
 /** How long news are shown that offer nothing; failures and offers stay until they are closed. */
@@ -81,7 +81,10 @@ function show({ id, kind, text, action }: Notice) {
           class="plain"
           onClick={() => {
             close(id);
-            action.run();
+            action.run().catch((error: unknown) => {
+              complain(error);
+              if (error instanceof TypeError) add(kind, text, action);
+            });
           }}
         >
           {action.label}

@@ -224,4 +224,28 @@ testInBrowser('a SKU whose move to another SPU is discarded keeps its options', 
   await page.context().close();
 });
 
+testInBrowser(
+  'what is deleted can be brought back, also if the server does not answer',
+  async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    const { id } = await make(server, '/admin/brands/', { name: 'Comes back' });
+    await page.goto(at(`/brands/${id}`));
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+    await hears(page, 'status', 'Comes back was deleted.');
+    const undo = page.getByRole('button', { name: 'Undo' });
+    await page.route('**/audits/**', (route) => route.abort());
+    await undo.click();
+    await hears(page, 'alert', 'The server does not answer.');
+    await page.unroute('**/audits/**');
+    await undo.click();
+    await hears(page, 'status', 'Undone.');
+    assert.is((await read(server, `/admin/brands/${id}/`)).name, 'Comes back');
+    assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+    await page.context().close();
+  },
+);
+
 test.run();

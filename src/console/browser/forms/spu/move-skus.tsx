@@ -28,7 +28,7 @@ export function MoveSkus({ spu, skus, from, reload }: MoveProps) {
     );
     announce(t('spu.moved', { count, category }), {
       label: t('undo'),
-      run: () => void changeMany('skus', before).then(reload, complain),
+      run: () => changeMany('skus', before).then(reload),
     });
     reload();
   };

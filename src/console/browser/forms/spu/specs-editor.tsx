@@ -46,7 +46,7 @@ async function removeNamed(
   await remove(collection, id);
   announce(t('delete.done', { name }), {
     label: t('undo'),
-    run: () => void undoDeletion(collection, [id]).then(reload, complain),
+    run: () => undoDeletion(collection, [id]).then(reload),
   });
   reload();
 }

@@ -67,9 +67,8 @@ export function BulkDelete({ collection, selection, onClose, onDone }: BulkProps
     else stopped.value = outcome;
     progress.value = null;
   };
-  const undo = (deleted: readonly Item[]) => {
-    undoDeletion(name, deleted.map(({ id }) => id).toReversed()).catch(complain);
-  };
+  const undo = (deleted: readonly Item[]) =>
+    undoDeletion(name, deleted.map(({ id }) => id).toReversed());
   const close = () => {
     cancelled.value = true;
     onClose();
@@ -110,7 +109,7 @@ export function BulkDelete({ collection, selection, onClose, onDone }: BulkProps
 interface StoppedProps {
   readonly outcome: Outcome;
   readonly onClose: () => void;
-  readonly onUndo: (deleted: readonly Item[]) => void;
+  readonly onUndo: (deleted: readonly Item[]) => Promise<void>;
 }
 
 /** One item was refused: what is gone already, and the offer to bring it back. */
@@ -131,7 +130,7 @@ function Stopped({ outcome, onClose, onUndo }: StoppedProps) {
             type="button"
             onClick={() => {
               onClose();
-              onUndo(deleted);
+              onUndo(deleted).catch(complain);
             }}
           >
             {t('bulk.bringBack', { count })}

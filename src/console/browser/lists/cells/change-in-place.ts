@@ -4,7 +4,7 @@ import { change, load } from '../../api/items.ts';
 import type { Item, Value } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
 import { attributeLabel, shownValue } from '../../parts/attributes.ts';
-import { announce, complain } from '../../parts/notices.tsx';
+import { announce } from '../../parts/notices.tsx';
 import { textOf } from '../../api/text-of.ts';
 
 /** Attempts if others write the same SKU, but not this attribute. */
@@ -51,8 +51,6 @@ function say(before: Item, changed: Item, attribute: string, onChange: (item: It
     now: shownValue(attribute, changed[attribute]),
   });
   const label = t('undo');
-  const run = () => {
-    changeInPlace(changed, attribute, before[attribute] as Value, onChange).catch(complain);
-  };
+  const run = () => changeInPlace(changed, attribute, before[attribute] as Value, onChange);
   announce(text, { label, run });
 }
