@@ -34,6 +34,8 @@ export class FormState {
   /** Whether the form differs from what the server has. */
   readonly dirty: ReadonlySignal<boolean>;
   readonly problems: ReadonlySignal<Problems>;
+  /** What a new item starts with. */
+  readonly #initial: TypedFields;
   #name: string;
 
   /**
@@ -52,9 +54,10 @@ export class FormState {
       kind: fieldKindOf(collection.name, attribute, described),
       schema: described,
     }));
+    this.#initial = initial;
     this.#name = nameOf(collection, base);
     this.base.value = base;
-    this.typed.value = { ...this.#typedOf(base?.item ?? null), ...initial };
+    this.typed.value = this.#typedOf(base?.item ?? null);
     this.dirty = computed(() => this.changedFields().length > 0);
     this.problems = computed(() => this.#judgeAll());
   }
@@ -207,9 +210,8 @@ export class FormState {
   }
 
   #typedOf(item: Item | null): TypedFields {
-    return Object.fromEntries(
-      this.fields.map((field) => [field.attribute, this.typedFor(field, item)]),
-    );
+    const typed = this.fields.map((field) => [field.attribute, this.typedFor(field, item)]);
+    return { ...Object.fromEntries(typed), ...(item === null && this.#initial) };
   }
 
   #judgeAll(): Problems {

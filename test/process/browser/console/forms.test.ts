@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { make, read } from '../../../support/catalog.ts';
+import { until } from '../../../support/until.ts';
 import { testInBrowser } from '../browser.ts';
 import { faults, hears, show, stage } from './console.ts';
 
@@ -247,5 +248,30 @@ testInBrowser(
     await page.context().close();
   },
 );
+
+testInBrowser('what a new form starts with is no unsaved change', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/goods/1'));
+  await page.getByRole('link', { name: 'New SKU' }).click();
+  const spu = page.getByLabel('SPU', { exact: true });
+  await until('the SPU is chosen', async () => (await spu.inputValue()) === 'Auralune Phone 12');
+  await page.reload();
+  await page.getByLabel('Caption').waitFor();
+  assert.is(await page.getByText('were put back').count(), 0);
+  await page.getByRole('link', { name: 'Brands', exact: true }).click();
+  await page.getByRole('table', { name: 'Brands' }).waitFor();
+  // What is typed is one, and what the address names is still there.
+  await page.goto(at('/skus/new?spu_id=2'));
+  await page.getByLabel('Caption').fill('Typed');
+  page.once('dialog', (dialog) => void dialog.accept());
+  await page.goto(at('/skus/new?spu_id=3'));
+  await page.getByText('were put back').waitFor();
+  assert.is(await page.getByLabel('Caption').inputValue(), 'Typed');
+  await until('the SPU of the address', async () => (await spu.inputValue()).startsWith('Quill'));
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
 
 test.run();
