@@ -4,6 +4,7 @@ import { errorOf, receive, send } from '../api/client.ts';
 import { collectionOf } from '../api/collections.ts';
 import { authorizedFetch } from '../api/session.ts';
 import type { CollectionName } from '../api/types.ts';
+import { complain } from '../parts/notices.tsx';
 
 export type Import = components['schemas']['Import'];
 
@@ -52,10 +53,19 @@ export async function runImport(
   });
   if (!response.ok) throw await errorOf(response);
   let state = (await response.json()) as Import;
+  let answered = true;
   while (state.state === 'checking' || state.state === 'writing') {
     onProgress(state);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    state = await receive<Import>(`/admin/imports/${state.id}/`, { signal });
+    try {
+      state = await receive<Import>(`/admin/imports/${state.id}/`, { signal });
+      answered = true;
+    } catch (error) {
+      // The import goes on at the server. Started again, it would create its rows twice.
+      if (!(error instanceof TypeError)) throw error;
+      if (answered) complain(error);
+      answered = false;
+    }
   }
   onProgress(state);
   return state;

@@ -263,4 +263,24 @@ testInBrowser('a value that is typed into a list stays until it is saved', async
   await page.context().close();
 });
 
+testInBrowser('an import is followed to its end, also if the server does not answer', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/import'));
+  await page.getByLabel('Into').selectOption('brands');
+  const buffer = Buffer.from('name\nFollowed to the end\n');
+  await page.getByLabel('File').setInputFiles({ name: 'b.csv', mimeType: 'text/csv', buffer });
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByRole('button', { name: 'Check' }).click();
+  await page.getByRole('button', { name: 'Apply 1 change' }).waitFor();
+  await loseAnswer(page, '**/admin/imports/*/', 'GET');
+  await page.getByRole('button', { name: 'Apply 1 change' }).click();
+  await hears(page, 'alert', 'The server does not answer.');
+  await hears(page, 'status', '1 item was imported.');
+  assert.is((await read(server, '/admin/brands/?q=followed')).length, 1);
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
 test.run();
