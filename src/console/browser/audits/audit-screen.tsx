@@ -7,6 +7,7 @@ import { needCategories, readCategories } from '../api/references.ts';
 import { href, navigate, query as address } from '../location.ts';
 import type { MessageKey } from '../messages/message.ts';
 import { formatTime, t } from '../messages/text.ts';
+import { useOneAtATime } from '../one-at-a-time.ts';
 import { shownValue } from '../parts/attributes.ts';
 import { confirm } from '../parts/dialog.tsx';
 import { announce, complain, Problem, wordsFor } from '../parts/notices.tsx';
@@ -201,6 +202,7 @@ function Entry(props: EntryProps) {
   const { entry } = props;
   const { action, resource, resource_id: id, subject, time } = entry;
   const linked = collectionNamed(resource) !== undefined;
+  const undoOnce = useOneAtATime(() => undo(props));
   const undoable = linked || resource === 'sku_specs';
   return (
     <li>
@@ -221,7 +223,7 @@ function Entry(props: EntryProps) {
           <button
             type="button"
             aria-label={t('audits.undoEntry', { name: entryTitle(entry) })}
-            onClick={() => void undo(props).catch(complain)}
+            onClick={() => void undoOnce().catch(complain)}
           >
             {t('undo')}
           </button>

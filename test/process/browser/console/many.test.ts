@@ -271,4 +271,23 @@ testInBrowser('categories that others add while the console is open have their n
   await page.context().close();
 });
 
+testInBrowser('a double click undoes an entry of the trail once', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  const { id } = await make(server, '/admin/brands/', { name: 'As it was' });
+  await send(server, 'PATCH', `/admin/brands/${id}/`, { body: { name: 'Clicked twice' } });
+  await page.goto(at(`/audits?resource=brands&resource_id=${id}`));
+  const undo = page.getByRole('button', { name: 'Undo: Clicked twice', exact: true });
+  const held = Promise.withResolvers<void>();
+  await page.route('**/reversal/', (route) => held.promise.then(() => route.continue()));
+  await undo.dblclick();
+  held.resolve();
+  await hears(page, 'status', 'Undone.');
+  await page.getByRole('listitem').nth(2).waitFor();
+  assert.is(await page.getByRole('alertdialog').count(), 0);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
 test.run();
