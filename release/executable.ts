@@ -10,6 +10,12 @@ import { bundleConsole } from '../src/console/bundle.ts';
 import { ROOT } from './paths.ts';
 import type { TargetName } from './targets.ts';
 
+/**
+ * How much higher than usual the engine's thresholds for compiling are, until the program ends its
+ * start (src/app/engine/start-policy.ts).
+ */
+const START_JIT_POLICY = 4;
+
 /** The slowest and smallest that Brotli has. */
 const BROTLI_QUALITY = 11;
 
@@ -63,6 +69,7 @@ export async function compile(
     ),
     compile: {
       outfile,
+      jitPolicy: START_JIT_POLICY,
       autoloadDotenv: false,
       autoloadBunfig: false,
       ...(cross && { target: `bun-${cross.target}`, executablePath: cross.runtime }),

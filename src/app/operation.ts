@@ -19,7 +19,7 @@ import { type ProcessFigures, ProcessMetrics } from '../telemetry/process-metric
 import { levelOf, logAnswer } from '../telemetry/requests.ts';
 import { measureEventLoopDelay } from '../telemetry/event-loop-delay.ts';
 import { DiskWatch } from './disk-watch.ts';
-import { defaultMemoryLimit, MemoryWatch } from './memory.ts';
+import { defaultMemoryLimit, MemoryWatch } from './engine/memory.ts';
 import type { OperationOptions } from './server-options.ts';
 import type { ReadinessDetails } from '../http/services.ts';
 import type { Standing } from '../hosts/cluster/log-follower.ts';

@@ -12,6 +12,7 @@ import { Operation } from './operation.ts';
 import { takePrecautions } from './precautions.ts';
 import type { ServeOptions } from './server-options.ts';
 import { firstSignal } from './signals.ts';
+import { endStart } from './engine/start-policy.ts';
 import { WorkerPool } from './workers/pool.ts';
 import { startWorkers } from './workers/serve-workers.ts';
 import { startWorker, workerPort } from './workers/worker-process.ts';
@@ -65,6 +66,7 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
     );
   }
   context.print(`listening on ${server.url}`);
+  endStart();
   greet({ url: server.url, basePath: options.basePath, data: options.data }, context);
   const role = replica === null ? current.catalog?.role : undefined;
   const { data: directory } = options;

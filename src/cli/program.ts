@@ -1,6 +1,7 @@
 /** The program and all its commands (spec 8.2). */
 import { Argument, Command } from 'commander';
 import type { Context } from '../app/context.ts';
+import { endStart } from '../app/engine/start-policy.ts';
 import { subcommand } from './command.ts';
 import { completionScript, SHELLS, type Shell } from './completion.ts';
 import { declareAccessCommands } from './declarations/access.ts';
@@ -34,7 +35,11 @@ export function createProgram(context: Context, output: HelpOutput): Command {
       writeErr: () => {},
     })
     .configureHelp(HELP)
-    .hook('preAction', (_program, command) => applyVariables(command, context.env));
+    .hook('preAction', (_program, command) => {
+      applyVariables(command, context.env);
+      // A server starts; every other command does its work at once.
+      if (command.name() !== 'serve') endStart();
+    });
   program.commandsGroup('Server:');
   declareServe(program, context);
   declareHealth(program, context);

@@ -16,6 +16,7 @@ import { Store } from '../../store/store.ts';
 import type { Context } from '../context.ts';
 import { Operation } from '../operation.ts';
 import type { ServeOptions } from '../server-options.ts';
+import { endStart } from '../engine/start-policy.ts';
 import { InStep } from './in-step.ts';
 import { OwnerLink } from './owner-link.ts';
 import { openReadingCatalog } from './reading-catalog.ts';
@@ -91,6 +92,7 @@ async function run(
     });
   }
   link.send({ kind: 'listening', url: server.url });
+  endStart();
   await closing;
   catalog.endWaits();
   await server.close(REQUESTS_GRACE_MS);

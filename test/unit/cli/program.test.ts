@@ -30,6 +30,22 @@ for (const args of [['--version'], ['-V']]) {
   });
 }
 
+test('a command lets the engine compile as usual before it works, and a server once it listens', async () => {
+  const asked: number[] = [];
+  const { setJITPolicy } = Bun.unsafe;
+  Bun.unsafe.setJITPolicy = (scale) => void asked.push(scale);
+  try {
+    await callProgram(['completion', 'bash']);
+    assert.equal(asked, [1]);
+    // It ends before it listens.
+    await callProgram(['serve', '--workers', 'no number']);
+    await callProgram(['serve', '--data', '/dev/null/none']);
+    assert.equal(asked, [1]);
+  } finally {
+    Bun.unsafe.setJITPolicy = setJITPolicy;
+  }
+});
+
 test('on Windows every command is refused with a sentence', async () => {
   for (const args of [['--version'], ['serve']]) {
     const finished = await callProgram(args, { platform: 'win32' });

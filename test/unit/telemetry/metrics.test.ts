@@ -1,7 +1,7 @@
 /** Metrics whose values are not always known, and those of failures. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MemoryWatch } from '../../../src/app/memory.ts';
+import { MemoryWatch } from '../../../src/app/engine/memory.ts';
 import type { Sources } from '../../../src/telemetry/metric-sources.ts';
 import { Metrics } from '../../../src/telemetry/metrics.ts';
 import type { ProcessFigures, ProcessSources } from '../../../src/telemetry/process-metrics.ts';

@@ -1,8 +1,8 @@
 /** spec 11.6: what the server does near the limit of its memory. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MemoryWatch } from '../../../src/app/memory.ts';
-import { CatalogError } from '../../../src/errors.ts';
+import { MemoryWatch } from '../../../../src/app/engine/memory.ts';
+import { CatalogError } from '../../../../src/errors.ts';
 
 /** A watch with a limit of 1000 bytes over a memory that the test sets. */
 function watched() {

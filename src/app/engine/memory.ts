@@ -2,8 +2,8 @@
  * The memory of the process against its limit. Near the limit the server refuses what makes it grow,
  * so that it does not end by the hand of the kernel; reading and deleting go on.
  */
-import { machineMemory } from '../disk/machine-memory.ts';
-import { CatalogError } from '../errors.ts';
+import { machineMemory } from '../../disk/machine-memory.ts';
+import { CatalogError } from '../../errors.ts';
 
 /** Fractions of the limit at which memory gets scarce, and at which it no longer is. */
 const SCARCE_FROM = 0.9;
