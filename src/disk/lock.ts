@@ -9,40 +9,21 @@
  * There is no promise for two machines that share a network file system: whether flock works over
  * the network depends on the file system.
  */
-import { dlopen } from 'bun:ffi';
 import fs from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { CatalogError } from '../errors.ts';
+import { libc } from './system/libc.ts';
 
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 const LOCK_UN = 8;
 
-/** Names of the C library: glibc, musl, macOS. */
-const LIBRARIES =
-  process.platform === 'darwin'
-    ? ['libSystem.B.dylib']
-    : ['libc.so.6', `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`];
-
 let loaded: ((fd: number, operation: number) => number) | undefined;
 
 function flock(fd: number, operation: number): boolean {
-  loaded ??= loadFlock();
+  loaded ??= libc({ flock: { args: ['i32', 'i32'], returns: 'i32' } }).flock;
   return loaded(fd, operation) === 0;
-}
-
-function loadFlock(): (fd: number, operation: number) => number {
-  let failure: unknown;
-  for (const library of LIBRARIES) {
-    try {
-      const { symbols } = dlopen(library, { flock: { args: ['i32', 'i32'], returns: 'i32' } });
-      return (fd, operation) => symbols.flock(fd, operation);
-    } catch (error) {
-      failure = error;
-    }
-  }
-  throw new Error(`flock is not available in ${LIBRARIES.join(' or ')}`, { cause: failure });
 }
 
 /** A lock that can be taken and released many times. */

@@ -1,6 +1,6 @@
 /** Workers as processes of this program, which share a port. */
 import cluster, { type Worker } from 'node:cluster';
-import { runningExecutable } from '../../disk/executable.ts';
+import { runningExecutable } from '../../disk/system/executable.ts';
 import { messageOf } from '../../errors.ts';
 import type { WorkerPort } from './member.ts';
 import type { FromWorker } from './messages.ts';

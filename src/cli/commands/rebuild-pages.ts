@@ -1,4 +1,5 @@
 /** `rebuild-pages`: makes pages, beside a running server too. */
+import { exchanging } from '../../disk/exchange.ts';
 import { FileLock } from '../../disk/lock.ts';
 import { CatalogError } from '../../errors.ts';
 import type { Build } from '../../pages/refresh/builds.ts';
@@ -42,7 +43,7 @@ export async function rebuildPagesCommand(
       lock,
       () => readSnapshot(data, context.disk),
       new PageList(settings.publicUrl !== null),
-      () => createWriter(context.disk, data, settings),
+      () => createWriter(exchanging(context.disk), data, settings),
       { stale, skus: ids },
       (done, total) => bar?.show(done, total),
     );

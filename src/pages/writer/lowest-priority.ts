@@ -3,31 +3,23 @@
  * machine wants the processor. It is imported before all other modules, so that they are loaded at
  * that priority.
  */
-import { dlopen } from 'bun:ffi';
+import { libc } from '../../disk/system/libc.ts';
 
 /** From setpriority(2); on Linux it sets the nice value of the thread that calls it. */
 const PRIO_PROCESS = 0;
 const LOWEST = 19;
 
-const LIBRARIES = [
-  'libc.so.6',
-  `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`,
-];
-
 function lowerPriority(): void {
   // On other systems the call would hit the whole process, so the thread keeps its priority.
   if (process.platform !== 'linux') return;
-  for (const library of LIBRARIES) {
-    try {
-      const { symbols } = dlopen(library, {
-        setpriority: { args: ['i32', 'i32', 'i32'], returns: 'i32' },
-      });
-      // Zero names the caller: with PRIO_PROCESS that is the thread, not the process.
-      symbols.setpriority(PRIO_PROCESS, 0, LOWEST);
-      return;
-    } catch {
-      // The other C library may be there. Without any, pages are made at the usual priority.
-    }
+  try {
+    const { setpriority } = libc({
+      setpriority: { args: ['i32', 'i32', 'i32'], returns: 'i32' },
+    });
+    // Zero names the caller: with PRIO_PROCESS that is the thread, not the process.
+    setpriority(PRIO_PROCESS, 0, LOWEST);
+  } catch {
+    // Without the library, pages are made at the usual priority.
   }
 }
 

@@ -1,0 +1,27 @@
+/** Functions of the C library that the runtime does not offer. */
+import { dlopen, type FFIFunction, type Library } from 'bun:ffi';
+
+/** Names of the C library: glibc, musl, macOS. */
+const LIBRARIES =
+  process.platform === 'darwin'
+    ? ['libSystem.B.dylib']
+    : ['libc.so.6', `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`];
+
+/**
+ * @param functions by their names, with the types of their arguments and of what they return.
+ * @throws Error if no library has all of them.
+ */
+export function libc<const Functions extends Record<string, FFIFunction>>(
+  functions: Functions,
+): Library<Functions>['symbols'] {
+  let failure: unknown;
+  for (const library of LIBRARIES) {
+    try {
+      return dlopen(library, functions).symbols;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  const names = Object.keys(functions).join(', ');
+  throw new Error(`${names} is not available in ${LIBRARIES.join(' or ')}`, { cause: failure });
+}

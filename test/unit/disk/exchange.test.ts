@@ -1,0 +1,75 @@
+/** src/disk/exchange.ts: a rename that replaces a file does what rename(2) does. */
+import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { machineDisk } from '../../../src/disk/disk.ts';
+import { writeVolatile } from '../../../src/disk/durable-file.ts';
+import { exchange, exchanging } from '../../../src/disk/exchange.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+
+const bytes = (text: string) => Buffer.from(text);
+
+test('a file is written, and replaced, whole, and nothing else is left', async () => {
+  const directory = temporaryDirectory();
+  const path = join(directory, 'seite ü.html');
+  const disk = exchanging(machineDisk);
+  await writeVolatile(disk, path, bytes('first'));
+  const { ino } = statSync(path);
+  for (const text of ['second', '', 'third']) {
+    await writeVolatile(disk, path, bytes(text));
+    assert.is(readFileSync(path, 'utf8'), text);
+    assert.equal(readdirSync(directory), ['seite ü.html']);
+  }
+  assert.is.not(statSync(path).ino, ino);
+});
+
+test('who has the old file open reads it to its end', async () => {
+  const path = join(temporaryDirectory(), 'page.html');
+  const disk = exchanging(machineDisk);
+  await writeVolatile(disk, path, bytes('old'));
+  const fd = openSync(path, 'r');
+  await writeVolatile(disk, path, bytes('new'));
+  assert.is(readFileSync(fd, 'utf8'), 'old');
+  closeSync(fd);
+});
+
+test('two files exchange their names; without a second one nothing happens', () => {
+  const directory = temporaryDirectory();
+  const [one, other, none] = ['one', 'other', 'none'].map((name) => join(directory, name)) as [
+    string,
+    string,
+    string,
+  ];
+  writeFileSync(one, '1');
+  writeFileSync(other, '2');
+  if (process.platform === 'linux') {
+    assert.is(exchange(one, other), true);
+    assert.equal(
+      [one, other].map((path) => readFileSync(path, 'utf8')),
+      ['2', '1'],
+    );
+  }
+  assert.is(exchange(one, none), false);
+  assert.is(exchange(none, one), false);
+  assert.equal(readdirSync(directory).sort(), ['one', 'other']);
+});
+
+test('a rename that fails is the failure of the disk, and changes nothing', async () => {
+  const directory = temporaryDirectory();
+  const path = join(directory, 'page.html');
+  writeFileSync(path, 'old');
+  const failing = exchanging({
+    ...machineDisk,
+    rename: () => Promise.reject(new Error('no room')),
+  });
+  try {
+    await failing.rename(join(directory, 'missing'), path);
+    assert.unreachable();
+  } catch (error) {
+    assert.match((error as Error).message, 'no room');
+  }
+  assert.is(readFileSync(path, 'utf8'), 'old');
+});
+
+test.run();
