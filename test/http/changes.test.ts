@@ -157,6 +157,21 @@ test('beyond the last change set, and before those that are kept, the answer is 
   await server.stop();
 });
 
+test('a since before the oldest that is kept is 410, also if memory still has what follows', async () => {
+  const server = await openService({ history: 0, checkpointSize: 1 });
+  let oldest = 0;
+  for (let name = 1; oldest === 0 && name < 100; name += 1) {
+    await sent(server, 201, 'POST', BRANDS, { body: { name: `Brand ${name}` } });
+    const { status, json } = await send(server, 'GET', `${CHANGES}?since=0`);
+    if (status === 410) oldest = Number(/after (\d+) to \d+$/.exec(json.error)?.[1]);
+  }
+  const headers = { accept: 'text/event-stream' };
+  await sent(server, 410, 'GET', `${CHANGES}?since=${oldest - 1}`);
+  await sent(server, 410, 'GET', `${CHANGES}?since=${oldest - 1}`, { headers });
+  await sent(server, 200, 'GET', `${CHANGES}?since=${oldest}`);
+  await server.stop();
+});
+
 test('wait is answered by the next change, and by nothing else', async () => {
   const server = await openService();
   const waiting = send(server, 'GET', `${CHANGES}?since=0&wait=60s`);

@@ -37,12 +37,13 @@ export class ChangeSource {
   }
 
   /**
-   * Checks that the change sets after a sequence are kept.
+   * Checks that the change sets after a sequence are kept in the history. What is in memory alone does
+   * not count: nobody could say how long it will be there.
    *
    * @throws CatalogError `history_gone`, which names the oldest and the last.
    */
   require(sequence: number): void {
-    if (sequence === this.sequence || this.#recent.has(sequence + 1)) return;
+    if (sequence === this.sequence) return;
     // The call judges; reading begins with the first change set that is asked for.
     void this.#store.since(sequence);
   }
