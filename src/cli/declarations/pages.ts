@@ -16,7 +16,7 @@ export function declareRebuildPages(program: Command, context: Context): void {
         {
           data: options.data,
           stale: options.stale ?? false,
-          ids: ids.length === 0 ? null : ids,
+          ids: ids.length === 0 ? null : [...new Set(ids)],
           pages: pageFlagsOf(options),
         },
         context,
