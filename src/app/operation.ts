@@ -14,8 +14,8 @@ import type { Hosts } from '../hosts/primary/host-service.ts';
 import type { HostSources } from '../telemetry/host-metrics.ts';
 import type { Changes } from './webhooks/open.ts';
 import { Log } from '../telemetry/log.ts';
-import { Metrics } from '../telemetry/metrics.ts';
-import { type ProcessFigures, ProcessMetrics } from '../telemetry/process-metrics.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { ProcessFigures, ProcessMetrics } from '../telemetry/process-metrics.ts';
 import { levelOf, logAnswer } from '../telemetry/requests.ts';
 import { measureEventLoopDelay } from '../telemetry/event-loop-delay.ts';
 import { DiskWatch } from './disk-watch.ts';
@@ -151,16 +151,18 @@ export class Operation {
   }
 
   /**
-   * Measures what this process does.
+   * Measures what this process does. What measures is loaded now: a server without metrics starts
+   * sooner without it.
    *
    * @param server that it serves requests with.
    * @param changeReaders requests that wait for changes, and streams.
    */
-  measure(
+  async measure(
     server: Pick<HttpServer, 'connections' | 'bodyMemory'>,
     changeReaders: () => number,
-  ): ProcessMetrics {
-    const figures = new ProcessMetrics({
+  ): Promise<ProcessMetrics> {
+    const telemetry = await import('../telemetry/process-metrics.ts');
+    const figures = new telemetry.ProcessMetrics({
       connections: () => server.connections,
       changeReaders,
       residentMemory: this.memory.resident,
@@ -202,7 +204,9 @@ export class Operation {
       lastBackup,
       log: read(({ cluster }) => cluster?.figures() ?? null, null),
     };
-    const metrics = new Metrics(this.#version, sources, this.measure(server, readers));
+    const measured = await this.measure(server, readers);
+    const telemetry = await import('../telemetry/metrics.ts');
+    const metrics = new telemetry.Metrics(this.#version, sources, measured);
     this.#metrics = metrics;
     this.#server = await startServer({
       application: operatorApplication({

@@ -85,7 +85,7 @@ async function run(
     isMemoryScarce: operation.memory.isScarce,
   });
   if (options.metricsPort !== undefined) {
-    const measured = operation.measure(server, catalog.changeReaders);
+    const measured = await operation.measure(server, catalog.changeReaders);
     link.onMessage((message) => {
       if (message.kind !== 'figures') return;
       void measured.figures().then((figures) => link.send({ kind: 'figures', figures }));
