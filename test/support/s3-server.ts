@@ -5,8 +5,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What happens to a request: it is cut before it takes effect, its answer is, or none comes. */
-type Fault = 'none' | 'before' | 'after' | 'silence';
+/** What happens to a request: it is cut before it takes effect, its answer is, none or 500 comes. */
+type Fault = 'none' | 'before' | 'after' | 'silence' | 500;
 
 export interface S3Server {
   readonly url: string;
@@ -71,6 +71,7 @@ export async function startS3Server(): Promise<S3Server> {
     const fault = s3.fault(method, url.pathname.slice(1));
     if (fault === 'silence') return;
     if (fault === 'before') return void request.socket.destroy();
+    if (fault === 500) return void response.writeHead(fault).end();
     const isSigned = SIGNATURE.test(request.headers.authorization ?? '');
     const {
       status,

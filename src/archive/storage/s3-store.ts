@@ -43,7 +43,7 @@ export function s3Store(
     let last = `${start}${after}`;
     for (;;) {
       const query = { prefix: start, startAfter: last, maxKeys: PAGE };
-      const page = await timed('a list', client.list(query));
+      const page = await timed(`a list of ${folder}/`, client.list(query));
       const keys = (page.contents ?? []).map(({ key }) => key);
       for (const key of keys) yield key.slice(start.length);
       const end = keys.at(-1);
@@ -56,7 +56,7 @@ export function s3Store(
     url: `s3://${bucket}/${prefix}`,
     list,
     async put(name, bytes) {
-      await timed('a write', client.write(`${prefix}${name}`, bytes, ONCE));
+      await timed(`a write of ${name}`, client.write(`${prefix}${name}`, bytes, ONCE));
     },
     async putStream(name, pieces) {
       const options = { ...ONCE, partSize: PART_BYTES, queueSize: 1 };
@@ -64,17 +64,18 @@ export function s3Store(
       // If the pieces fail, the upload is not ended, so that no object appears.
       for await (const piece of pieces) {
         await writer.write(piece);
-        await timed('a write', Promise.resolve(writer.flush()));
+        await timed(`a write of ${name}`, Promise.resolve(writer.flush()));
       }
-      await timed('a write', Promise.resolve(writer.end()));
+      await timed(`a write of ${name}`, Promise.resolve(writer.end()));
     },
     async get(name) {
       const stream = client.file(`${prefix}${name}`).stream().getReader();
-      const first = await timed('a read', stream.read()).catch(absentAsNull);
-      return first === null ? null : rest(first, stream, timed);
+      const read = <T>(call: Promise<T>) => timed(`a read of ${name}`, call);
+      const first = await read(stream.read().catch(absentAsNull));
+      return first === null ? null : rest(first, stream, read);
     },
     async remove(name) {
-      await timed('a removal', client.delete(`${prefix}${name}`));
+      await timed(`a removal of ${name}`, client.delete(`${prefix}${name}`));
     },
   };
 }
@@ -88,10 +89,10 @@ interface Read {
 async function* rest(
   first: Read,
   stream: Reader,
-  timed: (what: string, call: Promise<Read>) => Promise<Read>,
+  timed: (call: Promise<Read>) => Promise<Read>,
 ): AsyncGenerator<Uint8Array> {
   try {
-    for (let read = first; !read.done; read = await timed('a read', stream.read())) {
+    for (let read = first; !read.done; read = await timed(stream.read())) {
       if (read.value !== undefined) yield read.value;
     }
   } finally {
@@ -106,17 +107,29 @@ function absentAsNull(error: unknown): null {
   throw error;
 }
 
-/** @throws what the call throws; Error once the time is over. */
+/** @throws Error that says what failed and why; also once the time is over. */
 async function beforeDeadline<T>(what: string, call: Promise<T>, ms: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     reject(new Error(`${what} was not answered within ${ms / 1000} s`));
   }, ms);
   try {
-    return await Promise.race([call, late]);
-  } catch (error) {
-    throw error instanceof Error ? error : new Error(messageOf(error));
+    return await Promise.race([call.catch((error) => refuse(what, error)), late]);
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** What Bun's client says of an answer without S3's XML, such as one of a proxy: not its status. */
+const UNEXPLAINED = 'an unexpected error has occurred';
+
+/** @throws Error with the code of S3 or of the connection, which may be all that is known. */
+function refuse(what: string, cause: unknown): never {
+  const { code = '' } = cause as { readonly code?: string };
+  const message = messageOf(cause);
+  const reason =
+    message === UNEXPLAINED && code === 'UnknownError'
+      ? 'the answer was an error without a reason; look at the address and the log of the store'
+      : `${message} (${code})`;
+  throw new Error(`${what} failed: ${reason}`, { cause });
 }

@@ -5,6 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { s3Store } from '../../../src/archive/storage/s3-store.ts';
 import { wholeOf } from '../../../src/archive/storage/object-store.ts';
+import { messageOf } from '../../../src/errors.ts';
 import { readSnapshot } from '../../../src/store/directory.ts';
 import { textOf } from '../../support/archive.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
@@ -178,6 +179,37 @@ test('a bucket that never answers fails after the deadline', async () => {
       assert.match(String(error), 'was not answered within 0.05 s');
     }
   }
+  await s3.close();
+});
+
+test('a call that fails says what was asked of which object, and what is known of the answer', async () => {
+  const s3 = await startS3Server();
+  const { url: endpoint } = s3;
+  const bucket = { bucket: 'bucket', prefix: 'p/' };
+  const store = s3Store(bucket, { endpoint, accessKeyId: 'test-id', secretAccessKey: 'secret' });
+  async function* piece() {
+    yield Buffer.from('a');
+  }
+  const calls: readonly (readonly [what: string, call: () => Promise<unknown>])[] = [
+    ['a write of a', () => store.put('a', Buffer.from('a'))],
+    ['a write of b', () => store.putStream('b', piece())],
+    ['a read of a', () => store.get('a')],
+    ['a list of bases/', () => Array.fromAsync(store.list('bases', ''))],
+    ['a removal of a', () => store.remove('a')],
+  ];
+  const failure = (call: () => Promise<unknown>) => call().then(String, messageOf);
+  s3.fault = () => 500;
+  for (const [what, call] of calls) {
+    assert.match(await failure(call), `${what} failed: the answer was an error without a reason`);
+  }
+  s3.fault = () => 'before';
+  for (const [what, call] of calls) assert.match(await failure(call), `${what} failed: `);
+  s3.fault = () => 'none';
+  const stranger = s3Store(bucket, { endpoint, accessKeyId: 'none', secretAccessKey: 'secret' });
+  assert.is(
+    await failure(() => stranger.get('a')),
+    'a read of a failed: AccessDenied (AccessDenied)',
+  );
   await s3.close();
 });
 
