@@ -1,8 +1,9 @@
 /** Files that are brought into collections (spec 12.6 to 12.10). */
-import { readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { messageOf } from '../../src/errors.ts';
 import { type Catalog, createCatalog, make, read, skuFields } from '../support/catalog.ts';
 import { type Received, send, tokenFor } from '../support/client.ts';
 import {
@@ -479,6 +480,16 @@ test('a state that is none is reported, and not shown', async () => {
     assert.ok(again.log.some((line) => line.includes(`the state of import ${lost} is lost`)));
   }
   assert.is((await importOf('brands', csv('name', 'Two'), {}, again)).id, 10);
+});
+
+test('a directory in the place of a state ends the start, and is named', async () => {
+  const { data } = server;
+  const path = join(data, 'imports', '9.json');
+  await server.stop();
+  mkdirSync(path);
+  const message = await openService({ data }).then(String, messageOf);
+  assert.ok(message.startsWith(`${path} cannot be read (EISDIR`), message);
+  assert.match(message, 'move the directory away');
 });
 
 test.run();

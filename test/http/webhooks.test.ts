@@ -1,10 +1,19 @@
 /** spec 14.5 to 14.8: webhooks, what is delivered to them, and in which order. */
-import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { machineDisk } from '../../src/disk/disk.ts';
+import { messageOf } from '../../src/errors.ts';
 import type { OutgoingRequest } from '../../src/resources/webhooks/ports.ts';
 import { restoreBackup } from '../../src/store/backup.ts';
 import { checkStore } from '../../src/store/check.ts';
@@ -458,6 +467,19 @@ test('if its position is lost, it begins where it was created', async () => {
   assert.is(receiver.ids[1], receiver.ids[0]);
   assert.match(again.log[0] ?? '', 'the position of webhook 1 cannot be read');
   await again.stop();
+});
+
+test('a directory in the place of its position ends the start, and is named', async () => {
+  const receiver = new Receiver();
+  const server = await open(receiver);
+  await sent(server, 201, 'POST', WEBHOOKS, { body: { url: URL } });
+  await server.stop();
+  const path = join(server.data, 'webhooks', '1.json');
+  rmSync(path, { force: true });
+  mkdirSync(path, { recursive: true });
+  const message = await open(receiver, { data: server.data }).then(String, messageOf);
+  assert.ok(message.startsWith(`${path} cannot be read (EISDIR`), message);
+  assert.match(message, 'move the directory away');
 });
 
 test('one that is ahead of the store begins where it was created, and says so', async () => {

@@ -5,6 +5,7 @@ import type { Disk } from '../../disk/disk.ts';
 import { removeTemporaries, withOpen, writeDurably } from '../../disk/durable-file.ts';
 import { CatalogError } from '../../errors.ts';
 import type { ImportStorage } from '../../resources/transfer/imports.ts';
+import { readFile as readWhole } from '../../store/files/files.ts';
 
 const STATE = /^(\d+)\.json$/;
 const FILE = /^(\d+)\.file$/;
@@ -37,7 +38,7 @@ export async function openImportFiles(disk: Disk, data: string): Promise<ImportS
       withOpen(disk, folder, async (fd) => {
         await writeDurably(disk, statePath(id), Buffer.from(text), fd);
       }),
-    load: (id) => disk.read(statePath(id))?.toString() ?? null,
+    load: (id) => readWhole(disk, statePath(id))?.toString() ?? null,
     forget: (id) => disk.unlink(statePath(id)),
     ids: () => ({ states: idsOf(STATE), files: idsOf(FILE) }),
   };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
 import { removeTemporaries, withOpen, writeDurably } from '../../disk/durable-file.ts';
 import type { DeliveryStorage } from '../../resources/webhooks/ports.ts';
+import { readFile } from '../../store/files/files.ts';
 
 const STATE = /^(\d+)\.json$/;
 
@@ -12,7 +13,7 @@ export async function openDeliveryFiles(disk: Disk, data: string): Promise<Deliv
   await removeTemporaries(disk, folder);
   const pathOf = (id: number) => join(folder, `${id}.json`);
   return {
-    load: (id) => disk.read(pathOf(id))?.toString() ?? null,
+    load: (id) => readFile(disk, pathOf(id))?.toString() ?? null,
     // Nobody else delivers.
     latest: () => Promise.resolve(null),
     async save(id, { text }) {

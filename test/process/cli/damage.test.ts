@@ -276,7 +276,7 @@ function stranger(name: string): Damage {
   };
 }
 
-const CANNOT = 'make it readable';
+const CANNOT = 'move the directory away';
 const ALL_SETS = [4, 5, 6, 7, 8].map(set);
 
 const DAMAGES: readonly Damage[] = [

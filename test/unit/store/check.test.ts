@@ -463,7 +463,7 @@ const GAP = 'it is missing, and later change sets are there';
 const stranger = (name: string) =>
   `DIR/changes/${name} is not a file of the store: ${name} is no number of a change set; move it out of DIR/changes`;
 const inPlace = (file: string, errno = 'EISDIR: illegal operation on a directory, read') =>
-  `DIR/${file} cannot be read (${errno}); make it readable for the user that runs catalog-server`;
+  `DIR/${file} cannot be read (${errno}); a file has to be where a directory is: move the directory away`;
 
 const FILES: readonly {
   readonly what: string;
