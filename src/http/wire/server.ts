@@ -1,6 +1,6 @@
 /** The HTTP server: node:http on one side, plain values on the other. */
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, isIP, type Socket } from 'node:net';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { HttpResponse } from '../message.ts';
 import type { Application } from '../router.ts';
@@ -172,9 +172,11 @@ export function listenFailure(
     EACCES: `port ${port} is for root alone; name one above 1023 with ${flags.port}`,
     EADDRNOTAVAIL: `${host} is no address of this machine; name another with ${flags.host}`,
   };
+  // Of a name without an address the engine gives the last error of the system, whatever it was of.
+  const reason = isIP(host) === 0 ? '' : ` (${messageOf(error)})`;
   const message =
     messages[error.code ?? ''] ??
-    `${host} cannot be listened on (${messageOf(error)}); name an address of this machine with ${flags.host}, such as 127.0.0.1 or 0.0.0.0`;
+    `${host} cannot be listened on${reason}; name an address of this machine with ${flags.host}, such as 127.0.0.1 or 0.0.0.0`;
   return new CatalogError('listen', message, { cause: error });
 }
 

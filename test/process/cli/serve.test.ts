@@ -106,7 +106,10 @@ test('a host name that has no address exits 1 with one line that says what to na
   const args = ['serve', '--data', data, '--port', '0', '--host', 'none.invalid'];
   const finished = await runCommand(args);
   assertOneLine(finished);
-  assert.match(finished.stderr, /none\.invalid .* name an address of this machine with --host/);
+  assert.match(
+    finished.stderr,
+    /none\.invalid cannot be listened on; name an address of this machine with --host/,
+  );
 });
 
 test('a second server on one directory exits 1 and says who holds it', async () => {
