@@ -1,6 +1,7 @@
 /** A host's part in a cluster: the log that it shares, and what it knows of the other hosts. */
 import { randomBytes } from 'node:crypto';
 import type { Disk } from '../../disk/disk.ts';
+import { CatalogError } from '../../errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { SharedLog } from '../../store/writer/committer.ts';
 import { endpointsOf, type LogAddress } from './address.ts';
@@ -35,6 +36,7 @@ export interface ClusterCallbacks {
 export class Cluster {
   /** What a store of this host commits through. */
   readonly shared: SharedLog;
+  readonly #endpoints: readonly string[];
   readonly #client: EtcdClient;
   readonly #log: EtcdLog;
   readonly #origin: string | null;
@@ -44,20 +46,33 @@ export class Cluster {
 
   constructor({ address, certificates, login, timeoutMs, origin }: ClusterOptions) {
     this.#origin = origin;
-    const endpoints = endpointsOf(address, certificates);
-    this.#client = new EtcdClient({ ...endpoints, certificates, login });
+    const etcd = endpointsOf(address, certificates);
+    this.#endpoints = etcd.endpoints;
+    this.#client = new EtcdClient({ ...etcd, certificates, login });
     this.#log = new EtcdLog(this.#client);
     this.shared = { log: this.#log, writer: randomBytes(8).toString('hex'), timeoutMs };
   }
 
   /** See {@link originOf}. */
   origin(): Promise<string | null> {
-    return originOf(this.#log, () => randomBytes(32).toString('hex'));
+    return this.#joining(originOf(this.#log, () => randomBytes(32).toString('hex')));
   }
 
   /** See {@link requireSameHistory}. */
   requireSameHistory(store: LogPosition): Promise<void> {
-    return requireSameHistory(this.#log, store);
+    return this.#joining(requireSameHistory(this.#log, store));
+  }
+
+  /** Names the nodes to the operator. Clients, who get the error of a later call, need not know. */
+  async #joining<T>(call: Promise<T>): Promise<T> {
+    try {
+      return await call;
+    } catch (cause) {
+      if (!(cause instanceof CatalogError) || cause.code !== 'log_unavailable') throw cause;
+      const nodes = this.#endpoints.join(', ');
+      const message = `the log at ${nodes} cannot be used (${cause.message}); check that most of these nodes run, that this machine reaches them, and the flags that begin with --log`;
+      throw new CatalogError('log_unavailable', message, { cause });
+    }
   }
 
   /** Follows the log from now on, and tells the other hosts that this one is there. */

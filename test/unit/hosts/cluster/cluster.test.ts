@@ -1,0 +1,29 @@
+/** What a host says at its start if no node of the log answers. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { messageOf } from '../../../../src/errors.ts';
+import { parseLogAddress } from '../../../../src/hosts/cluster/address.ts';
+import { Cluster } from '../../../../src/hosts/cluster/cluster.ts';
+
+test('a host that cannot join names the nodes, and says what to check', async () => {
+  const cluster = new Cluster({
+    address: parseLogAddress('etcd://127.0.0.1:1,127.0.0.1:2/shop'),
+    certificates: {},
+    login: null,
+    timeoutMs: 1000,
+    origin: null,
+  });
+  const store = { sequence: 0, digest: '' };
+  for (const call of [() => cluster.origin(), () => cluster.requireSameHistory(store)]) {
+    const message = await call().then(String, messageOf);
+    assert.match(
+      message,
+      /^the log at http:\/\/127\.0\.0\.1:1, http:\/\/127\.0\.0\.1:2 cannot be used /,
+    );
+    assert.match(message, /\(etcd does not answer: .*\); check that most of these nodes run/);
+  }
+  const later = await cluster.lastSequence().then(String, messageOf);
+  assert.not.match(later, '127.0.0.1', 'clients may see it');
+});
+
+test.run();
