@@ -8,6 +8,7 @@
  */
 import type { Change } from '../../model/change.ts';
 import type { KindName, Scalar } from '../../model/kind.ts';
+import { perKind } from '../../model/per-kind.ts';
 import { lookupIn, type RowOf } from '../../model/rows.ts';
 import { Candidates } from '../writer/candidates.ts';
 import { idsIn } from './orders/lists/list.ts';
@@ -30,8 +31,10 @@ export class FrozenView implements View {
   readonly #lastIds: Readonly<Record<KindName, number>>;
   readonly #rows: Readonly<Record<KindName, RowSnapshot>>;
   readonly #live: View;
-  /** Rows that have changed since, by the values that they had. */
+  /** Rows that have changed since, by the values that they had at the moment. */
   readonly #changed = new Candidates();
+  /** Their ids: later changes of a row say nothing of the moment, and would only take memory. */
+  readonly #changedIds = perKind(() => new Set<number>());
   /** Lists that were replaced since, by kind and attribute. */
   readonly #replaced = new Map<string, Replacements[]>();
   readonly #onClose: () => void;
@@ -104,7 +107,11 @@ export class FrozenView implements View {
       return;
     }
     for (const { kind, before } of changes) {
-      if (before !== null) this.#changed.add(kind, before);
+      if (before === null || !this.#rows[kind].has(before.id)) continue;
+      const ids = this.#changedIds[kind];
+      if (ids.has(before.id)) continue;
+      ids.add(before.id);
+      this.#changed.add(kind, before);
     }
   }
 

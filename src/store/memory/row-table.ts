@@ -35,6 +35,7 @@ export interface Columns {
 export interface RowSnapshot extends Iterable<Row>, Columns {
   /** How many rows there are. */
   readonly size: number;
+  has(id: number): boolean;
   get(id: Scalar): Row | undefined;
   /** See {@link ChunkRows.peek}. */
   peek(id: Scalar): Row | undefined;
@@ -149,6 +150,7 @@ export class RowTable implements Columns {
     const chunkOf = (id: number) => shared.get(Math.floor(id / CHUNK_SIZE));
     return {
       size: this.#size,
+      has: (id) => chunkOf(id)?.has(id % CHUNK_SIZE) === true,
       get: (id) => (typeof id === 'number' ? chunkOf(id)?.get(id % CHUNK_SIZE) : undefined),
       peek: (id) => (typeof id === 'number' ? chunkOf(id)?.peek(id % CHUNK_SIZE) : undefined),
       ids: () => [...shared.values()].flatMap((rows) => rows.ids()),

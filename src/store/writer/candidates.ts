@@ -1,5 +1,7 @@
 /** The rows of a draft by the values that it has given them. */
 import type { KindName, Row, Scalar } from '../../model/kind.ts';
+import { KINDS } from '../../model/kinds.ts';
+import { indexedAttributes } from '../memory/tables.ts';
 
 /** Ids as they were added, and whether they are in ascending order, each once. */
 interface Ids {
@@ -17,6 +19,9 @@ interface Index {
 
 const NONE: readonly number[] = [];
 
+/** Rows that are indexed at once, at most, for each attribute of their kind. */
+const STEP_ROWS = 4096;
+
 /**
  * Ids that a draft has given a value at some time. A later write may have changed or deleted the
  * row: a reader compares the row itself.
@@ -28,8 +33,14 @@ export class Candidates {
 
   add(kind: KindName, row: Row): void {
     const rows = this.#rows.get(kind);
-    if (rows === undefined) this.#rows.set(kind, [row]);
-    else rows.push(row);
+    if (rows === undefined) {
+      this.#rows.set(kind, [row]);
+      return;
+    }
+    rows.push(row);
+    if (rows.length % STEP_ROWS !== 0) return;
+    // Whoever asks first in a long draft would otherwise wait for all of them.
+    for (const attribute of indexedAttributes(KINDS[kind])) this.#index(kind, attribute, rows);
   }
 
   /** Drops all ids of a kind. */

@@ -70,6 +70,35 @@ function move(
   state.apply(changeSet, isPlanned ? atOnce(state.plan(changeSet)) : undefined);
 }
 
+test('a row that changes often, or comes and goes, is not kept for each change', () => {
+  const state = State.empty();
+  move(state, [[1, null]], [], false);
+  const view = state.freeze();
+  const passing: WeakRef<object>[] = [];
+  for (let round = 0; round < 500; round += 1) {
+    move(
+      state,
+      [
+        [1, null],
+        [round + 2, 1],
+      ],
+      [],
+      false,
+    );
+    for (const id of [1, round + 2]) {
+      const row = state.get('categories', id);
+      if (row !== undefined) passing.push(new WeakRef(row));
+    }
+    move(state, [], [round + 2], false);
+  }
+  Bun.gc(true);
+  const kept = passing.filter((row) => row.deref() !== undefined).length;
+  // The collector may find some on the stack.
+  assert.ok(kept < passing.length / 10, `${kept} of ${passing.length} rows are kept`);
+  assert.equal(view.matching('categories', 'parent_id', null), [1]);
+  view.close();
+});
+
 test('lists that commits of many rows replace are those of the moment too', () => {
   const state = State.empty();
   const ids = Array.from({ length: 3000 }, (_, index) => index + 4);
