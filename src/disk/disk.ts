@@ -143,26 +143,35 @@ function absentAs<T>(absent: T, action: () => T): T {
   }
 }
 
-/** Bytes read at once. */
+/** Bytes read at once, into memory that is used again and into memory that is kept. */
 const PIECE_BYTES = 1024 * 1024;
+const OWN_PIECE_BYTES = 4 * PIECE_BYTES;
 
 function* piecesOf(fd: number, memory: PieceMemory): Generator<Buffer> {
   try {
-    let buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
-    for (;;) {
-      const length = fs.readSync(fd, buffer, 0, buffer.length, null);
-      if (length === 0) return;
-      if (memory === 'shared') {
-        yield buffer.subarray(0, length);
-      } else if (length === buffer.length) {
-        yield buffer;
-        buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
-      } else {
-        // A copy, so that a small file does not take the memory of a large one.
-        yield Buffer.from(buffer.subarray(0, length));
-      }
-    }
+    yield* memory === 'shared' ? sharedPieces(fd) : ownPieces(fd);
   } finally {
     fs.closeSync(fd);
+  }
+}
+
+function* sharedPieces(fd: number): Generator<Buffer> {
+  const buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
+  for (;;) {
+    const length = fs.readSync(fd, buffer, 0, buffer.length, null);
+    if (length === 0) return;
+    yield buffer.subarray(0, length);
+  }
+}
+
+function* ownPieces(fd: number): Generator<Buffer> {
+  let left = fs.fstatSync(fd).size;
+  for (;;) {
+    // No more than is left, so that a small file does not take the memory of a large one.
+    const buffer = Buffer.allocUnsafeSlow(Math.min(Math.max(left, 1), OWN_PIECE_BYTES));
+    const length = fs.readSync(fd, buffer, 0, buffer.length, null);
+    if (length === 0) return;
+    left -= length;
+    yield buffer.subarray(0, length);
   }
 }

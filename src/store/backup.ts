@@ -12,6 +12,7 @@ import { type Base, BaseReader, decodeBase } from './files/base/base-reader.ts';
 import { stateFaults } from './check.ts';
 import { createStore } from './files/create.ts';
 import type { State } from './state.ts';
+import { OUTLINE } from './files/base/outline.ts';
 import { CHANGES, CLUSTER, damaged, HEAD, listChanges, LOCK, unwritable } from './files/files.ts';
 import { LAST_BACKUP } from './files/last-backup.ts';
 import { writeBase } from './files/write-base.ts';
@@ -29,6 +30,7 @@ const NO_STORE = new Set([
   'lost+found',
   CHANGES,
   HEAD,
+  OUTLINE,
   LAST_BACKUP,
   // Of a host that has found nobody to give it a base.
   CLUSTER,

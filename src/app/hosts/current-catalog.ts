@@ -11,11 +11,18 @@ import type { ServeOptions } from '../server-options.ts';
 /** Seconds after which a client may try again. */
 const RETRY_AFTER_S = '5';
 
+/**
+ * Milliseconds after which the pages of a catalog are looked at, by a thread that takes as long to
+ * start as some answers: those who have waited for the catalog come first.
+ */
+const COMPARE_DELAY_MS = 50;
+
 export class CurrentCatalog {
   readonly #options: ServeOptions;
   readonly #context: Context;
   readonly #operation: Operation;
   #catalog: Catalog | null = null;
+  #comparison: NodeJS.Timeout | undefined;
 
   constructor(options: ServeOptions, context: Context, operation: Operation) {
     this.#options = options;
@@ -40,8 +47,9 @@ export class CurrentCatalog {
   /** Serves with a catalog from now on; null while there is none. */
   use(catalog: Catalog | null): void {
     this.#catalog = catalog;
+    this.cancelComparison();
     if (catalog === null) return;
-    catalog.pages.compare();
+    this.#comparison = setTimeout(() => catalog.pages.compare(), COMPARE_DELAY_MS);
     const { readiness } = this.#operation;
     readiness.raise('starting');
     // One that was replaced meanwhile says nothing of the one that is served.
@@ -54,6 +62,11 @@ export class CurrentCatalog {
         if (isServed()) this.#operation.fatal(error);
       },
     );
+  }
+
+  /** To be called before a catalog is closed: what has not begun would outlive it. */
+  cancelComparison(): void {
+    clearTimeout(this.#comparison);
   }
 
   readonly application: Application = (request) =>

@@ -1,6 +1,6 @@
 /** Paging and order (spec 4.2 and 4.3), as every list takes them. */
 import { CatalogError } from '../../errors.ts';
-import type { Direction } from '../../store/memory/orders/sorting.ts';
+import type { Direction } from '../../store/memory/orders/order.ts';
 import { malformed, type Parameters } from './parameters.ts';
 
 export const DEFAULT_PAGE_SIZE = 20;

@@ -5,9 +5,13 @@
  */
 import { createHash } from 'node:crypto';
 import { CatalogError } from '../../errors.ts';
-import type { Row, Scalar } from '../../model/kind.ts';
+import type { KindName, Row, Scalar } from '../../model/kind.ts';
 import { ALL_KINDS } from '../../model/kinds.ts';
+import { perKind } from '../../model/per-kind.ts';
+import { CHUNK_SIZE } from '../memory/chunk-rows.ts';
 import type { Snapshot } from '../state.ts';
+import type { ChunkOutline, Outline } from './base/outline.ts';
+import { BETWEEN_ROWS, TABLES_END, tableBeginning } from './base/row-line.ts';
 import { checksumMember } from './files.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 
@@ -22,23 +26,49 @@ export interface BackupMembers {
   readonly encrypted_keys?: string | undefined;
 }
 
+/** Where a chunk begins among the parts of a base; its rows follow. */
+const CHUNK_START = Symbol('the start of a chunk');
+
+/** Where it ends. */
+interface ChunkEnd {
+  readonly kind: KindName;
+  readonly number: number;
+  readonly rows: number;
+}
+
+type Part = string | typeof CHUNK_START | ChunkEnd;
+
 /**
  * @param members that are added before the tables.
- * @returns the file's bytes in slices, one row a line; the last slice is the checksum.
+ * @returns the file's bytes in slices, one row a line; the last slice is the checksum. When all were
+ *   taken, the outline.
  */
 export function* baseSlices(
   snapshot: Snapshot,
   members: BackupMembers = {},
-): Generator<Uint8Array> {
+): Generator<Uint8Array, Outline> {
   const hash = createHash('sha256');
   const encode = (text: string): Uint8Array => {
     const bytes = Buffer.from(text);
     hash.update(bytes);
     return bytes;
   };
+  const tables = perKind((): ChunkOutline[] => []);
+  /** Bytes so far, and those before the chunk. */
+  let size = 0;
+  let start = 0;
   let rest = '';
-  for (const text of baseTexts(snapshot, members)) {
-    rest += text;
+  for (const part of baseParts(snapshot, members)) {
+    if (part === CHUNK_START) {
+      start = size;
+      continue;
+    }
+    if (typeof part === 'object') {
+      tables[part.kind].push([part.number, part.rows, size - start]);
+      continue;
+    }
+    size += Buffer.byteLength(part);
+    rest += part;
     while (rest.length >= 2 * SLICE_LENGTH) {
       const end = endOfSlice(rest, 0);
       yield encode(rest.slice(0, end));
@@ -49,7 +79,9 @@ export function* baseSlices(
     rest = '';
   }
   yield encode(rest);
-  yield Buffer.from(checksumMember(hash.digest('hex')));
+  const base = hash.digest('hex');
+  yield Buffer.from(checksumMember(base));
+  return { base, tables };
 }
 
 /**
@@ -62,24 +94,35 @@ function endOfSlice(text: string, start: number): number {
 }
 
 /** Rows as JSON, one a line: several in one text, and a row with a long text in pieces. */
-function* tableTexts(rows: Iterable<Row>): Generator<string> {
+function* tableParts(kind: KindName, rows: Iterable<Row>): Generator<Part> {
+  let chunk = null as { readonly number: number; rows: number } | null;
   let text = '';
-  let separator = '\n';
   for (const row of rows) {
+    const number = Math.floor(row.id / CHUNK_SIZE);
+    if (chunk?.number === number) text += BETWEEN_ROWS;
+    else {
+      yield text;
+      if (chunk !== null) yield { kind, ...chunk };
+      yield chunk === null ? '\n' : BETWEEN_ROWS;
+      yield CHUNK_START;
+      text = '';
+      chunk = { number, rows: 0 };
+    }
+    chunk.rows += 1;
     if (hasLongText(row)) {
-      yield text + separator;
+      yield text;
       yield* longRow(row);
       text = '';
     } else {
-      text += separator + JSON.stringify(row);
+      text += JSON.stringify(row);
       if (text.length >= SLICE_LENGTH) {
         yield text;
         text = '';
       }
     }
-    separator = ',\n';
   }
   yield text;
+  if (chunk !== null) yield { kind, ...chunk };
 }
 
 function hasLongText(row: Row): boolean {
@@ -113,16 +156,15 @@ function* longText(value: string): Generator<string> {
   yield '"';
 }
 
-function* baseTexts(snapshot: Snapshot, members: BackupMembers): Generator<string> {
+function* baseParts(snapshot: Snapshot, members: BackupMembers): Generator<Part> {
   const { sequence, digest: previous, time, lastIds } = snapshot;
   const head = { schema: SCHEMA_VERSION, sequence, previous, time, last_ids: lastIds, ...members };
-  yield `${JSON.stringify(head).slice(0, -1)},"tables":{`;
-  for (const [index, { name }] of ALL_KINDS.entries()) {
-    yield `${index === 0 ? '' : ','}\n"${name}":[`;
-    yield* tableTexts(snapshot.rows[name]);
-    yield ']';
+  yield `${JSON.stringify(head).slice(0, -1)},"tables":{\n`;
+  for (const [nth, { name }] of ALL_KINDS.entries()) {
+    yield tableBeginning(name, nth);
+    yield* tableParts(name, snapshot.rows[name]);
   }
-  yield '\n}';
+  yield TABLES_END;
 }
 
 /** @returns the error for a store that an earlier version of the program has written. */

@@ -10,6 +10,7 @@ import type { Disk } from '../../disk/disk.ts';
 import { removeTemporaries, withOpen, writeDurably } from '../../disk/durable-file.ts';
 import type { Snapshot } from '../state.ts';
 import { baseSlices } from './base.ts';
+import { writeOutline } from './base/outline.ts';
 import { BASE, CHANGES, HEAD } from './files.ts';
 import { encodeHead } from './head.ts';
 import { writeBase } from './write-base.ts';
@@ -26,8 +27,11 @@ export async function createStore(
   await makeDirectories(disk, directory);
   await removeTemporaries(disk, directory);
   await writeHead(disk, directory, snapshot);
+  const path = join(directory, BASE);
   const slices = baseSlices(snapshot);
-  return withOpen(disk, directory, (fd) => writeBase(disk, join(directory, BASE), fd, slices));
+  return withOpen(disk, directory, (fd) =>
+    writeBase(disk, path, fd, slices, (_, outline) => writeOutline(disk, directory, outline)),
+  );
 }
 
 /** Writes a head that names a durable change set. @throws what the disk throws. */

@@ -29,6 +29,7 @@ import {
 } from './history.ts';
 import { removeMigrationBackups } from './migration-backup.ts';
 import { recover } from './recovery.ts';
+import { type Outline, writeOutline } from './base/outline.ts';
 import { baseSlices } from './base.ts';
 import { writeBase } from './write-base.ts';
 
@@ -188,7 +189,9 @@ export class FileLog implements StoreLog {
     this.#retryAbove = this.#changeBytes + this.#smallestCheckpoint;
     let failed = true;
     try {
-      this.#baseBytes = await writeBase(this.#disk, path, directory, baseSlices(snapshot));
+      const slices = baseSlices(snapshot);
+      const outline = (_: string, made: Outline) => writeOutline(this.#disk, this.#directory, made);
+      this.#baseBytes = await writeBase(this.#disk, path, directory, slices, outline);
       failed = false;
     } finally {
       this.#options.observer?.checkpointed({ milliseconds: performance.now() - begun, failed });

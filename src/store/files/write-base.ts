@@ -13,24 +13,27 @@ const FLUSH_BYTES = 4 * 1024 * 1024;
  * Writes a base document.
  *
  * @param slices its bytes in order, each the work of a fraction of a millisecond.
- * @param verify called with the temporary name of the synced file; if it throws, the file is removed.
+ * @param beforeNaming called with the temporary name of the synced file, and with what `slices`
+ *   returned; if it throws, the file is removed.
  * @returns the size in bytes.
- * @throws what `verify` or the disk throws; then a file at `path` is as before. CatalogError
+ * @throws what `beforeNaming` or the disk throws; then a file at `path` is as before. CatalogError
  *   `durability_unknown`.
  */
-export async function writeBase(
+export async function writeBase<T>(
   disk: Disk,
   path: string,
   directoryFd: number,
-  slices: Iterable<Uint8Array>,
-  verify?: (temporary: string) => void,
+  slices: Generator<Uint8Array, T>,
+  beforeNaming: (temporary: string, result: T) => void | Promise<void>,
 ): Promise<number> {
   const file = await DurableFile.create(disk, dirname(path));
   try {
     let size = 0;
     let unflushed = 0;
     let begun = performance.now();
-    for (const slice of slices) {
+    let step = slices.next();
+    for (; step.done !== true; step = slices.next()) {
+      const slice = step.value;
       file.write(slice);
       size += slice.length;
       unflushed += slice.length;
@@ -45,7 +48,7 @@ export async function writeBase(
       begun = performance.now();
     }
     await file.finish();
-    verify?.(file.temporary);
+    await beforeNaming(file.temporary, step.value);
     await file.publish(path, directoryFd);
     return size;
   } catch (error) {

@@ -1,6 +1,7 @@
 /**
  * The rows of one chunk of a table. Those of a base are text until somebody asks for them: a start
- * reads no row, and a row that nobody asks for takes the bytes of its text.
+ * reads no row, and a row that nobody asks for takes the bytes of its text. A chunk may even be
+ * sealed: then nobody has looked yet where in its text the rows are.
  *
  * Invariants:
  * 1. A row that was asked for by its place is the same object every time, until another is set there.
@@ -35,6 +36,13 @@ export interface RowTexts {
    *   a backslash in it.
    */
   values(attribute: string): Scalar[] | null;
+  /**
+   * Where the rows begin that have an attribute with a value, found by its text.
+   *
+   * @param text as {@link valueText} makes it.
+   * @returns null if the texts may be written in another way, by a person.
+   */
+  startsWith(text: Buffer): number[] | null;
 }
 
 /** Some rows by ascending id: their ids, and their values of an attribute. */
@@ -55,31 +63,43 @@ export interface Places {
   readonly unread: number;
 }
 
+/** The text of a chunk, as we write it, in which nobody has looked for the rows yet. */
+export interface SealedRows {
+  /** Whether a row has an attribute with a value. @param text as {@link valueText} makes it. */
+  includes(text: Buffer): boolean;
+  /** @throws CatalogError `store_damaged` if it is not the text of the chunk's rows. */
+  open(): Places;
+}
+
 export class ChunkRows {
   /** The id that the first place is for; the next one is for the next id. */
   readonly #firstId: number;
-  readonly #places: Place[];
-  #texts: RowTexts | null;
-  #unread: number;
+  #sealed: SealedRows | null = null;
+  #places: Place[] = [];
+  #texts: RowTexts | null = null;
+  #unread = 0;
 
-  /** @param contents that it takes over. */
-  constructor(firstId: number, contents: Places = { places: [], texts: null, unread: 0 }) {
+  /** @param contents that it takes over; none if left out. */
+  constructor(firstId: number, contents?: Places | SealedRows) {
     this.#firstId = firstId;
-    this.#places = contents.places;
-    this.#texts = contents.texts;
-    this.#unread = contents.unread;
+    if (contents === undefined) return;
+    if ('open' in contents) this.#sealed = contents;
+    else this.#take(contents);
   }
 
   /** Places up to the last one that was ever taken. */
   get length(): number {
+    this.#open();
     return this.#places.length;
   }
 
   has(at: number): boolean {
+    this.#open();
     return this.#places[at] !== undefined;
   }
 
   get(at: number): Row | undefined {
+    this.#open();
     const place = this.#places[at];
     if (typeof place !== 'number') return place;
     const row = this.#read(place, this.#firstId + at);
@@ -89,17 +109,20 @@ export class ChunkRows {
 
   /** The row for one who forgets it at once: what is text stays text. */
   peek(at: number): Row | undefined {
+    this.#open();
     const place = this.#places[at];
     return typeof place === 'number' ? this.#read(place, this.#firstId + at) : place;
   }
 
   set(at: number, row: Row | undefined): void {
+    this.#open();
     if (typeof this.#places[at] === 'number') this.#put(at, row);
     else this.#places[at] = row;
   }
 
   /** @returns the same rows; what is set in one of the two does not show in the other. */
   copy(): ChunkRows {
+    this.#open();
     return new ChunkRows(this.#firstId, {
       places: this.#places.slice(),
       texts: this.#texts,
@@ -109,6 +132,7 @@ export class ChunkRows {
 
   /** The ids that have a row, ascending. */
   ids(): number[] {
+    this.#open();
     const ids: number[] = [];
     for (let at = 0; at < this.#places.length; at += 1) {
       if (this.#places[at] !== undefined) ids.push(this.#firstId + at);
@@ -118,8 +142,31 @@ export class ChunkRows {
 
   /** The highest id that has a row. */
   get lastId(): number | undefined {
+    this.#open();
     const at = this.#places.findLastIndex((place) => place !== undefined);
     return at < 0 ? undefined : this.#firstId + at;
+  }
+
+  /**
+   * The ids of the rows that have a value, ascending. It costs a fraction of what reading all values
+   * does, as long as few rows were asked for.
+   *
+   * @param text of the value, as {@link valueText} makes it.
+   * @returns null if the texts may be written in another way than ours.
+   */
+  idsWith(attribute: string, value: Scalar, text: Buffer): number[] | null {
+    if (this.#sealed?.includes(text) === false) return [];
+    this.#open();
+    const starts = this.#texts === null ? [] : this.#texts.startsWith(text);
+    if (starts === null) return null;
+    const ids: number[] = [];
+    for (let at = 0; at < this.#places.length; at += 1) {
+      const place = this.#places[at];
+      const isFound =
+        typeof place === 'number' ? starts.includes(place) : place?.[attribute] === value;
+      if (isFound) ids.push(this.#firstId + at);
+    }
+    return ids;
   }
 
   /**
@@ -147,6 +194,19 @@ export class ChunkRows {
       if (typeof place === 'number') yield this.#read(place, id);
       else if (place !== undefined) yield place;
     }
+  }
+
+  /** Looks where the rows are, if nobody has done so. */
+  #open(): void {
+    if (this.#sealed === null) return;
+    this.#take(this.#sealed.open());
+    this.#sealed = null;
+  }
+
+  #take({ places, texts, unread }: Places): void {
+    this.#places = places;
+    this.#texts = texts;
+    this.#unread = unread;
   }
 
   /** The texts, if they are those of all rows. @param rows how many there are. */

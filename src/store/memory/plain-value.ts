@@ -42,6 +42,23 @@ export function naturalAt(bytes: Buffer, start: number): number | undefined {
   return isPlain && isEnd(byte) && Number.isSafeInteger(value) ? value : undefined;
 }
 
+/** @returns how an attribute with a value stands in the text of a row that we write. */
+export function valueText(attribute: string, value: Scalar): Buffer {
+  return Buffer.from(`${JSON.stringify(attribute)}:${JSON.stringify(value)}`);
+}
+
+/**
+ * @param text as {@link valueText} makes it. It stands in no text of a row: there a backslash would
+ *   stand before each quotation mark.
+ * @returns where it stands next; −1 if it does not.
+ */
+export function indexOfValue(bytes: Buffer, text: Buffer, from = 0): number {
+  let at = bytes.indexOf(text, from);
+  // The value may be the beginning of a longer number.
+  while (at >= 0 && !isEnd(bytes[at + text.length] ?? 0)) at = bytes.indexOf(text, at + 1);
+  return at;
+}
+
 function textAt(bytes: Buffer, start: number): string | undefined {
   const end = bytes.indexOf(QUOTE, start);
   const text = end < 0 ? BACKSLASH : bytes.toString('utf8', start, end);

@@ -19,7 +19,8 @@ import { orderOfRange, type Restriction, Restrictions, type Sources } from './re
 import type { Matches } from './search/searches.ts';
 import type { IdPage, Page, Selection } from './selection.ts';
 import { precedes } from './orders/sort-key.ts';
-import { type Direction, keyOf } from './orders/sorting.ts';
+import type { Direction } from './orders/order.ts';
+import { keyOf } from './orders/sorting.ts';
 
 /** Rows that are gathered and sorted for one page, at most: a few milliseconds. */
 const MAX_GATHERED_ROWS = 10_000;

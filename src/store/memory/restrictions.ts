@@ -6,7 +6,7 @@ import type { RowTable } from './row-table.ts';
 import type { Matches, Searches } from './search/searches.ts';
 import type { Range, Selection } from './selection.ts';
 import { precedes, type SortKey, sortKey } from './orders/sort-key.ts';
-import type { Order } from './orders/sorting.ts';
+import type { Order } from './orders/order.ts';
 
 /** One of them. */
 export interface Restriction {

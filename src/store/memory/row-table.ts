@@ -6,6 +6,7 @@
 import type { Row, Scalar } from '../../model/kind.ts';
 import { CHUNK_SIZE, ChunkRows, type Column } from './chunk-rows.ts';
 import type { IdList } from './id-list.ts';
+import { valueText } from './plain-value.ts';
 import { TableIds } from './table-ids.ts';
 
 interface Chunk {
@@ -82,6 +83,23 @@ export class RowTable implements Columns {
 
   has(id: number): boolean {
     return this.#chunkOf(id)?.has(id % CHUNK_SIZE) === true;
+  }
+
+  /**
+   * The ids of the rows that have a value, ascending, without an index.
+   *
+   * @param value not null.
+   * @returns null if the rows would have to be read for that, one by one.
+   */
+  idsWith(attribute: string, value: Scalar): number[] | null {
+    const text = valueText(attribute, value);
+    const ids: number[] = [];
+    for (const { rows } of this.#inOrder()) {
+      const found = rows.idsWith(attribute, value, text);
+      if (found === null) return null;
+      for (const id of found) ids.push(id);
+    }
+    return ids;
   }
 
   #chunkOf(id: number): ChunkRows | undefined {

@@ -1,7 +1,7 @@
 /** What is asked of a collection, and the answer. */
 import type { KindName, Scalar } from '../../model/kind.ts';
 import type { RowOf } from '../../model/rows.ts';
-import type { Direction } from './orders/sorting.ts';
+import type { Direction } from './orders/order.ts';
 
 /** What a page of a collection asks for. */
 export interface Selection {

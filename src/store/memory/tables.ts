@@ -27,7 +27,7 @@ import { Queries } from './queries.ts';
 import type { RowTable } from './row-table.ts';
 import { Searches } from './search/searches.ts';
 import type { IdPage, Page, Selection } from './selection.ts';
-import type { Order } from './orders/sorting.ts';
+import type { Order } from './orders/order.ts';
 
 export class Tables {
   readonly #rows: Record<KindName, RowTable>;
@@ -84,7 +84,7 @@ export class Tables {
 
   /** As an array; valid until the next change. */
   idsWith(kind: KindName, attribute: string, value: Scalar): readonly number[] {
-    return this.#index(kind, attribute).ids(value);
+    return this.#orderings.idsWith(KINDS[kind], attribute, value);
   }
 
   /** See {@link Ordering.rank}. */

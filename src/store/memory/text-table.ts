@@ -1,7 +1,7 @@
 /** A table whose rows stay text until somebody asks for them, made row by row. */
 import type { Row, Scalar } from '../../model/kind.ts';
-import { CHUNK_SIZE, ChunkRows, type RowTexts } from './chunk-rows.ts';
-import { valueAt } from './plain-value.ts';
+import { CHUNK_SIZE, ChunkRows, type Places, type RowTexts } from './chunk-rows.ts';
+import { indexOfValue, valueAt } from './plain-value.ts';
 import { type PlannedChunk, RowTable } from './row-table.ts';
 
 const LINE_FEED = 0x0a;
@@ -30,26 +30,82 @@ interface Run {
   end: number;
 }
 
-/** The chunk to which rows are being added. */
-interface Growing {
+/** Rows of one chunk that are being added, by ascending id. */
+export class TextChunk {
   /** The id that the first place is for. */
   readonly firstId: number;
+  readonly #parser: RowParser;
+  readonly #isOurs: boolean;
   /** Where the text of a row begins, or the row if it is long, by its place in the chunk. */
-  readonly places: (Row | number | undefined)[];
-  /** How many rows there are, and how many of them are text. */
-  rows: number;
-  unread: number;
-  /** The last one is `run`. */
-  readonly runs: Run[];
-  run: Run | null;
+  readonly #places: (Row | number | undefined)[] = [];
+  #rows = 0;
+  #unread = 0;
+  /** The last one is `#run`. */
+  readonly #runs: Run[] = [];
+  #run: Run | null = null;
   /** Bytes of all runs but the last, each with what follows it. */
-  length: number;
+  #length = 0;
+
+  /** @param isOurs whether the texts are exactly as the program writes them. */
+  constructor(firstId: number, parser: RowParser, isOurs: boolean) {
+    this.firstId = firstId;
+    this.#parser = parser;
+    this.#isOurs = isOurs;
+  }
+
+  /** How many rows were added. */
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** See {@link TextTable.add}. */
+  add(id: number, bytes: Buffer, start: number, end: number): void {
+    const places = this.#places;
+    while (places.length < id - this.firstId) places.push(undefined);
+    if (end - start > MAX_ROW_BYTES) {
+      places.push(this.#parser.row(bytes.toString('utf8', start, end), id));
+    } else {
+      places.push(this.#placeIn(bytes, start, end));
+      this.#unread += 1;
+    }
+    this.#rows += 1;
+  }
+
+  /** @returns what the chunk holds, after all rows were added. */
+  end(): Places {
+    const unread = this.#unread;
+    const texts =
+      unread === 0 ? null : new Texts(this.#bytes(), unread, this.#parser, this.#isOurs);
+    return { places: this.#places, texts, unread };
+  }
+
+  /** @returns where a text will begin among those of its chunk. */
+  #placeIn(bytes: Buffer, start: number, end: number): number {
+    const run = this.#run;
+    // A long row between two others ends a run as well.
+    if (run !== null && run.bytes === bytes && run.end + SEPARATOR.length === start) {
+      run.end = end;
+      return this.#length + start - run.start;
+    }
+    if (run !== null) this.#length += run.end - run.start + SEPARATOR.length;
+    this.#run = { bytes, start, end };
+    this.#runs.push(this.#run);
+    return this.#length;
+  }
+
+  /** The texts of all runs, copied only if there are several. */
+  #bytes(): Buffer {
+    const [first, ...more] = this.#runs.map(({ bytes, start, end }) => bytes.subarray(start, end));
+    if (first === undefined) return SEPARATOR.subarray(0, 0);
+    if (more.length === 0) return first;
+    return Buffer.concat([first, ...more.flatMap((bytes) => [SEPARATOR, bytes])]);
+  }
 }
 
 export class TextTable {
   readonly #parser: RowParser;
   readonly #chunks: PlannedChunk[] = [];
-  #chunk: Growing | null = null;
+  #chunk: TextChunk | null = null;
   #lastId = 0;
 
   constructor(parser: RowParser) {
@@ -69,16 +125,12 @@ export class TextTable {
    */
   add(id: number, bytes: Buffer, start: number, end: number): void {
     let chunk = this.#chunk;
-    if (chunk === null || id >= chunk.firstId + CHUNK_SIZE) chunk = this.#beginChunk(id);
-    const { places, firstId } = chunk;
-    while (places.length < id - firstId) places.push(undefined);
-    if (end - start > MAX_ROW_BYTES) {
-      places.push(this.#parser.row(bytes.toString('utf8', start, end), id));
-    } else {
-      places.push(placeIn(chunk, bytes, start, end));
-      chunk.unread += 1;
+    if (chunk === null || id >= chunk.firstId + CHUNK_SIZE) {
+      this.#endChunk();
+      chunk = new TextChunk(id - (id % CHUNK_SIZE), this.#parser, false);
+      this.#chunk = chunk;
     }
-    chunk.rows += 1;
+    chunk.add(id, bytes, start, end);
     this.#lastId = id;
   }
 
@@ -88,54 +140,26 @@ export class TextTable {
     return RowTable.ofChunks(this.#chunks);
   }
 
-  #beginChunk(id: number): Growing {
-    this.#endChunk();
-    const firstId = id - (id % CHUNK_SIZE);
-    this.#chunk = { firstId, places: [], rows: 0, unread: 0, runs: [], run: null, length: 0 };
-    return this.#chunk;
-  }
-
   #endChunk(): void {
     if (this.#chunk === null) return;
-    const { firstId, places, rows: size, unread, runs } = this.#chunk;
-    const texts = unread === 0 ? null : new Texts(bytesOf(runs), unread, this.#parser);
-    const rows = new ChunkRows(firstId, { places, texts, unread });
+    const { firstId, rows: size } = this.#chunk;
+    const rows = new ChunkRows(firstId, this.#chunk.end());
     this.#chunks.push({ number: firstId / CHUNK_SIZE, rows, size });
     this.#chunk = null;
   }
-}
-
-/** @returns where a text will begin among those of its chunk. */
-function placeIn(chunk: Growing, bytes: Buffer, start: number, end: number): number {
-  const { run } = chunk;
-  // A long row between two others ends a run as well.
-  if (run !== null && run.bytes === bytes && run.end + SEPARATOR.length === start) {
-    run.end = end;
-    return chunk.length + start - run.start;
-  }
-  if (run !== null) chunk.length += run.end - run.start + SEPARATOR.length;
-  chunk.run = { bytes, start, end };
-  chunk.runs.push(chunk.run);
-  return chunk.length;
-}
-
-/** @returns the texts of all runs, copied only if there are several. */
-function bytesOf(runs: readonly Run[]): Buffer {
-  const [first, ...more] = runs.map(({ bytes, start, end }) => bytes.subarray(start, end));
-  if (first === undefined) return SEPARATOR.subarray(0, 0);
-  if (more.length === 0) return first;
-  return Buffer.concat([first, ...more.flatMap((bytes) => [SEPARATOR, bytes])]);
 }
 
 class Texts implements RowTexts {
   readonly #bytes: Buffer;
   readonly count: number;
   readonly #parser: RowParser;
+  readonly #isOurs: boolean;
 
-  constructor(bytes: Buffer, count: number, parser: RowParser) {
+  constructor(bytes: Buffer, count: number, parser: RowParser, isOurs: boolean) {
     this.#bytes = bytes;
     this.count = count;
     this.#parser = parser;
+    this.#isOurs = isOurs;
   }
 
   read(start: number, id: number): Row {
@@ -164,5 +188,15 @@ class Texts implements RowTexts {
       start = end + 1;
     }
     return values;
+  }
+
+  startsWith(text: Buffer): number[] | null {
+    if (!this.#isOurs) return null;
+    const starts: number[] = [];
+    for (let at = indexOfValue(this.#bytes, text); at >= 0; ) {
+      starts.push(this.#bytes.lastIndexOf(LINE_FEED, at) + 1);
+      at = indexOfValue(this.#bytes, text, at + text.length);
+    }
+    return starts;
   }
 }

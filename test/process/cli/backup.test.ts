@@ -43,6 +43,9 @@ import { fixture, PROGRAM } from '../../support/paths.ts';
 
 const FIXTURE = fixture(1);
 
+/** What a restore makes. */
+const RESTORED = ['catalog.json', 'changes', 'head.json', 'lock', 'outline.json'];
+
 /** A store with a base, change sets after it, and deleted ids. Tests work on copies. */
 let whole = '';
 
@@ -604,7 +607,7 @@ for (const how of ['a file', 'standard input'] as const) {
       assert.is(finished.stdout, `restored ${data}: ${state}\n`);
       assert.ok(readFileSync(join(data, 'catalog.json')).equals(bytes));
       assert.ok(readFileSync(file).equals(bytes));
-      assert.equal(readdirSync(data).sort(), ['catalog.json', 'changes', 'head.json', 'lock']);
+      assert.equal(readdirSync(data).sort(), RESTORED);
       for (const name of readdirSync(data)) {
         assert.is(statSync(join(data, name)).mode & 0o077, 0, name);
       }
@@ -680,7 +683,7 @@ test('restore may be run again after one was interrupted', async () => {
   rmSync(join(data, 'catalog.json'));
   assertDone(restore(data, '-', { input: good }));
   assert.ok(readFileSync(join(data, 'catalog.json')).equals(good));
-  assert.equal(readdirSync(data).sort(), ['catalog.json', 'changes', 'head.json', 'lock']);
+  assert.equal(readdirSync(data).sort(), RESTORED);
   await assertInOrder(data);
 });
 

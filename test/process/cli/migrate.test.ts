@@ -416,6 +416,7 @@ for (const [from, steps] of STEPS) {
       'head.json',
       'lock',
       `migrated-from-${from}`,
+      'outline.json',
     ]);
     assert.equal(readdirSync(join(data, 'changes')), []);
     const { value } = unsealed(join(data, 'head.json'));
@@ -518,6 +519,7 @@ test('what an interrupted migration left is cleared away, and the migration done
     'head.json',
     'lock',
     'migrated-from-1',
+    'outline.json',
   ]);
 });
 

@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import { machineDisk } from '../../../src/disk/disk.ts';
 import { checkStore } from '../../../src/store/check.ts';
 import type { State as StoreState } from '../../../src/store/state.ts';
+import { OUTLINE } from '../../../src/store/files/base/outline.ts';
 import { BASE } from '../../../src/store/files/files.ts';
 import { recover } from '../../../src/store/files/recovery.ts';
 import { filesOf } from '../../support/catalog.ts';
@@ -95,7 +96,11 @@ export function assertTidy(place: Place, changeSets: number): void {
   assert.equal(found?.leftover, []);
   const known = changeSets + (found?.kept.length ?? 0);
   assert.is(names.filter((name) => name.startsWith('changes/')).length, known);
-  assert.equal(names.filter((name) => !name.startsWith('changes/')).sort(), [BASE, 'head.json']);
+  assert.equal(names.filter((name) => !name.startsWith('changes/')).sort(), [
+    BASE,
+    'head.json',
+    OUTLINE,
+  ]);
   const hidden = [place.data, join(place.data, 'changes')].flatMap((directory) =>
     machineDisk.list(directory).filter((name) => name.startsWith('.')),
   );

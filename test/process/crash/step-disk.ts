@@ -7,6 +7,7 @@
 import fs from 'node:fs';
 import { basename, dirname, relative, resolve } from 'node:path';
 import { type Disk, machineDisk } from '../../../src/disk/disk.ts';
+import { OUTLINE } from '../../../src/store/files/base/outline.ts';
 import { BASE, CHANGES, HEAD } from '../../../src/store/files/files.ts';
 import { publishWith } from '../../support/disk.ts';
 
@@ -162,6 +163,7 @@ function nameWithin(path: string): string | null {
     return kept[1] === undefined ? 'kept directory' : `kept ${nameWithin(kept[1])}`;
   if (path === BASE) return 'base';
   if (path === HEAD) return 'head';
+  if (path === OUTLINE) return 'outline';
   if (path === CHANGES) return 'changes';
   if (/^\d{12}\.json$/.test(basename(path)) && dirname(path) === CHANGES) return 'change set';
   const isHere = ['.', CHANGES].includes(dirname(path));

@@ -32,6 +32,8 @@ const CHECKPOINT = [
   'write base',
   'sync base',
   'close base',
+  'copy temporary',
+  'rename outline',
   'rename base',
   'sync data directory',
   'remove change set',

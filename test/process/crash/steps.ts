@@ -22,7 +22,8 @@ const VICTIM =
 /** The steps of making the directories of a store, of writing its head, of writing its base. */
 export const DIRECTORIES = ['make changes', 'sync changes', 'sync data directory', 'sync parent'];
 export const HEAD = stepsOfFile('head');
-export const BASE = stepsOfFile('base');
+/** The outline comes before the name of the base. */
+export const BASE = stepsOfFile('base').toSpliced(4, 0, 'copy temporary', 'rename outline');
 
 /** The steps of opening a store that is in order, and of closing it. */
 export const OPENING = [...DIRECTORIES, ...HEAD];

@@ -3,26 +3,28 @@ import type { KindName } from '../../../model/kind.ts';
 import { ALL_KINDS } from '../../../model/kinds.ts';
 import { perKind } from '../../../model/per-kind.ts';
 import { RowTable } from '../../memory/row-table.ts';
-import type { TextTable } from '../../memory/text-table.ts';
 import { State } from '../../state.ts';
 import { damaged } from '../files.ts';
 import { type BaseDocument, migrated, SCHEMA_VERSION } from '../schema.ts';
 
-/** The tables that a document has, as far as they were read. */
-export type TextTables = Partial<Record<KindName, TextTable>>;
+/** What the lines of a base hold, or what its outline says of them. */
+export interface BaseTables {
+  /** The document without rows. */
+  readonly head: unknown;
+  readonly rows: Record<KindName, RowTable>;
+}
 
 /**
  * @param document of the version, without rows.
- * @param tables the rows, by ascending id.
+ * @param rows that the state takes over.
  * @throws CatalogError `store_damaged` if a migration needs a row that cannot be read.
  */
 export function stateOfTables(
   path: string,
   schema: number,
   document: object,
-  tables: TextTables,
+  rows: Record<KindName, RowTable>,
 ): State {
-  const rows = perKind(({ name }) => tables[name]?.end() ?? new RowTable());
   if (schema === SCHEMA_VERSION) return stateOf(migrated(schema, document), rows);
   const read = perKind(({ name }) => [...rows[name].values()]);
   return stateOfDocument(path, schema, { ...document, tables: read });

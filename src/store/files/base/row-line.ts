@@ -13,6 +13,17 @@ const COMMA = 0x2c;
 const BRACKET = 0x5d;
 const BRACE = 0x7d;
 
+/** What is between two rows of a table. */
+export const BETWEEN_ROWS = ',\n';
+
+/** What is behind the last table, up to the checksum. */
+export const TABLES_END = ']\n}';
+
+/** @returns what is before the rows of the nth table, behind the table before it. */
+export function tableBeginning(kind: KindName, nth: number): string {
+  return `${nth === 0 ? '' : '],\n'}"${kind}":[`;
+}
+
 /** How the line of a row begins. */
 const BEGINNING = Buffer.from('{"id":');
 

@@ -13,7 +13,8 @@ import { OrderedIds } from './ordered-ids.ts';
 import { positionIn, without } from './positions.ts';
 import type { RowTable } from '../row-table.ts';
 import { precedes, type SortKey } from './sort-key.ts';
-import { keyOf, type Order, partitionOf, valueOfRow } from './sorting.ts';
+import type { Order } from './order.ts';
+import { keyOf, partitionOf, valueOfRow } from './sorting.ts';
 
 /** Lists that are put in their place between two pauses. */
 const STEP_LISTS = 256;

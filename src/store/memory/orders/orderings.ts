@@ -18,12 +18,12 @@ import type { Kind, KindName, Scalar } from '../../../model/kind.ts';
 import { type Lookup, lookupIn } from '../../../model/rows.ts';
 import { ALL_KINDS } from '../../../model/kinds.ts';
 import { perKind } from '../../../model/per-kind.ts';
-import { joinOf } from '../../../model/rules.ts';
 import { atOnce, inSlices } from '../../../slices.ts';
 import type { IdList } from '../id-list.ts';
 import { Ordering } from './ordering.ts';
 import type { RowTable } from '../row-table.ts';
-import { type Order, sortedLists } from './sorting.ts';
+import { indexOrder, isById, isIndex, joinedKind, nameOf, type Order } from './order.ts';
+import { sortedLists } from './sorting.ts';
 
 export interface OrderingBounds {
   /** Rows that one commit moves in one ordering, and that a build moves at its end, at most. */
@@ -44,6 +44,12 @@ const BOUNDS: OrderingBounds = {
   sliceMs: 2,
 };
 
+/**
+ * Values that are looked for in the rows while an index is not there: together they cost about as
+ * much as to build it, so that nobody pays more than twice the least.
+ */
+const MAX_LOOKS = 32;
+
 /** Builds of one ordering that commits may make worthless before the request is refused. */
 const MAX_BUILDS = 5;
 
@@ -60,6 +66,8 @@ export class Orderings {
   readonly #bounds: OrderingBounds;
   /** The indexes that were built, by their attributes. */
   readonly #indexes: Record<KindName, Map<string, Ordering>> = perKind(() => new Map());
+  /** How often a value was looked for in the rows, by the name of the index that was not there. */
+  readonly #looks = new Map<string, number>();
   /** Those that clients asked for; the one used last is at the end. */
   readonly #asked = new Map<string, Ordering>();
   readonly #builds = new Map<string, { readonly build: Build; readonly ended: Promise<void> }>();
@@ -84,6 +92,25 @@ export class Orderings {
     const built = this.#buildAtOnce(kind, indexOrder(attribute));
     this.#indexes[kind.name].set(attribute, built);
     return built;
+  }
+
+  /**
+   * The ids of the rows with a value of an attribute, ascending. The first ones that ask after a
+   * start find them in the text of the rows, so that they need not wait for the index.
+   */
+  idsWith(kind: Kind, attribute: string, value: Scalar): readonly number[] {
+    return this.#look(kind, attribute, value) ?? this.index(kind, attribute).ids(value);
+  }
+
+  /** @returns null if the index is there, or should be. */
+  #look(kind: Kind, attribute: string, value: Scalar): readonly number[] | null {
+    if (value === null || this.#indexes[kind.name].has(attribute)) return null;
+    const rows = this.#rows[kind.name];
+    const name = nameOf(kind, indexOrder(attribute));
+    const looks = this.#looks.get(name) ?? 0;
+    if (looks === MAX_LOOKS || rows.size <= this.#bounds.smallTableRows) return null;
+    this.#looks.set(name, looks + 1);
+    return rows.idsWith(attribute, value);
   }
 
   /**
@@ -261,32 +288,7 @@ export class Orderings {
   }
 }
 
-/** The order of an index: lists by ascending id, one for each value of the attribute. */
-function indexOrder(attribute: string): Order & { readonly partition: string } {
-  return { partition: attribute, sortby: 'id', order: 'asc' };
-}
-
-/** Whether an order is that of an index: pages are divided by indexed attributes alone. */
-function isIndex(order: Order): order is Order & { readonly partition: string } {
-  return order.partition !== null && order.sortby === 'id' && order.order === 'asc';
-}
-
 /** @throws an error other than `busy`. */
 function unlessBusy(error: unknown): void {
   if (!(error instanceof CatalogError && error.code === 'busy')) throw error;
-}
-
-/** Whether an order is the one in which tables keep their rows. */
-function isById({ partition, sortby, order }: Order): boolean {
-  return partition === null && sortby === 'id' && order === 'asc';
-}
-
-/** The kind whose rows an order sorts by; null if it sorts by the rows' own attribute. */
-function joinedKind(kind: Kind, { sortby }: Order): KindName | null {
-  const declared = kind.attributes[sortby];
-  return declared?.role === 'lookup' ? joinOf(kind, declared).references : null;
-}
-
-function nameOf(kind: Kind, { partition, sortby, order }: Order): string {
-  return `${kind.name} ${partition ?? ''} ${sortby} ${order}`;
 }

@@ -6,16 +6,8 @@ import type { Columns } from '../row-table.ts';
 import { ShardedMap } from '../sharded-map.ts';
 import { shortest } from './lists/list.ts';
 import { ListsByValue, type ValueOf } from './lists/lists-by-value.ts';
+import type { Direction, Order } from './order.ts';
 import { precedes, type SortKey, sortKey } from './sort-key.ts';
-
-export type Direction = 'asc' | 'desc';
-
-export interface Order {
-  /** The attribute whose values divide the table into lists; null for one list of all. */
-  readonly partition: string | null;
-  readonly sortby: string;
-  readonly order: Direction;
-}
 
 /** Ids with the keys that they are sorted by, position by position. */
 interface Run {

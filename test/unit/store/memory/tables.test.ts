@@ -17,6 +17,7 @@ import { RowTable } from '../../../../src/store/memory/row-table.ts';
 import { type Change, changeOf } from '../../../../src/model/change.ts';
 import type { Page, Range, Selection } from '../../../../src/store/memory/selection.ts';
 import { indexedAttributes, Tables } from '../../../../src/store/memory/tables.ts';
+import { textTableOf } from '../../../support/text-rows.ts';
 
 type Rows = Record<KindName, Map<number, Row>>;
 
@@ -317,6 +318,29 @@ test('indexes that contradict the rows are found, and named', () => {
       `the index of skus by ${order} has 4 of 3 rows`,
     ]),
   ]);
+});
+
+test('while an index is not there, the first values are looked for in the text of the rows', () => {
+  const records = Array.from({ length: 200 }, (_, at) => ({
+    id: at + 1,
+    sku_id: (at % 50) + 1,
+    spec_id: 1,
+    option_id: 1,
+  }));
+  const rows = { ...rowTables(noRows()), sku_specs: textTableOf('sku_specs', records) };
+  const columns = rows.sku_specs.columns.bind(rows.sku_specs);
+  let builds = 0;
+  rows.sku_specs.columns = (attribute) => {
+    builds += 1;
+    return columns(attribute);
+  };
+  const tables = new Tables(rows, { smallTableRows: 0 });
+  for (let look = 1; look <= 50; look += 1) {
+    const wanted = records.filter(({ sku_id }) => sku_id === look).map(({ id }) => id);
+    assert.equal(tables.idsWith('sku_specs', 'sku_id', look), wanted);
+    assert.is(builds, look <= 32 ? 0 : 1, 'so many looks cost as much as the index');
+  }
+  assert.equal(tables.faults(), []);
 });
 
 /** Every table is large, and every build pauses as often as it can. */

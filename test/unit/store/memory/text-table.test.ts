@@ -7,6 +7,7 @@ import type { Row, Scalar } from '../../../../src/model/kind.ts';
 import { parserOf } from '../../../../src/store/files/base/row-line.ts';
 import { type Columns, RowTable } from '../../../../src/store/memory/row-table.ts';
 import { TextTable } from '../../../../src/store/memory/text-table.ts';
+import { textTableOf } from '../../../support/text-rows.ts';
 
 const ATTRIBUTES = ['name', 'spu_id', 'on'] as const;
 
@@ -106,6 +107,47 @@ test('it has what a table of the same rows has, whatever is read and changed', (
     }),
     { numRuns: 1000 },
   );
+});
+
+test('a value is found in our text as in the rows, whatever is read and changed', () => {
+  fc.assert(
+    fc.property(rows, fc.array(step), (given, steps) => {
+      const texts = textTableOf('skus', given);
+      const plain = new RowTable(structuredClone(given));
+      const values = new Set(given.flatMap((row) => ATTRIBUTES.map((name) => row[name] ?? null)));
+      for (const one of [...steps, { act: 'snapshot' } as const]) {
+        const id = 'which' in one ? (given[one.which % Math.max(given.length, 1)]?.id ?? 1) : 1;
+        if (one.act === 'get') texts.get(id);
+        for (const table of [texts, plain]) {
+          if (one.act === 'delete') table.delete(id);
+          if (one.act === 'set') table.set({ id, name: given[0]?.['name'] ?? null });
+        }
+      }
+      const all = [...plain.values()];
+      for (const attribute of ATTRIBUTES) {
+        for (const value of [...values, 'no row has this', 4711]) {
+          if (value === null) continue;
+          const wanted = all.filter((row) => row[attribute] === value).map(({ id }) => id);
+          assert.equal(texts.idsWith(attribute, value), wanted);
+        }
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('a number is not found in a longer one, nor a text in another', () => {
+  const texts = textTableOf('skus', [
+    { id: 1, name: '"spu_id":7', spu_id: 77 },
+    { id: 2, name: 'spu_id', spu_id: 7 },
+    { id: 3, name: 'spu_id":7', spu_id: 0.7 },
+  ]);
+  assert.equal(texts.idsWith('spu_id', 7), [2]);
+  assert.equal(texts.idsWith('name', 'spu_id'), [2]);
+});
+
+test('a value is not looked for in text that a person may have written', () => {
+  assert.is(tableOf([{ id: 1, name: 'a' }]).idsWith('name', 'a'), null);
 });
 
 test('a row that was asked for is the same object from then on, in every look at all rows', () => {

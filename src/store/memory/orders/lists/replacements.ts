@@ -2,7 +2,8 @@
 import type { Change } from '../../../../model/change.ts';
 import type { Scalar } from '../../../../model/kind.ts';
 import { mergedIds, OrderedIds } from '../ordered-ids.ts';
-import { type Order, partitionOf } from '../sorting.ts';
+import type { Order } from '../order.ts';
+import { partitionOf } from '../sorting.ts';
 import { idsIn, type List, orderedIdsOf, shortest } from './list.ts';
 
 /** Rows that are read, or lists that are made, between two pauses. */

@@ -1,0 +1,56 @@
+/**
+ * The outline of a base: how many rows and bytes each chunk of each table has. With it a start knows
+ * where the rows are without looking for a single one; without it, it finds them line by line.
+ *
+ * Invariants:
+ * 1. An outline counts for the base whose digest it names, and for no other. So it describes bytes
+ *    that the program itself has written: what a person has changed has another digest.
+ * 2. Nothing but the time of a start depends on it: one that is missing or damaged is as none.
+ */
+import * as v from 'valibot';
+import { join } from 'node:path';
+import type { Disk } from '../../../disk/disk.ts';
+import { writeVolatile } from '../../../disk/durable-file.ts';
+import { CatalogError } from '../../../errors.ts';
+import { KIND_NAMES, type KindName } from '../../../model/kind.ts';
+import { shapes } from '../change-set.ts';
+import { parseShape, readFile, verifyChecksum, withChecksum } from '../files.ts';
+
+export const OUTLINE = 'outline.json';
+
+/** The number of a chunk (ids divided by `CHUNK_SIZE`, rounded down), its rows, and its bytes. */
+export type ChunkOutline = readonly [number: number, rows: number, bytes: number];
+
+export interface Outline {
+  /** The digest of the base. */
+  readonly base: string;
+  /** The chunks of each table in their order; of the bytes between two rows those within a chunk. */
+  readonly tables: Readonly<Record<KindName, readonly ChunkOutline[]>>;
+}
+
+const positive = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+
+const shape = v.object({
+  base: shapes.digest,
+  tables: v.object(
+    v.entriesFromList(KIND_NAMES, v.array(v.tuple([shapes.count, positive, positive]))),
+  ),
+});
+
+/** Writes an outline, without any sync: a start can do without. @throws what the disk throws. */
+export function writeOutline(disk: Disk, directory: string, outline: Outline): Promise<void> {
+  return writeVolatile(disk, join(directory, OUTLINE), withChecksum(outline).bytes);
+}
+
+/** @returns null if there is none that can be used. */
+export function readOutline(disk: Disk, directory: string): Outline | null {
+  const path = join(directory, OUTLINE);
+  try {
+    const bytes = readFile(disk, path);
+    return bytes === null ? null : parseShape(path, shape, verifyChecksum(path, bytes).value);
+  } catch (error) {
+    // The base itself tells what it holds, and the next checkpoint writes another outline.
+    if (error instanceof CatalogError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,166 @@
+/** The tables of a base whose outline is known: no row of them is read, or even looked for. */
+import type { KindName } from '../../../model/kind.ts';
+import { ALL_KINDS } from '../../../model/kinds.ts';
+import { perKind } from '../../../model/per-kind.ts';
+import { CHUNK_SIZE, ChunkRows, type Places, type SealedRows } from '../../memory/chunk-rows.ts';
+import { indexOfValue } from '../../memory/plain-value.ts';
+import { type PlannedChunk, RowTable } from '../../memory/row-table.ts';
+import { type RowParser, TextChunk } from '../../memory/text-table.ts';
+import { damaged } from '../files.ts';
+import type { BaseTables } from './base-state.ts';
+import type { ChunkOutline, Outline } from './outline.ts';
+import { BETWEEN_ROWS, idIn, parserOf, TABLES_END, tableBeginning } from './row-line.ts';
+
+const LINE_FEED = 0x0a;
+
+/** Bytes of a chunk that stays sealed, at most: it is opened in one turn of the event loop. */
+const MAX_SEALED_BYTES = 512 * 1024;
+
+/**
+ * @param path of the base, for messages.
+ * @param pieces all bytes before the checksum; the rows stay in them.
+ * @returns null if the bytes are not divided as the outline says.
+ */
+export function outlinedTables(
+  path: string,
+  pieces: readonly Buffer[],
+  { tables }: Outline,
+): BaseTables | null {
+  const text = new Pieces(pieces);
+  const head = text.line();
+  if (head === null) return null;
+  const chunks: Partial<Record<KindName, PlannedChunk[]>> = {};
+  for (const [nth, { name }] of ALL_KINDS.entries()) {
+    if (!text.skip(tableBeginning(name, nth))) return null;
+    const found = chunksOf(text, tables[name], path, name);
+    if (found === null) return null;
+    chunks[name] = found;
+  }
+  if (!text.skip(TABLES_END) || !text.isAtEnd) return null;
+  const rows = perKind(({ name }) => RowTable.ofChunks(chunks[name] ?? []));
+  return { head: JSON.parse(`${head}}}`), rows };
+}
+
+/** @returns null if they do not lie there. */
+function chunksOf(
+  text: Pieces,
+  outlines: readonly ChunkOutline[],
+  path: string,
+  kind: KindName,
+): PlannedChunk[] | null {
+  const parser = parserOf(path, kind);
+  const chunks: PlannedChunk[] = [];
+  for (const [number, size, length] of outlines) {
+    const isFirst = chunks.length === 0;
+    const follows = isFirst || number > (chunks.at(-1)?.number ?? 0);
+    if (!follows || !text.skip(isFirst ? '\n' : BETWEEN_ROWS)) return null;
+    const bytes = text.take(length);
+    if (bytes === null || chunkOf(idIn(bytes, 0)) !== number) return null;
+    const sealed = new SealedText(path, { kind, number, size, bytes, parser });
+    const contents = length > MAX_SEALED_BYTES ? sealed.open() : sealed;
+    chunks.push({ number, size, rows: new ChunkRows(number * CHUNK_SIZE, contents) });
+  }
+  return chunks;
+}
+
+function chunkOf(id: number | null): number | null {
+  return id === null ? null : Math.floor(id / CHUNK_SIZE);
+}
+
+interface SealedChunk {
+  readonly kind: KindName;
+  readonly number: number;
+  /** Rows in it. */
+  readonly size: number;
+  readonly bytes: Buffer;
+  readonly parser: RowParser;
+}
+
+class SealedText implements SealedRows {
+  readonly #path: string;
+  readonly #chunk: SealedChunk;
+
+  constructor(path: string, chunk: SealedChunk) {
+    this.#path = path;
+    this.#chunk = chunk;
+  }
+
+  includes(text: Buffer): boolean {
+    return indexOfValue(this.#chunk.bytes, text) >= 0;
+  }
+
+  open(): Places {
+    const { kind, number, size, bytes, parser } = this.#chunk;
+    const chunk = new TextChunk(number * CHUNK_SIZE, parser, true);
+    let lastId = 0;
+    for (let start = 0; start < bytes.length; ) {
+      const line = bytes.indexOf(LINE_FEED, start);
+      const end = line < 0 ? bytes.length : line - 1;
+      const id = idIn(bytes, start);
+      if (id === null || id <= lastId || chunkOf(id) !== number) {
+        throw damaged(
+          this.#path,
+          `a row of ${kind} follows row ${lastId}, where it does not belong`,
+        );
+      }
+      chunk.add(id, bytes, start, end);
+      lastId = id;
+      start = end + BETWEEN_ROWS.length;
+    }
+    if (chunk.rows !== size) {
+      throw damaged(
+        this.#path,
+        `it has ${chunk.rows} rows of ${kind} where it should have ${size}`,
+      );
+    }
+    return chunk.end();
+  }
+}
+
+/** Bytes that come in pieces, read from the first to the last. */
+class Pieces {
+  readonly #pieces: readonly Buffer[];
+  /** The piece in which the next byte is, and where. */
+  #nth = 0;
+  #at = 0;
+
+  constructor(pieces: readonly Buffer[]) {
+    this.#pieces = pieces.filter(({ length }) => length > 0);
+  }
+
+  get isAtEnd(): boolean {
+    return this.#nth === this.#pieces.length;
+  }
+
+  /** The rest of a line, which has to be in one piece, and with its line feed; null if it is not. */
+  line(): string | null {
+    const piece = this.#pieces[this.#nth];
+    const end = piece?.indexOf(LINE_FEED, this.#at) ?? -1;
+    const bytes = end < 0 ? null : this.take(end - this.#at);
+    return bytes !== null && this.skip('\n') ? bytes.toString('utf8') : null;
+  }
+
+  /** @returns whether the next bytes are those of a text, which are behind it then. */
+  skip(text: string): boolean {
+    return this.take(Buffer.byteLength(text))?.toString('utf8') === text;
+  }
+
+  /** The next bytes, copied only if they lie in several pieces; null if there are not as many. */
+  take(length: number): Buffer | null {
+    const parts: Buffer[] = [];
+    let missing = length;
+    while (missing > 0) {
+      const piece = this.#pieces[this.#nth];
+      if (piece === undefined) return null;
+      const part = piece.subarray(this.#at, this.#at + missing);
+      parts.push(part);
+      missing -= part.length;
+      this.#at += part.length;
+      if (this.#at < piece.length) continue;
+      this.#nth += 1;
+      this.#at = 0;
+    }
+    const [first, ...more] = parts;
+    return first !== undefined && more.length === 0 ? first : Buffer.concat(parts);
+  }
+}

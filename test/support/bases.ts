@@ -1,0 +1,72 @@
+/** Snapshots for tests of the base document, and what is read of their files. */
+import fc from 'fast-check';
+import { KIND_NAMES, type Row } from '../../src/model/kind.ts';
+import { perKind } from '../../src/model/per-kind.ts';
+import { baseSlices } from '../../src/store/files/base.ts';
+import type { Snapshot, State } from '../../src/store/state.ts';
+
+const scalar = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.integer(),
+  fc.boolean(),
+  fc.constant(null),
+);
+/** Texts that look like the lines of a base. */
+export const tricky = fc.constantFrom(
+  '\n',
+  '}',
+  '},',
+  '}]',
+  '],\n"books":[',
+  '"tables":{',
+  '\u2028',
+  '😀',
+);
+const table = fc.uniqueArray(
+  fc
+    .tuple(fc.integer({ min: 1, max: 5000 }), scalar, tricky)
+    .map(([id, name, text]): Row => ({ id, name, text })),
+  { selector: ({ id }) => id, maxLength: 5 },
+);
+export const aSnapshot: fc.Arbitrary<Snapshot> = fc
+  .tuple(fc.array(table, { minLength: 10, maxLength: 10 }), fc.maxSafeNat())
+  .map(([tables, sequence]) => ({
+    sequence,
+    digest: 'a'.repeat(64),
+    time: null,
+    lastIds: perKind(() => 5000),
+    rows: perKind(({ name }) =>
+      (tables[KIND_NAMES.indexOf(name)] ?? []).toSorted((a, b) => a.id - b.id),
+    ),
+  }));
+
+/** The file of a snapshot. */
+export const bytesOf = (snapshot: Snapshot) => Buffer.concat([...baseSlices(snapshot)]);
+
+/** What a state or a snapshot holds, to be compared. */
+export const readable = (state: State | Snapshot) => ({
+  sequence: state.sequence,
+  digest: state.digest,
+  time: state.time,
+  lastIds: state.lastIds,
+  rows: perKind(({ name }) => {
+    const rows = state.rows[name];
+    return [...(Symbol.iterator in rows ? rows : rows.values())];
+  }),
+});
+
+/** A file in pieces of these lengths, again and again. */
+export function* cut(bytes: Buffer, lengths: readonly number[]): Generator<Buffer> {
+  // One memory for all pieces, as a disk may have it.
+  const memory = Buffer.alloc(Math.max(...lengths));
+  let start = 0;
+  for (let nth = 0; start < bytes.length; nth += 1) {
+    const length = lengths[nth % lengths.length] ?? 1;
+    const copied = bytes.copy(memory, 0, start, start + length);
+    yield memory.subarray(0, copied);
+    start += copied;
+  }
+}
+
+/** Lengths of pieces. */
+export const lengths = fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 1, maxLength: 5 });

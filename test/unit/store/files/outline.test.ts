@@ -1,0 +1,178 @@
+/** With the outline of a base nothing is different but the time that it takes to read it. */
+import fc from 'fast-check';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { machineDisk } from '../../../../src/disk/disk.ts';
+import { CatalogError } from '../../../../src/errors.ts';
+import { KIND_NAMES, type Row } from '../../../../src/model/kind.ts';
+import { perKind } from '../../../../src/model/per-kind.ts';
+import { baseSlices } from '../../../../src/store/files/base.ts';
+import { BaseReader } from '../../../../src/store/files/base/base-reader.ts';
+import {
+  type ChunkOutline,
+  type Outline,
+  OUTLINE,
+  readOutline,
+  writeOutline,
+} from '../../../../src/store/files/base/outline.ts';
+import { BASE } from '../../../../src/store/files/files.ts';
+import type { Snapshot, State } from '../../../../src/store/state.ts';
+import { aSnapshot, bytesOf, cut, lengths, readable } from '../../../support/bases.ts';
+import { openStore, storeDirectory } from '../../../support/checked.ts';
+import { quickDisk } from '../../../support/disk.ts';
+
+function outlineOf(snapshot: Snapshot): Outline {
+  const slices = baseSlices(snapshot);
+  for (;;) {
+    const step = slices.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** What a reader with an outline makes of a file in pieces. */
+function stateOf(bytes: Buffer, outline: Outline, pieces: readonly number[]): State {
+  const reader = new BaseReader('base', outline);
+  for (const piece of cut(bytes, pieces)) reader.write(piece);
+  return reader.end().state;
+}
+
+const aWhole = (rows: Partial<Record<string, readonly Row[]>>): Snapshot => ({
+  sequence: 1,
+  digest: 'a'.repeat(64),
+  time: null,
+  lastIds: perKind(() => 9000),
+  rows: perKind(({ name }) => rows[name] ?? []),
+});
+
+const books = (ids: readonly number[], name = 'A book'): Row[] => ids.map((id) => ({ id, name }));
+
+const HUNDRED = Array.from({ length: 100 }, (_, at) => at + 1);
+
+test('a base is read by its outline as it is line by line, in pieces of any length', () => {
+  fc.assert(
+    fc.property(aSnapshot, lengths, (snapshot, pieces) => {
+      const state = stateOf(bytesOf(snapshot), outlineOf(snapshot), pieces);
+      for (const kind of KIND_NAMES) {
+        const rows = [...snapshot.rows[kind]];
+        assert.is(state.count(kind), rows.length, 'rows are counted without being read');
+        for (const row of rows.toReversed()) assert.equal(state.get(kind, row.id), row);
+        assert.is(state.get(kind, 4999.5), undefined);
+      }
+      assert.equal(readable(state), readable(snapshot));
+    }),
+  );
+});
+
+test('an outline has the rows and bytes of each thousand ids', () => {
+  const snapshot = aWhole({ books: books([1, 1023, 1024, 5000]) });
+  const { tables } = outlineOf(snapshot);
+  const line = (id: number) => JSON.stringify({ id, name: 'A book' }).length;
+  assert.equal(tables.books, [
+    [0, 2, line(1) + 2 + line(1023)],
+    [1, 1, line(1024)],
+    [4, 1, line(5000)],
+  ]);
+  assert.equal(tables.skus, []);
+});
+
+test('rows of any length are found by the outline', () => {
+  const long = 'é"\n'.repeat(50_000);
+  const rows = [...books([1, 2]), ...books([3, 4], long), ...books([5]), ...books([2000], long)];
+  const snapshot = aWhole({ books: rows });
+  const state = stateOf(bytesOf(snapshot), outlineOf(snapshot), [70_000]);
+  assert.equal([...state.rows.books.values()], rows);
+});
+
+test('the outline of another base is of no use, and does no harm', () => {
+  fc.assert(
+    fc.property(aSnapshot, aSnapshot, lengths, (snapshot, other, pieces) => {
+      const state = stateOf(bytesOf(snapshot), outlineOf(other), pieces);
+      assert.equal(readable(state), readable(snapshot));
+    }),
+  );
+});
+
+test('an outline that is wrong shows no wrong row: it is left aside, or the base is damaged', () => {
+  const by = fc.integer({ min: -70, max: 70 });
+  fc.assert(
+    fc.property(aSnapshot, fc.array(fc.tuple(fc.nat(), fc.nat(2), by)), (snapshot, changes) => {
+      const outline = outlineOf(snapshot);
+      const chunks = KIND_NAMES.flatMap((kind) => outline.tables[kind]) as [
+        number,
+        number,
+        number,
+      ][];
+      for (const [which, member, more] of changes) {
+        const chunk = chunks[which % Math.max(chunks.length, 1)];
+        if (chunk !== undefined) chunk[member] = Math.max((chunk[member] ?? 0) + more, 1);
+      }
+      try {
+        assert.equal(readable(stateOf(bytesOf(snapshot), outline, [100])), readable(snapshot));
+      } catch (error) {
+        if (!(error instanceof CatalogError)) throw error;
+        assert.is(error.code, 'store_damaged');
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('rows that a chunk should not have are found when it is looked into', () => {
+  const snapshot = aWhole({ books: books(HUNDRED) });
+  const outline = outlineOf(snapshot);
+  const [[number, rows, bytes]] = outline.tables.books as [ChunkOutline];
+  const wrong: ChunkOutline = [number, rows + 1, bytes];
+  const tables = { ...outline.tables, books: [wrong] };
+  const state = stateOf(bytesOf(snapshot), { ...outline, tables }, [1000]);
+  assert.throws(
+    () => state.get('books', 1),
+    (error: unknown) =>
+      error instanceof CatalogError &&
+      error.code === 'store_damaged' &&
+      error.message.includes('it has 100 rows of books where it should have 101'),
+  );
+});
+
+test('a checkpoint leaves the outline of its base, with which the store opens again', async () => {
+  const directory = storeDirectory();
+  const store = await openStore(directory, { disk: quickDisk, smallestCheckpoint: 1 });
+  for (const name of ['first', 'second', 'third', 'fourth']) {
+    await store.transact((transaction) => {
+      const id = transaction.nextId('books');
+      const counts = { commentcount: 0, readcount: 0, image: '' };
+      transaction.put('books', { id, name, pub_date: '1815-12-23', ...counts });
+    });
+  }
+  await store.close();
+  const outline = readOutline(machineDisk, directory);
+  const base = readFileSync(join(directory, BASE), 'utf8');
+  assert.ok(base.endsWith(`,"sha256":"${outline?.base}"}\n`), 'the outline names the base');
+  assert.is(outline?.tables.books[0]?.[1], JSON.parse(base).tables.books.length);
+  const again = await openStore(directory, { disk: quickDisk });
+  assert.is(again.get('books', 4)?.name, 'fourth');
+  assert.is(again.count('books'), 4);
+  await again.close();
+});
+
+test('an outline that is missing, damaged or not readable is as none', async () => {
+  const directory = mkdtempSync(join(storeDirectory(), 'outline-'));
+  const path = join(directory, OUTLINE);
+  assert.is(readOutline(machineDisk, directory), null);
+  const outline = outlineOf(aWhole({ books: books([1]) }));
+  await writeOutline(machineDisk, directory, outline);
+  assert.equal(readOutline(machineDisk, directory), outline);
+  const bytes = readFileSync(path);
+  for (const content of ['', '{}', bytes.toString().replace('[0,1,', '[0,2,'), bytes.subarray(9)]) {
+    writeFileSync(path, content);
+    assert.is(readOutline(machineDisk, directory), null);
+  }
+  writeFileSync(path, bytes);
+  const refuses = (): never => {
+    throw Object.assign(new Error('permission denied'), { code: 'EACCES' });
+  };
+  assert.is(readOutline({ ...machineDisk, read: refuses }, directory), null);
+});
+
+test.run();
