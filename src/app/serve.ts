@@ -74,7 +74,7 @@ async function serveAsOwner(options: ServeOptions, context: Context): Promise<vo
   const following = replica?.run() ?? newcomer?.run();
   await (following === undefined ? stop : Promise.race([stop, following.then(() => stop)]));
   operation.readiness.raise('closing');
-  current.cancelComparison();
+  current.cancelBackground();
   await telling?.stop();
   await newcomer?.stop();
   current.catalog?.changes.endWaits();

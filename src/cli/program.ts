@@ -20,8 +20,12 @@ export interface HelpOutput {
   readonly width: number;
 }
 
-/** Parsing the program's arguments runs the command that they name. */
-export function createProgram(context: Context, output: HelpOutput): Command {
+/**
+ * Parsing the program's arguments runs the command that they name.
+ *
+ * @param named the first argument; all commands are declared if it is left out.
+ */
+export function createProgram(context: Context, output: HelpOutput, named?: string): Command {
   const program = new Command('catalog-server')
     .description("A shop's catalog as one executable: a JSON REST service that stores plain files.")
     .version(context.version)
@@ -42,6 +46,8 @@ export function createProgram(context: Context, output: HelpOutput): Command {
     });
   program.commandsGroup('Server:');
   declareServe(program, context);
+  // The others would take a part of a start.
+  if (named === 'serve') return program;
   declareHealth(program, context);
   declareRebuildPages(program, context);
   program.commandsGroup('Store:');

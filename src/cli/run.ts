@@ -74,10 +74,9 @@ export async function run(
     context.warn(NO_WINDOWS);
     return 1;
   }
-  const program = createProgram(context, {
-    write: (text) => void stdout.write(text),
-    width: stdout.columns ?? DEFAULT_WIDTH,
-  });
+  const width = stdout.columns ?? DEFAULT_WIDTH;
+  const help = { write: (text: string) => void stdout.write(text), width };
+  const program = createProgram(context, help, argv[0]);
   let status: ExitStatus = 0;
   try {
     await program.parseAsync([...argv], { from: 'user' });

@@ -199,13 +199,9 @@ export class State implements ReadableStore {
     return this.#tables.ids(kind);
   }
 
-  /**
-   * Builds the indexes that nobody has needed yet, in slices.
-   *
-   * @param goesOn asked between two of them.
-   */
-  completeIndexes(goesOn: () => boolean): Promise<void> {
-    return this.#tables.completeIndexes(goesOn);
+  /** See {@link Tables.completeIndexes}. */
+  completeIndexes(background: Promise<void>, goesOn: () => boolean): Promise<void> {
+    return this.#tables.completeIndexes(background, goesOn);
   }
 
   prepare(kind: KindName, selection: Selection): Promise<void> | undefined {

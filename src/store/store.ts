@@ -198,9 +198,13 @@ export class Store extends StoreReader {
     return this.#log.oldest;
   }
 
-  /** See {@link State.completeIndexes}. Until then, whoever needs one first builds it at once. */
-  completeIndexes(): Promise<void> {
-    return this.#low.data.completeIndexes(() => !this.#closed);
+  /**
+   * See {@link State.completeIndexes}.
+   *
+   * @param background when long work may begin; at once if left out.
+   */
+  completeIndexes(background: Promise<void> = Promise.resolve()): Promise<void> {
+    return this.#low.data.completeIndexes(background, () => !this.#closed);
   }
 
   /** Waits for the transactions under way, then releases the directory. */

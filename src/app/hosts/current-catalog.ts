@@ -12,17 +12,17 @@ import type { ServeOptions } from '../server-options.ts';
 const RETRY_AFTER_S = '5';
 
 /**
- * Milliseconds after which the pages of a catalog are looked at, by a thread that takes as long to
- * start as some answers: those who have waited for the catalog come first.
+ * Milliseconds between a catalog and its long work in the background: those who have waited for the
+ * catalog are answered first.
  */
-const COMPARE_DELAY_MS = 50;
+const BACKGROUND_DELAY_MS = 50;
 
 export class CurrentCatalog {
   readonly #options: ServeOptions;
   readonly #context: Context;
   readonly #operation: Operation;
   #catalog: Catalog | null = null;
-  #comparison: NodeJS.Timeout | undefined;
+  #background: NodeJS.Timeout | undefined;
 
   constructor(options: ServeOptions, context: Context, operation: Operation) {
     this.#options = options;
@@ -47,14 +47,16 @@ export class CurrentCatalog {
   /** Serves with a catalog from now on; null while there is none. */
   use(catalog: Catalog | null): void {
     this.#catalog = catalog;
-    this.cancelComparison();
+    this.cancelBackground();
     if (catalog === null) return;
-    this.#comparison = setTimeout(() => catalog.pages.compare(), COMPARE_DELAY_MS);
+    const { promise: background, resolve } = Promise.withResolvers<void>();
+    this.#background = setTimeout(resolve, BACKGROUND_DELAY_MS);
+    void background.then(() => catalog.pages.compare());
     const { readiness } = this.#operation;
     readiness.raise('starting');
     // One that was replaced meanwhile says nothing of the one that is served.
     const isServed = () => this.#catalog === catalog;
-    void catalog.store.completeIndexes().then(
+    void catalog.store.completeIndexes(background).then(
       () => {
         if (isServed()) readiness.clear('starting');
       },
@@ -65,8 +67,8 @@ export class CurrentCatalog {
   }
 
   /** To be called before a catalog is closed: what has not begun would outlive it. */
-  cancelComparison(): void {
-    clearTimeout(this.#comparison);
+  cancelBackground(): void {
+    clearTimeout(this.#background);
   }
 
   readonly application: Application = (request) =>

@@ -98,8 +98,8 @@ export class Tables {
   }
 
   /** See {@link Orderings.complete}. */
-  completeIndexes(goesOn: () => boolean): Promise<void> {
-    return this.#orderings.complete(indexed, goesOn);
+  completeIndexes(background: Promise<void>, goesOn: () => boolean): Promise<void> {
+    return this.#orderings.complete(indexed, background, goesOn);
   }
 
   /** See {@link Queries.prepare}. */

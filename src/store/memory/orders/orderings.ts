@@ -36,7 +36,7 @@ export interface OrderingBounds {
   readonly sliceMs: number;
 }
 
-/** Each a matter of one or two milliseconds; the ids take 128 MiB. */
+/** Each is one or two milliseconds of work; the ids take 128 MiB. */
 const BOUNDS: OrderingBounds = {
   movedRows: 1000,
   keptIds: 16 * 1024 * 1024,
@@ -44,10 +44,7 @@ const BOUNDS: OrderingBounds = {
   sliceMs: 2,
 };
 
-/**
- * Values that are looked for in the rows while an index is not there: together they cost about as
- * much as to build it, so that nobody pays more than twice the least.
- */
+/** Looks for values without an index, at most: together they cost about as much as to build it. */
 const MAX_LOOKS = 32;
 
 /** Builds of one ordering that commits may make worthless before the request is refused. */
@@ -105,29 +102,39 @@ export class Orderings {
   /** @returns null if the index is there, or should be. */
   #look(kind: Kind, attribute: string, value: Scalar): readonly number[] | null {
     if (value === null || this.#indexes[kind.name].has(attribute)) return null;
-    const rows = this.#rows[kind.name];
     const name = nameOf(kind, indexOrder(attribute));
     const looks = this.#looks.get(name) ?? 0;
-    if (looks === MAX_LOOKS || rows.size <= this.#bounds.smallTableRows) return null;
+    if (looks === MAX_LOOKS || this.#isSmall(kind)) return null;
     this.#looks.set(name, looks + 1);
-    return rows.idsWith(attribute, value);
+    return this.#rows[kind.name].idsWith(attribute, value);
+  }
+
+  #isSmall(kind: Kind): boolean {
+    return this.#rows[kind.name].size <= this.#bounds.smallTableRows;
   }
 
   /**
-   * Builds the indexes that are not there yet, in slices.
+   * Builds the indexes that are not there yet: those of small tables at once, the others in slices.
    *
    * @param attributes of the kinds, by which rows are found.
-   * @param goesOn asked between two indexes.
+   * @param background when the others are begun.
+   * @param goesOn asked between two of them.
    */
   async complete(
     attributes: Readonly<Record<KindName, readonly string[]>>,
+    background: Promise<void>,
     goesOn: () => boolean,
   ): Promise<void> {
-    for (const kind of ALL_KINDS) {
+    const large = ALL_KINDS.filter((kind) => !this.#isSmall(kind));
+    for (const kind of ALL_KINDS.filter((each) => this.#isSmall(each))) {
+      for (const attribute of attributes[kind.name]) this.index(kind, attribute);
+    }
+    if (large.length > 0) await background;
+    for (const kind of large) {
       for (const attribute of attributes[kind.name]) {
         if (!goesOn()) return;
         await this.prepare(kind, indexOrder(attribute))?.catch(unlessBusy);
-        // That of a small table, or of one that changes faster than slices are built.
+        // That of a table that changes faster than slices are built.
         this.index(kind, attribute);
       }
     }
@@ -167,15 +174,14 @@ export class Orderings {
    * @throws CatalogError `busy`, as a rejection, if commits outran every build.
    */
   prepare(kind: Kind, order: Order): Promise<void> | undefined {
-    if (isById(order) || this.find(kind, order) !== undefined) return undefined;
-    if (this.#rows[kind.name].size <= this.#bounds.smallTableRows) return undefined;
+    if (isById(order) || this.find(kind, order) || this.#isSmall(kind)) return undefined;
     const name = nameOf(kind, order);
     const running = this.#builds.get(name);
     if (running !== undefined) return running.ended;
     const build: Build = { kind, order, moved: new Set() };
     const ended = this.#lastBuild.then(() => this.#build(name, build));
     this.#builds.set(name, { build, ended });
-    // The one after it begins whether this one succeeds or not; the error reaches who asked.
+    // The one after it begins in any case; the error reaches who asked.
     this.#lastBuild = ended.catch(() => {});
     return ended;
   }

@@ -389,7 +389,7 @@ test('indexes that are built beside commits hold every row in its place', async 
       const { rows: first, last } = populated();
       let rows = first;
       const tables = new Tables(rowTables(rows), { ...SLICED, movedRows });
-      const completed = tables.completeIndexes(() => true);
+      const completed = tables.completeIndexes(Promise.resolve(), () => true);
       for (const [one, { kind, attribute }, planned] of commits) {
         const next = copy(rows);
         edit(next, last, one);
@@ -428,7 +428,7 @@ async function turnsDuring(work: Promise<void> | undefined): Promise<number> {
 
 test('the indexes of large tables are built while others have their turn', async () => {
   const tables = new Tables(rowTables(shelf(5000)), { sliceMs: 0 });
-  const turns = await turnsDuring(tables.completeIndexes(() => true));
+  const turns = await turnsDuring(tables.completeIndexes(Promise.resolve(), () => true));
   assert.ok(turns > 10, `${turns} turns`);
 });
 
