@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { machineDisk } from '../src/disk/disk.ts';
 import type { Row } from '../src/model/kind.ts';
 import { perKind } from '../src/model/per-kind.ts';
+import { CHUNK_SIZE } from '../src/store/memory/chunk-rows.ts';
 import { createStore } from '../src/store/files/create.ts';
 import { recover } from '../src/store/files/recovery.ts';
 
@@ -19,17 +20,28 @@ const print = (line: string) => process.stdout.write(`${line}\n`);
 const megabytes = (bytes: number) => Math.round(bytes / MEBIBYTE);
 
 /** Books of about 4 KiB each, made as they are written. */
-function* books(bytes: number): Generator<Row> {
+function* chunksOfBooks(bytes: number) {
+  const last = Math.floor(bytes / 4096);
+  for (let number = 0; number * CHUNK_SIZE <= last; number += 1) {
+    const first = Math.max(number * CHUNK_SIZE, 1);
+    const end = Math.min((number + 1) * CHUNK_SIZE, last + 1);
+    yield { number, size: end - first, rows: { text: null, values: () => books(first, end) } };
+  }
+}
+
+function* books(first: number, end: number): Generator<Row> {
   const image = 'x'.repeat(4000);
   const rest = { pub_date: '2024-02-29', commentcount: 0, readcount: 0 };
-  for (let id = 1; id * 4096 <= bytes; id += 1) yield { id, name: `Book ${id}`, ...rest, image };
+  for (let id = first; id < end; id += 1) yield { id, name: `Book ${id}`, ...rest, image };
 }
 
 const bytes = Number(process.argv[2] ?? 5120) * MEBIBYTE;
 const directory = await mkdtemp(join(tmpdir(), 'large-store-'));
 try {
   const lastIds = perKind(() => Number.MAX_SAFE_INTEGER);
-  const rows = perKind(({ name }) => (name === 'books' ? books(bytes) : []));
+  const rows = perKind(({ name }) => ({
+    chunks: () => (name === 'books' ? chunksOfBooks(bytes) : []),
+  }));
   const digest = 'a'.repeat(64);
   const writing = performance.now();
   const size = await createStore(machineDisk, directory, {

@@ -11,7 +11,7 @@
  */
 import fs from 'node:fs';
 import { hostname } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CatalogError } from '../errors.ts';
 import { libc } from './system/libc.ts';
 
@@ -78,17 +78,20 @@ export interface Holder {
 }
 
 /**
- * Makes this process the owner of the directory that the lock file is in.
+ * Makes this process the owner of a directory.
  *
+ * @param name of the lock file in it.
+ * @param command that runs.
  * @throws CatalogError `store_locked`, naming the holder.
  */
-export function acquireOwnership(path: string, command: string): FileLock {
+export function acquireOwnership(directory: string, name: string, command: string): FileLock {
+  const path = join(directory, name);
   const lock = new FileLock(path);
   if (!lock.tryLock()) {
     lock.close();
     throw new CatalogError(
       'store_locked',
-      `${dirname(path)} is in use by ${describeHolder(path)}; stop it first, or name another directory with --data`,
+      `${directory} is in use by ${describeHolder(path)}; stop it first, or name another directory with --data`,
     );
   }
   const since = new Date().toISOString();

@@ -2,7 +2,7 @@
  * A backup is one base document: the whole catalog as of one change set, plain JSON with a checksum,
  * and before its tables what the caller adds. It holds no pages and no history.
  */
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { Disk } from '../disk/disk.ts';
 import { makeDirectory, withOpen } from '../disk/durable-file.ts';
 import { acquireOwnership } from '../disk/lock.ts';
@@ -119,7 +119,7 @@ export async function restoreBackup(
 ): Promise<void> {
   // Before a lock file is made in a directory that is not ours, and again once we hold the lock.
   requireNoStore(disk, directory);
-  const lock = acquireOwnership(join(directory, LOCK), command);
+  const lock = acquireOwnership(directory, LOCK, command);
   try {
     requireNoStore(disk, directory);
     await prepare();

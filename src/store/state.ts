@@ -9,7 +9,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { type Change, changeOf } from '../model/change.ts';
-import type { KindName, Row, Scalar } from '../model/kind.ts';
+import type { KindName, Scalar } from '../model/kind.ts';
 import { KIND_NAMES } from '../model/kind.ts';
 import { perKind } from '../model/per-kind.ts';
 import type { RowOf } from '../model/rows.ts';
@@ -18,7 +18,7 @@ import { FrozenView } from './memory/frozen-view.ts';
 import type { IdList } from './memory/id-list.ts';
 import type { OrderedIds } from './memory/orders/ordered-ids.ts';
 import type { TablesPlan } from './memory/plan.ts';
-import { RowTable } from './memory/row-table.ts';
+import { type RowParts, RowTable } from './memory/row-table.ts';
 import type { IdPage, Page, Selection } from './memory/selection.ts';
 import { Tables } from './memory/tables.ts';
 import type { ReadableStore, RowsOf } from './readable-store.ts';
@@ -29,8 +29,7 @@ export interface Snapshot {
   readonly digest: string;
   readonly time: string | null;
   readonly lastIds: Readonly<Record<KindName, number>>;
-  /** By ascending id. */
-  readonly rows: Readonly<Record<KindName, Iterable<Row>>>;
+  readonly rows: Readonly<Record<KindName, RowParts>>;
 }
 
 /** What a change set will do to a state. */

@@ -229,7 +229,7 @@ export class Store extends StoreReader {
  * @throws CatalogError `store_locked`.
  */
 export function ownDirectory(directory: string, command: string): FileLock {
-  return acquireOwnership(join(directory, LOCK), command);
+  return acquireOwnership(directory, LOCK, command);
 }
 
 /** @throws CatalogError `log_missing` if commits of this process would bypass the log of all hosts. */

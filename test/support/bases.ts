@@ -3,7 +3,15 @@ import fc from 'fast-check';
 import { KIND_NAMES, type Row } from '../../src/model/kind.ts';
 import { perKind } from '../../src/model/per-kind.ts';
 import { baseSlices } from '../../src/store/files/base.ts';
+import { type RowParts, RowTable } from '../../src/store/memory/row-table.ts';
 import type { Snapshot, State } from '../../src/store/state.ts';
+
+/** Rows as a snapshot has them. */
+export const partsOf = (rows: Iterable<Row>): RowParts => new RowTable(rows).snapshot();
+
+/** The rows of a snapshot. */
+export const rowsIn = (parts: RowParts): Row[] =>
+  Array.from(parts.chunks()).flatMap(({ rows }) => [...rows.values()]);
 
 const scalar = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -35,9 +43,7 @@ export const aSnapshot: fc.Arbitrary<Snapshot> = fc
     digest: 'a'.repeat(64),
     time: null,
     lastIds: perKind(() => 5000),
-    rows: perKind(({ name }) =>
-      (tables[KIND_NAMES.indexOf(name)] ?? []).toSorted((a, b) => a.id - b.id),
-    ),
+    rows: perKind(({ name }) => partsOf(tables[KIND_NAMES.indexOf(name)] ?? [])),
   }));
 
 /** The file of a snapshot. */
@@ -51,7 +57,7 @@ export const readable = (state: State | Snapshot) => ({
   lastIds: state.lastIds,
   rows: perKind(({ name }) => {
     const rows = state.rows[name];
-    return [...(Symbol.iterator in rows ? rows : rows.values())];
+    return 'chunks' in rows ? rowsIn(rows) : [...rows.values()];
   }),
 });
 

@@ -5,7 +5,6 @@
  *
  * The hosts share the signing keys, so that it signs the token itself with which it asks.
  */
-import { join } from 'node:path';
 import { exclusively } from '../../auth/private-file.ts';
 import { acquireOwnership } from '../../disk/lock.ts';
 import { type Peer, baseOfPeers } from '../../hosts/cluster/peer-base.ts';
@@ -98,7 +97,7 @@ class Newcomer {
     const { disk } = this.#context;
     const { data } = this.#options;
     disk.mkdir(data);
-    const lock = acquireOwnership(join(data, LOCK), 'serve');
+    const lock = acquireOwnership(data, LOCK, 'serve');
     try {
       await removeReceptions(disk, data);
       // First, so that no start without the log begins a history of its own in this directory.

@@ -171,7 +171,7 @@ export class Replica {
   async #bootstrap(): Promise<void> {
     const { disk } = this.#context;
     const { data } = this.#options;
-    const lock = acquireOwnership(join(data, LOCK), 'serve');
+    const lock = acquireOwnership(data, LOCK, 'serve');
     try {
       await removeReceptions(disk, data);
       const base = await this.#retrying((state) => this.#take(state));

@@ -1,5 +1,4 @@
 /** `promote`: the directory of a host that follows becomes that of the primary (spec 15.15). */
-import { join } from 'node:path';
 import type { Context } from '../../app/context.ts';
 import { acquireOwnership } from '../../disk/lock.ts';
 import { CatalogError } from '../../errors.ts';
@@ -22,7 +21,7 @@ export async function promote(
   { disk, print, warn }: Pick<Context, 'disk' | 'print' | 'warn'>,
 ): Promise<void> {
   requireStore(data, disk);
-  const lock = acquireOwnership(join(data, LOCK), 'promote');
+  const lock = acquireOwnership(data, LOCK, 'promote');
   try {
     const record = readHostRecord(disk, data);
     if (record === null || record.role === 'primary') {

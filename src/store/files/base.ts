@@ -8,7 +8,7 @@ import { CatalogError } from '../../errors.ts';
 import type { KindName, Row, Scalar } from '../../model/kind.ts';
 import { ALL_KINDS } from '../../model/kinds.ts';
 import { perKind } from '../../model/per-kind.ts';
-import { CHUNK_SIZE } from '../memory/chunk-rows.ts';
+import type { RowParts } from '../memory/row-table.ts';
 import type { Snapshot } from '../state.ts';
 import type { ChunkOutline, Outline } from './base/outline.ts';
 import { BETWEEN_ROWS, TABLES_END, tableBeginning } from './base/row-line.ts';
@@ -17,6 +17,9 @@ import { SCHEMA_VERSION } from './schema.ts';
 
 /** Characters of a slice, about: a fraction of a millisecond of work. A row may take several. */
 const SLICE_LENGTH = 64 * 1024;
+
+/** Text that is not written by itself: in a table with few ids of each thousand, slices would be tiny. */
+const SMALL_BYTES = 8 * 1024;
 
 /** Members that a backup has before its tables. The store itself has no use for them. */
 export interface BackupMembers {
@@ -36,7 +39,8 @@ interface ChunkEnd {
   readonly rows: number;
 }
 
-type Part = string | typeof CHUNK_START | ChunkEnd;
+/** A text, or bytes that are as they would be written. */
+type Part = string | Buffer | typeof CHUNK_START | ChunkEnd;
 
 /**
  * @param members that are added before the tables.
@@ -61,6 +65,14 @@ export function* baseSlices(
   for (const part of baseParts(snapshot, members)) {
     if (part === CHUNK_START) {
       start = size;
+      continue;
+    }
+    if (Buffer.isBuffer(part)) {
+      size += part.length;
+      if (rest !== '') yield encode(rest);
+      rest = '';
+      hash.update(part);
+      yield part;
       continue;
     }
     if (typeof part === 'object') {
@@ -93,36 +105,45 @@ function endOfSlice(text: string, start: number): number {
   return /^[\uD800-\uDBFF]$/.test(text.charAt(end - 1)) ? end + 1 : end;
 }
 
+function* tableParts(kind: KindName, table: RowParts): Generator<Part> {
+  let separator = '\n';
+  for (const { number, size, rows } of table.chunks()) {
+    yield separator;
+    yield CHUNK_START;
+    const { text } = rows;
+    if (text === null) yield* rowTexts(rows.values());
+    else if (text.length < SMALL_BYTES) yield text.toString('utf8');
+    else yield* slicesOf(text);
+    yield { kind, number, rows: size };
+    separator = BETWEEN_ROWS;
+  }
+}
+
+function* slicesOf(text: Buffer): Generator<Buffer> {
+  for (let start = 0; start < text.length; start += SLICE_LENGTH) {
+    yield text.subarray(start, start + SLICE_LENGTH);
+  }
+}
+
 /** Rows as JSON, one a line: several in one text, and a row with a long text in pieces. */
-function* tableParts(kind: KindName, rows: Iterable<Row>): Generator<Part> {
-  let chunk = null as { readonly number: number; rows: number } | null;
+function* rowTexts(rows: Iterable<Row>): Generator<string> {
   let text = '';
+  let separator = '';
   for (const row of rows) {
-    const number = Math.floor(row.id / CHUNK_SIZE);
-    if (chunk?.number === number) text += BETWEEN_ROWS;
-    else {
-      yield text;
-      if (chunk !== null) yield { kind, ...chunk };
-      yield chunk === null ? '\n' : BETWEEN_ROWS;
-      yield CHUNK_START;
-      text = '';
-      chunk = { number, rows: 0 };
-    }
-    chunk.rows += 1;
     if (hasLongText(row)) {
-      yield text;
+      yield text + separator;
       yield* longRow(row);
       text = '';
     } else {
-      text += JSON.stringify(row);
+      text += separator + JSON.stringify(row);
       if (text.length >= SLICE_LENGTH) {
         yield text;
         text = '';
       }
     }
+    separator = BETWEEN_ROWS;
   }
   yield text;
-  if (chunk !== null) yield { kind, ...chunk };
 }
 
 function hasLongText(row: Row): boolean {

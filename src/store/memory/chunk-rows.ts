@@ -17,6 +17,8 @@ export const CHUNK_SIZE = 1024;
 export interface RowTexts {
   /** How many rows there are. */
   readonly count: number;
+  /** All of it, with a comma and a line feed between two rows; null if it may not be as we write it. */
+  readonly ours: Buffer | null;
   /**
    * @param start of the row, in bytes.
    * @param id that the row has to have.
@@ -65,6 +67,8 @@ export interface Places {
 
 /** The text of a chunk, as we write it, in which nobody has looked for the rows yet. */
 export interface SealedRows {
+  /** All of it, with a comma and a line feed between two rows. */
+  readonly bytes: Buffer;
   /** Whether a row has an attribute with a value. @param text as {@link valueText} makes it. */
   includes(text: Buffer): boolean;
   /** @throws CatalogError `store_damaged` if it is not the text of the chunk's rows. */
@@ -78,6 +82,8 @@ export class ChunkRows {
   #places: Place[] = [];
   #texts: RowTexts | null = null;
   #unread = 0;
+  /** Whether the texts are those of all rows, as long as they are there. */
+  #isWhole = false;
 
   /** @param contents that it takes over; none if left out. */
   constructor(firstId: number, contents?: Places | SealedRows) {
@@ -116,8 +122,15 @@ export class ChunkRows {
 
   set(at: number, row: Row | undefined): void {
     this.#open();
+    this.#isWhole = false;
     if (typeof this.#places[at] === 'number') this.#put(at, row);
     else this.#places[at] = row;
+  }
+
+  /** The text of all rows, if it is there as we would write it; null otherwise. */
+  get text(): Buffer | null {
+    if (this.#sealed !== null) return this.#sealed.bytes;
+    return this.#isWhole ? (this.#texts?.ours ?? null) : null;
   }
 
   /** @returns the same rows; what is set in one of the two does not show in the other. */
@@ -207,6 +220,7 @@ export class ChunkRows {
     this.#places = places;
     this.#texts = texts;
     this.#unread = unread;
+    this.#isWhole = places.every((place) => place === undefined || typeof place === 'number');
   }
 
   /** The texts, if they are those of all rows. @param rows how many there are. */

@@ -32,8 +32,18 @@ export interface Columns {
   columns(attribute: string | null): Iterable<Column>;
 }
 
+/** The rows of a table, by ascending id, in parts of neighbouring ids. */
+export interface RowParts {
+  chunks(): Iterable<{
+    readonly number: number;
+    /** Rows in it. */
+    readonly size: number;
+    readonly rows: Pick<ChunkRows, 'text' | 'values'>;
+  }>;
+}
+
 /** The rows of a table as they were at one moment. */
-export interface RowSnapshot extends Iterable<Row>, Columns {
+export interface RowSnapshot extends Iterable<Row>, Columns, RowParts {
   /** How many rows there are. */
   readonly size: number;
   has(id: number): boolean;
@@ -164,7 +174,8 @@ export class RowTable implements Columns {
 
   /** @returns the rows as they are now, by ascending id; later changes do not show in it. */
   snapshot(): RowSnapshot {
-    const shared = new Map(this.#share().map(({ number, rows }) => [number, rows]));
+    const chunks = this.#share();
+    const shared = new Map(chunks.map(({ number, rows }) => [number, rows]));
     const chunkOf = (id: number) => shared.get(Math.floor(id / CHUNK_SIZE));
     return {
       size: this.#size,
@@ -172,6 +183,7 @@ export class RowTable implements Columns {
       get: (id) => (typeof id === 'number' ? chunkOf(id)?.get(id % CHUNK_SIZE) : undefined),
       peek: (id) => (typeof id === 'number' ? chunkOf(id)?.peek(id % CHUNK_SIZE) : undefined),
       ids: () => [...shared.values()].flatMap((rows) => rows.ids()),
+      chunks: () => chunks,
       columns: (attribute) => columnsOf(shared.values(), attribute),
       [Symbol.iterator]: () => rowsOf(shared.values()),
     };
@@ -183,9 +195,9 @@ export class RowTable implements Columns {
   }
 
   /** The chunks as they are now: whoever writes to one copies its rows first. */
-  #share(): readonly { readonly number: number; readonly rows: ChunkRows }[] {
+  #share(): readonly Readonly<PlannedChunk>[] {
     this.#snapshots += 1;
-    return this.#inOrder().map(({ number, rows }) => ({ number, rows }));
+    return this.#inOrder().map(({ number, rows, size }) => ({ number, rows, size }));
   }
 
   /** The chunk that the id belongs to, not shared with any snapshot. */

@@ -190,6 +190,10 @@ class Texts implements RowTexts {
     return values;
   }
 
+  get ours(): Buffer | null {
+    return this.#isOurs ? this.#bytes : null;
+  }
+
   startsWith(text: Buffer): number[] | null {
     if (!this.#isOurs) return null;
     const starts: number[] = [];

@@ -569,7 +569,7 @@ function writeSealed(path: string, value: Fields): void {
 
 test('migrate of a directory in use refuses, names the holder and changes nothing', async () => {
   const data = version1();
-  const lock = acquireOwnership(join(data, 'lock'), 'serve');
+  const lock = acquireOwnership(data, 'lock', 'serve');
   try {
     const finished = await migrate(data);
     assertFailed(finished, data, `catalog-server serve, process ${process.pid} on `);

@@ -144,7 +144,7 @@ const OWNING = [
 for (const holder of ['serve', 'migrate', 'restore']) {
   test(`while ${holder} holds a directory no other command gets it, and each says who has it`, async () => {
     const data = temporaryDirectory();
-    const lock = acquireOwnership(join(data, 'lock'), holder);
+    const lock = acquireOwnership(data, 'lock', holder);
     const since = JSON.parse(readFileSync(join(data, 'lock'), 'utf8')).since;
     const who = `catalog-server ${holder}, process ${process.pid} on ${hostname()} since ${since}`;
     for (const [command, ...args] of OWNING) {
@@ -192,15 +192,16 @@ for (const [name, text] of STALE) {
 }
 
 test('a lock that is waited for comes when its holder is killed', async () => {
-  const path = join(temporaryDirectory(), 'lock');
+  const directory = temporaryDirectory();
+  const path = join(directory, 'lock');
   const module = join(ROOT, 'src', 'disk', 'lock.ts');
   const script = `
     const { acquireOwnership } = await import(process.argv[1] ?? '');
-    globalThis.lock = acquireOwnership(process.argv[2] ?? '', 'test');
+    globalThis.lock = acquireOwnership(process.argv[2] ?? '', 'lock', 'test');
     console.log('held');
     setInterval(() => {}, 1000);
   `;
-  const holder = spawn(process.execPath, ['-e', script, module, path], {
+  const holder = spawn(process.execPath, ['-e', script, module, directory], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await new Promise((resolve) => holder.stdout.once('data', resolve));

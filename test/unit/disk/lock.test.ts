@@ -8,34 +8,37 @@ import { CatalogError } from '../../../src/errors.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
 test('what a lock file says is not believed: only a holder locks', () => {
-  const path = join(temporaryDirectory(), 'lock');
+  const directory = temporaryDirectory();
+  const path = join(directory, 'lock');
   for (const text of ['', 'nonsense', `{"pid":${process.pid},"host":"here","command":"serve"}`]) {
     writeFileSync(path, text);
-    acquireOwnership(path, 'test').close();
+    acquireOwnership(directory, 'lock', 'test').close();
   }
 });
 
 test('the holder is named by command and process, and the lock file stays after it ends', () => {
   const directory = temporaryDirectory();
   const path = join(directory, 'lock');
-  const lock = acquireOwnership(path, 'serve');
+  const lock = acquireOwnership(directory, 'lock', 'serve');
   const holder = JSON.parse(readFileSync(path, 'utf8'));
   assert.is(holder.pid, process.pid);
   assert.is(holder.command, 'serve');
   assert.ok(Math.abs(Date.parse(holder.since) - Date.now()) < 60_000);
   try {
-    acquireOwnership(path, 'migrate');
+    acquireOwnership(directory, 'lock', 'migrate');
     assert.unreachable();
   } catch (error) {
     assert.instance(error, CatalogError);
     assert.is((error as CatalogError).code, 'store_locked');
-    assert.match((error as CatalogError).message, new RegExp(`serve, process ${process.pid}\\b`));
+    const { message } = error as CatalogError;
+    assert.ok(message.startsWith(`${directory} is in use by catalog-server serve, process `));
+    assert.match(message, new RegExp(`process ${process.pid}\\b`));
   }
   // Who was refused has not overwritten who holds it.
   assert.equal(JSON.parse(readFileSync(path, 'utf8')), holder);
   lock.close();
   assert.ok(existsSync(path));
-  acquireOwnership(path, 'migrate').close();
+  acquireOwnership(directory, 'lock', 'migrate').close();
 });
 
 test('a lock is taken and given back many times', () => {

@@ -77,20 +77,23 @@ interface SealedChunk {
 }
 
 class SealedText implements SealedRows {
+  readonly bytes: Buffer;
   readonly #path: string;
   readonly #chunk: SealedChunk;
 
   constructor(path: string, chunk: SealedChunk) {
+    this.bytes = chunk.bytes;
     this.#path = path;
     this.#chunk = chunk;
   }
 
   includes(text: Buffer): boolean {
-    return indexOfValue(this.#chunk.bytes, text) >= 0;
+    return indexOfValue(this.bytes, text) >= 0;
   }
 
   open(): Places {
-    const { kind, number, size, bytes, parser } = this.#chunk;
+    const { bytes } = this;
+    const { kind, number, size, parser } = this.#chunk;
     const chunk = new TextChunk(number * CHUNK_SIZE, parser, true);
     let lastId = 0;
     for (let start = 0; start < bytes.length; ) {

@@ -18,10 +18,20 @@ import {
   writeOutline,
 } from '../../../../src/store/files/base/outline.ts';
 import { BASE } from '../../../../src/store/files/files.ts';
+import { RowTable } from '../../../../src/store/memory/row-table.ts';
 import type { Snapshot, State } from '../../../../src/store/state.ts';
-import { aSnapshot, bytesOf, cut, lengths, readable } from '../../../support/bases.ts';
+import {
+  aSnapshot,
+  bytesOf,
+  cut,
+  lengths,
+  partsOf,
+  readable,
+  rowsIn,
+} from '../../../support/bases.ts';
 import { openStore, storeDirectory } from '../../../support/checked.ts';
 import { quickDisk } from '../../../support/disk.ts';
+import { textTableOf } from '../../../support/text-rows.ts';
 
 function outlineOf(snapshot: Snapshot): Outline {
   const slices = baseSlices(snapshot);
@@ -43,7 +53,7 @@ const aWhole = (rows: Partial<Record<string, readonly Row[]>>): Snapshot => ({
   digest: 'a'.repeat(64),
   time: null,
   lastIds: perKind(() => 9000),
-  rows: perKind(({ name }) => rows[name] ?? []),
+  rows: perKind(({ name }) => partsOf(rows[name] ?? [])),
 });
 
 const books = (ids: readonly number[], name = 'A book'): Row[] => ids.map((id) => ({ id, name }));
@@ -55,7 +65,7 @@ test('a base is read by its outline as it is line by line, in pieces of any leng
     fc.property(aSnapshot, lengths, (snapshot, pieces) => {
       const state = stateOf(bytesOf(snapshot), outlineOf(snapshot), pieces);
       for (const kind of KIND_NAMES) {
-        const rows = [...snapshot.rows[kind]];
+        const rows = rowsIn(snapshot.rows[kind]);
         assert.is(state.count(kind), rows.length, 'rows are counted without being read');
         for (const row of rows.toReversed()) assert.equal(state.get(kind, row.id), row);
         assert.is(state.get(kind, 4999.5), undefined);
@@ -83,6 +93,61 @@ test('rows of any length are found by the outline', () => {
   const snapshot = aWhole({ books: rows });
   const state = stateOf(bytesOf(snapshot), outlineOf(snapshot), [70_000]);
   assert.equal([...state.rows.books.values()], rows);
+});
+
+test('a base that was read is written again as it is, whatever rows were asked for', () => {
+  fc.assert(
+    fc.property(aSnapshot, fc.array(fc.nat()), (snapshot, asked) => {
+      const bytes = bytesOf(snapshot);
+      const outline = outlineOf(snapshot);
+      const state = stateOf(bytes, outline, [500]);
+      for (const which of asked) state.get(KIND_NAMES[which % KIND_NAMES.length] ?? 'books', which);
+      assert.ok(bytesOf(state.snapshot()).equals(bytes));
+      assert.equal(outlineOf(state.snapshot()), outline);
+    }),
+  );
+});
+
+test('rows that were changed since are written among the text of the others', () => {
+  const acts = fc.constantFrom('get', 'set', 'delete');
+  const steps = fc.array(fc.record({ act: acts, id: fc.integer({ min: 1, max: 2100 }) }));
+  const ids = [1, 2, 3, 1023, 1024, 1025, 2048, 2049, 2050];
+  fc.assert(
+    fc.property(steps, fc.array(fc.nat(8)), (some, places) => {
+      const rows = books(ids, 'A "book"');
+      const texts = textTableOf('books', rows);
+      const plain = new RowTable(rows);
+      const known = places.map((at) => ({ act: 'set' as const, id: ids[at] ?? 1 }));
+      for (const { act, id } of [...some, ...known]) {
+        for (const table of [texts, plain]) {
+          if (act === 'get') table.get(id);
+          if (act === 'delete') table.delete(id);
+          if (act === 'set') table.set({ id, name: `${act} ${some.length}` });
+        }
+      }
+      const of = (table: RowTable): Snapshot => ({
+        ...aWhole({}),
+        rows: perKind(({ name }) => (name === 'books' ? table.snapshot() : partsOf([]))),
+      });
+      assert.is(bytesOf(of(texts)).toString(), bytesOf(of(plain)).toString());
+      assert.equal(outlineOf(of(texts)), outlineOf(of(plain)));
+    }),
+  );
+});
+
+test('text is written as it is in slices, and little of it is gathered', () => {
+  const dense = textTableOf('books', books(HUNDRED, 'x'.repeat(900)));
+  const sparse = textTableOf('books', books(HUNDRED.map((id) => id * 2000)));
+  const slicesOf = (table: RowTable) =>
+    Array.from(
+      baseSlices({
+        ...aWhole({}),
+        rows: perKind(({ name }) => (name === 'books' ? table.snapshot() : partsOf([]))),
+      }),
+      ({ length }) => length,
+    );
+  assert.ok(slicesOf(dense).every((length) => length <= 64 * 1024));
+  assert.ok(slicesOf(sparse).length < 5, 'a hundred rows far from each other are one slice');
 });
 
 test('the outline of another base is of no use, and does no harm', () => {
