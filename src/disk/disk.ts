@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import fsp from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Failure, Job } from './publish.ts';
+import { adviseHugePages } from './system/huge-pages.ts';
 import { WriterThread } from './writer-thread.ts';
 
 /** File system operations, by the names of the system calls. Paths are absolute or relative. */
@@ -143,9 +144,14 @@ function absentAs<T>(absent: T, action: () => T): T {
   }
 }
 
-/** Bytes read at once, into memory that is used again and into memory that is kept. */
+/** Bytes read at once. */
 const PIECE_BYTES = 1024 * 1024;
-const OWN_PIECE_BYTES = 4 * PIECE_BYTES;
+
+/** Bytes of memory that pieces share which are kept. */
+const BLOCK_BYTES = 16 * PIECE_BYTES;
+
+/** How much is looked for behind the end of a file. */
+const END_BYTES = 4096;
 
 function* piecesOf(fd: number, memory: PieceMemory): Generator<Buffer> {
   try {
@@ -168,10 +174,15 @@ function* ownPieces(fd: number): Generator<Buffer> {
   let left = fs.fstatSync(fd).size;
   for (;;) {
     // No more than is left, so that a small file does not take the memory of a large one.
-    const buffer = Buffer.allocUnsafeSlow(Math.min(Math.max(left, 1), OWN_PIECE_BYTES));
-    const length = fs.readSync(fd, buffer, 0, buffer.length, null);
-    if (length === 0) return;
-    left -= length;
-    yield buffer.subarray(0, length);
+    const block = Buffer.allocUnsafeSlow(left > 0 ? Math.min(left, BLOCK_BYTES) : END_BYTES);
+    adviseHugePages(block);
+    for (let filled = 0; filled < block.length; ) {
+      const room = Math.min(PIECE_BYTES, block.length - filled);
+      const length = fs.readSync(fd, block, filled, room, null);
+      if (length === 0) return;
+      yield block.subarray(filled, filled + length);
+      filled += length;
+    }
+    left -= block.length;
   }
 }

@@ -1,5 +1,5 @@
 /** Reading a file in pieces. */
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -18,11 +18,23 @@ function fileOf(bytes: number): { readonly path: string; readonly content: Buffe
 }
 
 test('pieces that are kept hold the file when all of them were taken', () => {
-  for (const bytes of [0, 1, 5000, MIB, 3 * MIB, 3 * MIB + 7]) {
+  for (const bytes of [0, 1, 5000, MIB, 3 * MIB, 3 * MIB + 7, 16 * MIB, 37 * MIB + 7]) {
     const { path, content } = fileOf(bytes);
     const pieces = [...(machineDisk.pieces(path, 'own') ?? [])];
     assert.ok(Buffer.concat(pieces).equals(content), `${bytes} bytes`);
   }
+});
+
+test('a file that grew since it was opened is read to its end', () => {
+  const { path, content } = fileOf(5000);
+  const [first, ...rest] = (function* () {
+    for (const piece of machineDisk.pieces(path, 'own') ?? []) {
+      yield piece;
+      if (piece.length === 5000) appendFileSync(path, content);
+    }
+  })();
+  assert.ok(first?.equals(content));
+  assert.ok(Buffer.concat(rest).equals(content));
 });
 
 test('the pieces of a small file that are kept take no more memory than it', () => {

@@ -1,4 +1,5 @@
 /** The tables of a base whose outline is known: no row of them is read, or even looked for. */
+import type { CatalogError } from '../../../errors.ts';
 import type { KindName } from '../../../model/kind.ts';
 import { ALL_KINDS } from '../../../model/kinds.ts';
 import { perKind } from '../../../model/per-kind.ts';
@@ -8,7 +9,7 @@ import { type PlannedChunk, RowTable } from '../../memory/row-table.ts';
 import { type RowParser, TextChunk } from '../../memory/text-table.ts';
 import { damaged } from '../files.ts';
 import type { BaseTables } from './base-state.ts';
-import type { ChunkOutline, Outline } from './outline.ts';
+import { type ChunkOutline, OUTLINE, type Outline } from './outline.ts';
 import { BETWEEN_ROWS, idIn, parserOf, TABLES_END, tableBeginning } from './row-line.ts';
 
 const LINE_FEED = 0x0a;
@@ -101,22 +102,24 @@ class SealedText implements SealedRows {
       const end = line < 0 ? bytes.length : line - 1;
       const id = idIn(bytes, start);
       if (id === null || id <= lastId || chunkOf(id) !== number) {
-        throw damaged(
-          this.#path,
-          `a row of ${kind} follows row ${lastId}, where it does not belong`,
-        );
+        throw this.#contradicted(`has no such row behind row ${lastId} of ${kind}`);
       }
       chunk.add(id, bytes, start, end);
       lastId = id;
       start = end + BETWEEN_ROWS.length;
     }
     if (chunk.rows !== size) {
-      throw damaged(
-        this.#path,
-        `it has ${chunk.rows} rows of ${kind} where it should have ${size}`,
-      );
+      throw this.#contradicted(`has ${chunk.rows} rows of ${kind} instead of ${size}`);
     }
     return chunk.end();
+  }
+
+  /** Both files have right checksums, so that it is not said which of them is wrong. */
+  #contradicted(what: string): CatalogError {
+    return damaged(
+      this.#path,
+      `it ${what} where ${OUTLINE} says; first remove ${OUTLINE}, and start again`,
+    );
   }
 }
 
@@ -148,7 +151,7 @@ class Pieces {
     return this.take(Buffer.byteLength(text))?.toString('utf8') === text;
   }
 
-  /** The next bytes, copied only if they lie in several pieces; null if there are not as many. */
+  /** The next bytes; null if there are not as many. */
   take(length: number): Buffer | null {
     const parts: Buffer[] = [];
     let missing = length;
@@ -163,7 +166,19 @@ class Pieces {
       this.#nth += 1;
       this.#at = 0;
     }
-    const [first, ...more] = parts;
-    return first !== undefined && more.length === 0 ? first : Buffer.concat(parts);
+    return joined(parts);
   }
+}
+
+/** @returns the bytes of all parts, copied only if they do not follow each other in one memory. */
+function joined(parts: readonly Buffer[]): Buffer {
+  const [first, ...more] = parts;
+  if (first === undefined) return Buffer.alloc(0);
+  const { buffer, byteOffset } = first;
+  let end = byteOffset + first.length;
+  for (const part of more) {
+    if (part.buffer !== buffer || part.byteOffset !== end) return Buffer.concat(parts);
+    end += part.length;
+  }
+  return Buffer.from(buffer, byteOffset, end - byteOffset);
 }
