@@ -1,9 +1,5 @@
 /** `GET /docs/`: Swagger UI over our own `/openapi.json`, carried in the executable. */
-import bundle from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'text' };
-import style from 'swagger-ui-dist/swagger-ui.css' with { type: 'text' };
-import pageStyle from '../../../templates/style.css' with { type: 'text' };
 import page from '../../../templates/viewer/page.njk' with { type: 'text' };
-import start from '../../../templates/viewer/start.js' with { type: 'text' };
 import { CatalogError } from '../../errors.ts';
 import { noBody } from '../operations/body.ts';
 import { textContent } from '../operations/content.ts';
@@ -22,22 +18,14 @@ import { SERVICE_TAG } from './tags.ts';
 const POLICY =
   "default-src 'none'; base-uri 'none'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; img-src 'self' data:; script-src 'self'; style-src 'self' 'unsafe-inline'";
 
-const JAVASCRIPT = 'text/javascript; charset=utf-8';
-
-// As bytes: a text would be encoded anew for every answer, and the bundle is large.
-
 const PAGE: ServedDocument = {
   body: Buffer.from(page),
   type: 'text/html; charset=utf-8',
   policy: POLICY,
 };
 
-const FILES: ReadonlyMap<string, ServedDocument> = new Map([
-  ['pages.css', { body: Buffer.from(pageStyle), type: 'text/css; charset=utf-8' }],
-  ['swagger-ui.css', { body: Buffer.from(style), type: 'text/css; charset=utf-8' }],
-  ['swagger-ui-bundle.js', { body: Buffer.from(bundle), type: JAVASCRIPT }],
-  ['start.js', { body: Buffer.from(start), type: JAVASCRIPT }],
-]);
+/** The names in viewer-files.ts: few readers ask for the files, and a start would have to read them. */
+const NAMES = ['pages.css', 'swagger-ui.css', 'swagger-ui-bundle.js', 'start.js'] as const;
 
 const FILE: PathParameter = {
   component: 'file',
@@ -46,7 +34,7 @@ const FILE: PathParameter = {
   description: 'The name of a file of the documentation.',
   schema: { type: 'string', pattern: '^[^/]+$' },
   example: 'start.js',
-  pattern: [...FILES.keys()].map((name) => name.replaceAll('.', String.raw`\.`)).join('|'),
+  pattern: NAMES.map((name) => name.replaceAll('.', String.raw`\.`)).join('|'),
   memorable: true,
 };
 
@@ -109,9 +97,10 @@ export const VIEWER_PATHS: readonly Path[] = [
   }),
 ];
 
-function fileNamed(name: string): ServedDocument {
-  const file = FILES.get(name);
-  if (file !== undefined) return file;
+async function fileNamed(name: string): Promise<ServedDocument> {
+  const { VIEWER_FILES } = await import('./viewer-files.ts');
+  const known = NAMES.find((each) => each === name);
+  if (known !== undefined) return VIEWER_FILES[known];
   throw new CatalogError('not_found', 'there is no such document');
 }
 
