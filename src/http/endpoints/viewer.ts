@@ -98,10 +98,10 @@ export const VIEWER_PATHS: readonly Path[] = [
 ];
 
 async function fileNamed(name: string): Promise<ServedDocument> {
-  const { VIEWER_FILES } = await import('./viewer-files.ts');
   const known = NAMES.find((each) => each === name);
-  if (known !== undefined) return VIEWER_FILES[known];
-  throw new CatalogError('not_found', 'there is no such document');
+  if (known === undefined) throw new CatalogError('not_found', 'there is no such document');
+  const { VIEWER_FILES } = await import('./viewer-files.ts');
+  return VIEWER_FILES[known];
 }
 
 function readDocument({ found }: RequestContext<ServedDocument>) {

@@ -220,7 +220,8 @@ export class ChunkRows {
     this.#places = places;
     this.#texts = texts;
     this.#unread = unread;
-    this.#isWhole = places.every((place) => place === undefined || typeof place === 'number');
+    // Fewer texts than there were once: one of them is that of a row that was deleted.
+    this.#isWhole = texts?.count === unread && places.every((place) => typeof place !== 'object');
   }
 
   /** The texts, if they are those of all rows. @param rows how many there are. */

@@ -123,7 +123,7 @@ test('a base that was read is written again as it is, whatever rows were asked f
 });
 
 test('rows that were changed since are written among the text of the others', () => {
-  const acts = fc.constantFrom('get', 'set', 'delete');
+  const acts = fc.constantFrom('get', 'set', 'delete', 'snapshot');
   const steps = fc.array(fc.record({ act: acts, id: fc.integer({ min: 1, max: 2100 }) }));
   const ids = [1, 2, 3, 1023, 1024, 1025, 2048, 2049, 2050];
   fc.assert(
@@ -136,6 +136,7 @@ test('rows that were changed since are written among the text of the others', ()
         for (const table of [texts, plain]) {
           if (act === 'get') table.get(id);
           if (act === 'delete') table.delete(id);
+          if (act === 'snapshot') table.snapshot();
           if (act === 'set') table.set({ id, name: `${act} ${some.length}` });
         }
       }

@@ -5,8 +5,9 @@ import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
 import type { Row, Scalar } from '../../../../src/model/kind.ts';
 import { parserOf } from '../../../../src/store/files/base/row-line.ts';
+import { ChunkRows } from '../../../../src/store/memory/chunk-rows.ts';
 import { type Columns, RowTable } from '../../../../src/store/memory/row-table.ts';
-import { TextTable } from '../../../../src/store/memory/text-table.ts';
+import { TextChunk, TextTable } from '../../../../src/store/memory/text-table.ts';
 import { textTableOf } from '../../../support/text-rows.ts';
 
 const ATTRIBUTES = ['name', 'spu_id', 'on'] as const;
@@ -134,6 +135,29 @@ test('a value is found in our text as in the rows, whatever is read and changed'
     }),
     { numRuns: 1000 },
   );
+});
+
+test('the text of a chunk is that of its rows, or it has none', () => {
+  const rows = [1, 2, 3].map((id) => ({ id, name: 'a' }));
+  const text = rows.map((row) => JSON.stringify(row)).join(',\n');
+  const chunk = () => {
+    const made = new TextChunk(0, parserOf('base', 'skus'), true);
+    for (const row of rows) {
+      const bytes = Buffer.from(JSON.stringify(row));
+      made.add(row.id, bytes, 0, bytes.length);
+    }
+    return new ChunkRows(0, made.end());
+  };
+  const read = chunk();
+  read.get(2);
+  assert.is(read.text?.toString(), text);
+  const changed = chunk();
+  changed.set(2, { id: 2, name: 'b' });
+  assert.is(changed.text, null);
+  const without = chunk();
+  without.set(3, undefined);
+  assert.is(without.text, null);
+  assert.is(without.copy().text, null, 'a copy has not forgotten what was deleted');
 });
 
 test('a number is not found in a longer one, nor a text in another', () => {
