@@ -138,11 +138,11 @@ test('a value is found in our text as in the rows, whatever is read and changed'
 });
 
 test('the text of a chunk is that of its rows, or it has none', () => {
-  const rows = [1, 2, 3].map((id) => ({ id, name: 'a' }));
-  const text = rows.map((row) => JSON.stringify(row)).join(',\n');
+  const three = [1, 2, 3].map((id) => ({ id, name: 'a' }));
+  const text = three.map((row) => JSON.stringify(row)).join(',\n');
   const chunk = () => {
     const made = new TextChunk(0, parserOf('base', 'skus'), true);
-    for (const row of rows) {
+    for (const row of three) {
       const bytes = Buffer.from(JSON.stringify(row));
       made.add(row.id, bytes, 0, bytes.length);
     }
