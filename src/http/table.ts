@@ -23,7 +23,7 @@ import { SUMMARY_PATH } from './endpoints/summary.ts';
 import { TOKEN_PATHS } from './endpoints/tokens.ts';
 import { USER_PATHS } from './endpoints/users.ts';
 import { createWebhook, DELIVERIES_PATH } from './endpoints/webhooks.ts';
-import { VIEWER_PATHS } from './endpoints/viewer.ts';
+import { VIEWER_PATHS } from './endpoints/viewer/paths.ts';
 import type { Path } from './operations/path.ts';
 import type { Settings } from './operations/settings.ts';
 

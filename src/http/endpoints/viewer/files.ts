@@ -1,9 +1,9 @@
 /** The files that the page of the documentation loads. */
 import bundle from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'text' };
 import style from 'swagger-ui-dist/swagger-ui.css' with { type: 'text' };
-import pageStyle from '../../../templates/style.css' with { type: 'text' };
-import start from '../../../templates/viewer/start.js' with { type: 'text' };
-import type { ServedDocument } from '../operations/document.ts';
+import pageStyle from '../../../../templates/style.css' with { type: 'text' };
+import start from '../../../../templates/viewer/start.js' with { type: 'text' };
+import type { ServedDocument } from '../../operations/document.ts';
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 

@@ -1,18 +1,18 @@
 /** `GET /docs/`: Swagger UI over our own `/openapi.json`, carried in the executable. */
-import page from '../../../templates/viewer/page.njk' with { type: 'text' };
-import { CatalogError } from '../../errors.ts';
-import { noBody } from '../operations/body.ts';
-import { textContent } from '../operations/content.ts';
+import page from '../../../../templates/viewer/page.njk' with { type: 'text' };
+import { CatalogError } from '../../../errors.ts';
+import { noBody } from '../../operations/body.ts';
+import { textContent } from '../../operations/content.ts';
 import {
   documentResponse,
   HTML_CONTENT,
   type ServedDocument,
   validatorsOf,
-} from '../operations/document.ts';
-import { operation, type RequestContext } from '../operations/operation.ts';
-import type { PathParameter } from '../operations/parameters.ts';
-import { definePath, type Path } from '../operations/path.ts';
-import { SERVICE_TAG } from './tags.ts';
+} from '../../operations/document.ts';
+import { operation, type RequestContext } from '../../operations/operation.ts';
+import type { PathParameter } from '../../operations/parameters.ts';
+import { definePath, type Path } from '../../operations/path.ts';
+import { SERVICE_TAG } from '../tags.ts';
 
 /** Only this server's own files run, and nothing is asked of another host. */
 const POLICY =
@@ -24,7 +24,7 @@ const PAGE: ServedDocument = {
   policy: POLICY,
 };
 
-/** The names in viewer-files.ts: few readers ask for the files, and a start would have to read them. */
+/** The names in files.ts: few readers ask for the files, and a start would have to read them. */
 const NAMES = ['pages.css', 'swagger-ui.css', 'swagger-ui-bundle.js', 'start.js'] as const;
 
 const FILE: PathParameter = {
@@ -100,7 +100,7 @@ export const VIEWER_PATHS: readonly Path[] = [
 async function fileNamed(name: string): Promise<ServedDocument> {
   const known = NAMES.find((each) => each === name);
   if (known === undefined) throw new CatalogError('not_found', 'there is no such document');
-  const { VIEWER_FILES } = await import('./viewer-files.ts');
+  const { VIEWER_FILES } = await import('./files.ts');
   return VIEWER_FILES[known];
 }
 
