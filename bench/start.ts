@@ -1,0 +1,88 @@
+/**
+ * How long a start takes: `bun bench/start.ts [SKUS] [EXECUTABLE…]`.
+ *
+ * Executables take turns over one store, so that a machine that gets slower and faster does not
+ * count for one of them; this build alone if none is named. Printed are the milliseconds from the
+ * start of the process to the first answer, and its memory then: medians of several starts. To bind
+ * the servers to one processor: `STARTS_ON=1 bun bench/start.ts`.
+ */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build, EXECUTABLE, fill, inDirectory, issueToken, median, output } from './server.ts';
+
+const SKUS = Number(process.argv[2] ?? 100_000);
+const EXECUTABLES = process.argv.length > 3 ? process.argv.slice(3) : [EXECUTABLE];
+const STARTS = 11;
+
+const { STARTS_ON: processor } = process.env;
+
+/** What is asked for first. */
+const PATHS = ['/admin/skus/1/', '/books/1/'];
+
+interface Started {
+  /** To the first answer. */
+  readonly milliseconds: number;
+  /** The peak of resident memory, in MB. */
+  readonly megabytes: number;
+}
+
+async function answered(url: string, token: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { headers: { Authorization: `Bearer ${token}` } });
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    // It does not listen yet.
+    return false;
+  }
+}
+
+async function firstAnswer(command: string[], url: string, token: string): Promise<Started> {
+  const begun = performance.now();
+  const bound = processor === undefined ? command : ['taskset', '-c', processor, ...command];
+  const child = spawn(bound[0] ?? '', bound.slice(1), { stdio: 'ignore' });
+  try {
+    while (!(await answered(url, token))) {
+      if (child.exitCode !== null) throw new Error(`${command.join(' ')} ended`);
+      await Bun.sleep(1);
+    }
+    const milliseconds = performance.now() - begun;
+    const peak = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
+    return { milliseconds, megabytes: Number(peak) / 1024 };
+  } finally {
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    if (child.exitCode === null) await ended;
+  }
+}
+
+void inDirectory(async (directory) => {
+  build();
+  process.env['CATALOG_JWT_SECRET'] = 'a secret of the benchmark, 32 bytes';
+  const [filled, data, backup] = ['filled', 'data', 'backup.json'].map((name) =>
+    join(directory, name),
+  ) as [string, string, string];
+  fill(filled, SKUS);
+  // Without change sets, as after a checkpoint.
+  output(EXECUTABLE, 'backup', '--data', filled, backup);
+  output(EXECUTABLE, 'restore', backup, '--data', data);
+  const token = issueToken(data);
+  let port = 20_000 + (process.pid % 20_000);
+  for (const path of PATHS) {
+    const starts = EXECUTABLES.map((): Started[] => []);
+    for (let round = 0; round < STARTS; round += 1) {
+      for (const [nth, executable] of EXECUTABLES.entries()) {
+        port += 1;
+        const command = [executable, 'serve', '--port', String(port), '--data', data];
+        starts[nth]?.push(await firstAnswer(command, `http://127.0.0.1:${port}${path}`, token));
+      }
+    }
+    for (const [nth, executable] of EXECUTABLES.entries()) {
+      const of = (figure: keyof Started) => median((starts[nth] ?? []).map((each) => each[figure]));
+      process.stdout.write(
+        `${path} of ${SKUS} SKUs: ${of('milliseconds').toFixed(0)} ms, ${of('megabytes').toFixed(0)} MB, ${executable}\n`,
+      );
+    }
+  }
+});
