@@ -2,6 +2,7 @@
  * The memory of the process against its limit. Near the limit the server refuses what makes it grow,
  * so that it does not end by the hand of the kernel; reading and deleting go on.
  */
+import { gcAndSweep } from 'bun:jsc';
 import { machineMemory } from '../../disk/machine-memory.ts';
 import { CatalogError } from '../../errors.ts';
 
@@ -12,8 +13,14 @@ const SCARCE_UNTIL = 0.8;
 /** Milliseconds for which a reading is used: it is a system call. */
 const READING_MS = 50;
 
-/** Milliseconds between two garbage collections that scarcity asks for. */
-const COLLECTION_MS = 10_000;
+/** Milliseconds from one garbage collection that scarcity asks for to the next, at least. */
+const COLLECTION_MS = 1000;
+
+/**
+ * The same, as a multiple of what the last one took. It stops everything, about a millisecond for
+ * each megabyte that lives, and must not take more than a small part of the time.
+ */
+const COLLECTION_SHARE = 20;
 
 /** Seconds after which a client may try again. */
 const RETRY_AFTER_S = '10';
@@ -24,14 +31,16 @@ export interface MemorySystem {
   readonly resident: () => number;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
-  /** Starts a garbage collection. */
+  /** Collects all garbage, and gives its memory back. */
   readonly collect: () => void;
 }
 
 const SYSTEM: MemorySystem = {
   resident: () => process.memoryUsage.rss(),
   now: () => performance.now(),
-  collect: () => Bun.gc(false),
+  // `Bun.gc(false)` would look at young objects alone, and a server that refuses writes makes too
+  // little garbage for the engine to look at the old ones by itself.
+  collect: () => void gcAndSweep(),
 };
 
 /** Three quarters of what the machine, or its control group, has; in bytes. */
@@ -45,7 +54,7 @@ export class MemoryWatch {
   readonly #system: MemorySystem;
   #scarce = false;
   #readAt = Number.NEGATIVE_INFINITY;
-  #collectedAt = Number.NEGATIVE_INFINITY;
+  #nextCollection = Number.NEGATIVE_INFINITY;
 
   /** @param limit bytes of resident memory. */
   constructor(limit: number, system: MemorySystem = SYSTEM) {
@@ -63,12 +72,15 @@ export class MemoryWatch {
     if (resident === null) return this.#scarce;
     this.#scarce = resident / this.limit >= (this.#scarce ? SCARCE_UNTIL : SCARCE_FROM);
     // Part of it may be garbage that nothing asked to be collected.
-    if (this.#scarce && now - this.#collectedAt >= COLLECTION_MS) {
-      this.#collectedAt = now;
-      this.#system.collect();
-    }
+    if (this.#scarce && now >= this.#nextCollection) this.#collect(now);
     return this.#scarce;
   };
+
+  #collect(begun: number): void {
+    this.#system.collect();
+    const taken = this.#system.now() - begun;
+    this.#nextCollection = begun + Math.max(COLLECTION_MS, taken * COLLECTION_SHARE);
+  }
 
   /** Bytes of resident memory; null if they cannot be read. */
   readonly resident = (): number | null => {

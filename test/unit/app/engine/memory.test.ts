@@ -1,12 +1,15 @@
 /** spec 11.6: what the server does near the limit of its memory. */
+import { heapStats } from 'bun:jsc';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MemoryWatch } from '../../../../src/app/engine/memory.ts';
 import { CatalogError } from '../../../../src/errors.ts';
 
+const MEBIBYTE = 1024 * 1024;
+
 /** A watch with a limit of 1000 bytes over a memory that the test sets. */
 function watched() {
-  const memory = { resident: 0, collections: 0, readings: 0, now: 0 };
+  const memory = { resident: 0, collections: 0, collectionTakes: 0, readings: 0, now: 0 };
   const watch = new MemoryWatch(1000, {
     resident: () => {
       memory.readings += 1;
@@ -15,6 +18,7 @@ function watched() {
     now: () => memory.now,
     collect: () => {
       memory.collections += 1;
+      memory.now += memory.collectionTakes;
     },
   });
   /** What the watch says once it reads again. */
@@ -59,14 +63,23 @@ test('memory is not read for every request', () => {
   assert.is(memory.readings, 1);
 });
 
-test('scarcity asks for a garbage collection, and not again for ten seconds', () => {
+test('scarcity asks for a garbage collection, and not again for a second', () => {
   const { memory, at } = watched();
   at(100);
   assert.is(memory.collections, 0);
-  for (let step = 0; step < 100; step += 1) at(950);
+  for (let step = 0; step < 10; step += 1) at(950);
   assert.is(memory.collections, 1);
   at(950);
   assert.is(memory.collections, 2);
+});
+
+test('collections take a twentieth of the time at most', () => {
+  const { memory, at } = watched();
+  memory.collectionTakes = 300;
+  at(950);
+  const begun = memory.now - 300;
+  while (memory.collections === 1) at(950);
+  assert.is(memory.now - 300 - begun, 6000);
 });
 
 test('memory that cannot be read is taken to be as it was', () => {
@@ -86,6 +99,17 @@ test('memory that cannot be read is taken to be as it was', () => {
   assert.is(watch.isScarce(), true);
   readable = false;
   assert.is(watch.isScarce(), true);
+});
+
+test('what scarcity collects includes garbage that has lived for long', () => {
+  let old: Uint8Array[] = Array.from({ length: 8 }, () => new Uint8Array(MEBIBYTE).fill(1));
+  // Objects that have survived a collection are old: a collection of young ones passes over them.
+  Bun.gc(true);
+  const before = heapStats().extraMemorySize;
+  old = [];
+  assert.ok(new MemoryWatch(1).isScarce());
+  const freed = before - heapStats().extraMemorySize;
+  assert.ok(freed > 6 * MEBIBYTE, `${freed} bytes were freed, and ${old.length} are needed`);
 });
 
 test.run();
