@@ -25,7 +25,7 @@ function* chunksOfBooks(bytes: number) {
   for (let number = 0; number * CHUNK_SIZE <= last; number += 1) {
     const first = Math.max(number * CHUNK_SIZE, 1);
     const end = Math.min((number + 1) * CHUNK_SIZE, last + 1);
-    yield { number, size: end - first, rows: { text: null, values: () => books(first, end) } };
+    yield { number, size: end - first, rows: { text: null, written: () => books(first, end) } };
   }
 }
 

@@ -11,7 +11,10 @@ export const partsOf = (rows: Iterable<Row>): RowParts => new RowTable(rows).sna
 
 /** The rows of a snapshot. */
 export const rowsIn = (parts: RowParts): Row[] =>
-  Array.from(parts.chunks()).flatMap(({ rows }) => [...rows.values()]);
+  Array.from(parts.chunks()).flatMap(({ rows }) => [...rows.written()].flatMap(rowsOf));
+
+const rowsOf = (part: Row | string): Row[] =>
+  typeof part === 'string' ? JSON.parse(`[${part}]`) : [part];
 
 const scalar = fc.oneof(
   fc.string({ unit: 'binary' }),

@@ -111,7 +111,7 @@ function* tableParts(kind: KindName, table: RowParts): Generator<Part> {
     yield separator;
     yield CHUNK_START;
     const { text } = rows;
-    if (text === null) yield* rowTexts(rows.values());
+    if (text === null) yield* rowTexts(rows.written());
     else if (text.length < SMALL_BYTES) yield text.toString('utf8');
     else yield* slicesOf(text);
     yield { kind, number, rows: size };
@@ -125,17 +125,21 @@ function* slicesOf(text: Buffer): Generator<Buffer> {
   }
 }
 
-/** Rows as JSON, one a line: several in one text, and a row with a long text in pieces. */
-function* rowTexts(rows: Iterable<Row>): Generator<string> {
+/**
+ * Rows as JSON, one a line: several in one text, and a row with a long text in pieces.
+ *
+ * @param rows and texts of rows, as they would be written.
+ */
+function* rowTexts(rows: Iterable<Row | string>): Generator<string> {
   let text = '';
   let separator = '';
   for (const row of rows) {
-    if (hasLongText(row)) {
+    if (typeof row !== 'string' && hasLongText(row)) {
       yield text + separator;
       yield* longRow(row);
       text = '';
     } else {
-      text += separator + JSON.stringify(row);
+      text += separator + (typeof row === 'string' ? row : JSON.stringify(row));
       if (text.length >= SLICE_LENGTH) {
         yield text;
         text = '';

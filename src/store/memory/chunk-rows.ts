@@ -13,6 +13,12 @@ import type { Row, Scalar } from '../../model/kind.ts';
 /** Ids of one chunk. */
 export const CHUNK_SIZE = 1024;
 
+/** Bytes between two rows of a text: a comma and a line feed. */
+const BETWEEN_BYTES = 2;
+
+/** Bytes of neighbouring rows that are written together, at most. */
+const MAX_WRITTEN_BYTES = 64 * 1024;
+
 /** The text of rows, each of which is found by the place at which it begins. */
 export interface RowTexts {
   /** How many rows there are. */
@@ -25,6 +31,8 @@ export interface RowTexts {
    * @throws CatalogError `store_damaged` if the text is not that of such a row.
    */
   read(start: number, id: number): Row;
+  /** Where the text of a row ends that begins at `start`, in bytes. */
+  endOf(start: number): number;
   /**
    * All rows in their order, which costs less than to read one after the other.
    *
@@ -207,6 +215,39 @@ export class ChunkRows {
       if (typeof place === 'number') yield this.#read(place, id);
       else if (place !== undefined) yield place;
     }
+  }
+
+  /**
+   * Every row by ascending id, for one who writes them. Rows that are text as we would write it come
+   * as that text, neighbours together with a comma and a line feed between two.
+   */
+  *written(): Generator<Row | string> {
+    this.#open();
+    const texts = this.#texts;
+    const ours = texts?.ours ?? null;
+    if (texts === null || ours === null) {
+      yield* this.values();
+      return;
+    }
+    let run: { readonly start: number; end: number } | null = null;
+    for (let at = 0; at < this.#places.length; at += 1) {
+      const place = this.#places[at];
+      if (place === undefined) continue;
+      if (typeof place === 'number') {
+        const end = texts.endOf(place);
+        if (run?.end === place - BETWEEN_BYTES && end - run.start <= MAX_WRITTEN_BYTES) {
+          run.end = end;
+          continue;
+        }
+        if (run !== null) yield ours.toString('utf8', run.start, run.end);
+        run = { start: place, end };
+      } else {
+        if (run !== null) yield ours.toString('utf8', run.start, run.end);
+        run = null;
+        yield place;
+      }
+    }
+    if (run !== null) yield ours.toString('utf8', run.start, run.end);
   }
 
   /** Looks where the rows are, if nobody has done so. */

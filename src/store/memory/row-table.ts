@@ -38,7 +38,7 @@ export interface RowParts {
     readonly number: number;
     /** Rows in it. */
     readonly size: number;
-    readonly rows: Pick<ChunkRows, 'text' | 'values'>;
+    readonly rows: Pick<ChunkRows, 'text' | 'written'>;
   }>;
 }
 

@@ -163,10 +163,13 @@ class Texts implements RowTexts {
   }
 
   read(start: number, id: number): Row {
+    return this.#parser.row(this.#bytes.toString('utf8', start, this.endOf(start)), id);
+  }
+
+  endOf(start: number): number {
     const line = this.#bytes.indexOf(LINE_FEED, start);
     // A comma stands before the line feed.
-    const end = line < 0 ? this.#bytes.length : line - 1;
-    return this.#parser.row(this.#bytes.toString('utf8', start, end), id);
+    return line < 0 ? this.#bytes.length : line - 1;
   }
 
   readAll(): Row[] | null {

@@ -160,6 +160,62 @@ test('the text of a chunk is that of its rows, or it has none', () => {
   assert.is(without.copy().text, null, 'a copy has not forgotten what was deleted');
 });
 
+test('what is written of a chunk is its rows as they are, whatever of them is text', () => {
+  const action = fc.record({
+    kind: fc.constantFrom('read', 'change', 'remove', 'copy'),
+    at: fc.nat(14),
+  });
+  fc.assert(
+    fc.property(rows, fc.array(action, { maxLength: 12 }), (given, actions) => {
+      const own = given.filter(({ id }) => id < 1024);
+      const made = new TextChunk(0, parserOf('base', 'skus'), true);
+      for (const row of own) {
+        const bytes = Buffer.from(JSON.stringify(row));
+        made.add(row.id, bytes, 0, bytes.length);
+      }
+      let chunk = new ChunkRows(0, made.end());
+      const expected = new Map(own.map((row) => [row.id, row]));
+      for (const { kind, at } of actions) {
+        const id = own[at % Math.max(own.length, 1)]?.id ?? 5;
+        if (kind === 'read') chunk.get(id);
+        else if (kind === 'copy') chunk = chunk.copy();
+        else if (kind === 'change') {
+          const row = { id, name: 'changed' };
+          chunk.set(id, row);
+          expected.set(id, row);
+        } else if (chunk.has(id)) {
+          chunk.set(id, undefined);
+          expected.delete(id);
+        }
+      }
+      const texts = [...chunk.written()].map((part) =>
+        typeof part === 'string' ? part : JSON.stringify(part),
+      );
+      const ascending = [...expected.values()].sort((a, b) => a.id - b.id);
+      assert.is(texts.join(',\n'), ascending.map((row) => JSON.stringify(row)).join(',\n'));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('rows that nobody has asked for are written without being read, many in one text', () => {
+  const many = Array.from({ length: 1000 }, (_, index) => ({
+    id: index + 1,
+    name: 'a'.repeat(200),
+  }));
+  const chunk = [...textTableOf('skus', many).snapshot().chunks()][0]?.rows;
+  if (!(chunk instanceof ChunkRows)) throw new Error('there is no chunk');
+  chunk.set(500, { id: 500, name: 'b' });
+  const parts = [...chunk.written()];
+  assert.equal(
+    parts.filter((part) => typeof part !== 'string'),
+    [{ id: 500, name: 'b' }],
+  );
+  const lengths = parts.flatMap((part) => (typeof part === 'string' ? [part.length] : []));
+  assert.ok(lengths.length < 10, `${lengths.length} texts`);
+  assert.ok(Math.max(...lengths) <= 66 * 1024, 'none is too long for one slice');
+});
+
 test('a number is not found in a longer one, nor a text in another', () => {
   const texts = textTableOf('skus', [
     { id: 1, name: '"spu_id":7', spu_id: 77 },
