@@ -141,7 +141,8 @@ test('an archive in a directory: killed in the middle, continued, restored to a 
   assert.ok(lines.includes('"Persuasion 9"'));
   const data = join(directory, 'then');
   const [base = ''] = namesIn('bases');
-  const sequence = String(Number(base.slice(0, 12)) + 4);
+  // The server that was killed may have had no time for a base: then the first one is a late one.
+  const sequence = String(Math.min(Number(base.slice(0, 12)) + 4, 20));
   await run(['restore', '--from', url, '--sequence', sequence, '--data', data]);
   assert.is(readSnapshot(data).sequence, Number(sequence));
 });
