@@ -15,7 +15,6 @@
  */
 import { CatalogError } from '../../../errors.ts';
 import type { Kind, KindName, Scalar } from '../../../model/kind.ts';
-import { type Lookup, lookupIn } from '../../../model/rows.ts';
 import { ALL_KINDS } from '../../../model/kinds.ts';
 import { perKind } from '../../../model/per-kind.ts';
 import { atOnce, inSlices } from '../../../slices.ts';
@@ -23,7 +22,7 @@ import type { IdList } from '../id-list.ts';
 import { Ordering } from './ordering.ts';
 import type { RowTable } from '../row-table.ts';
 import { indexOrder, isById, isIndex, joinedKind, nameOf, type Order } from './order.ts';
-import { sortedLists } from './sorting.ts';
+import { lookupFor, sortedLists } from './sorting.ts';
 
 export interface OrderingBounds {
   /** Rows that one commit moves in one ordering, and that a build moves at its end, at most. */
@@ -59,7 +58,6 @@ interface Build {
 
 export class Orderings {
   readonly #rows: Readonly<Record<KindName, RowTable>>;
-  readonly #lookup: Lookup;
   readonly #bounds: OrderingBounds;
   /** The indexes that were built, by their attributes. */
   readonly #indexes: Record<KindName, Map<string, Ordering>> = perKind(() => new Map());
@@ -74,7 +72,6 @@ export class Orderings {
   constructor(rows: Readonly<Record<KindName, RowTable>>, bounds: Partial<OrderingBounds> = {}) {
     this.#rows = rows;
     this.#bounds = { ...BOUNDS, ...bounds };
-    this.#lookup = lookupIn((kind, id) => rows[kind].get(id));
   }
 
   /** Rows that a commit moves in an ordering that clients asked for, at most. */
@@ -263,17 +260,19 @@ export class Orderings {
     const rows = this.#rows[kind.name].snapshot();
     const joined = joinedKind(kind, order);
     const others = joined === null ? rows : this.#rows[joined].snapshot();
-    const lookup = lookupIn((name, id) => (name === kind.name ? rows : others).get(id));
+    const lookup = lookupFor(order, (name) => (name === kind.name ? rows : others));
     const lists = await inSlices(sortedLists(kind, order, rows, lookup), this.#bounds.sliceMs);
     if (build.moved === null) return null;
     const ordering = new Ordering(kind, order, lists, lookup);
-    ordering.catchUp(build.moved, (id) => rows.get(id), this.#lookup);
+    const now = lookupFor(order, (name) => this.#rows[name]);
+    ordering.catchUp(build.moved, (id) => rows.get(id), now);
     return ordering;
   }
 
   #buildAtOnce(kind: Kind, order: Order): Ordering {
-    const lists = atOnce(sortedLists(kind, order, this.#rows[kind.name], this.#lookup));
-    return new Ordering(kind, order, lists, this.#lookup);
+    const lookup = lookupFor(order, (name) => this.#rows[name]);
+    const lists = atOnce(sortedLists(kind, order, this.#rows[kind.name], lookup));
+    return new Ordering(kind, order, lists, lookup);
   }
 
   #keep(name: string, ordering: Ordering): void {

@@ -1,8 +1,8 @@
 /** Building a sort order from the rows of a table, in steps between which the work may pause. */
-import type { Kind, Row, Scalar } from '../../../model/kind.ts';
-import type { Lookup } from '../../../model/rows.ts';
+import type { Kind, KindName, Row, Scalar } from '../../../model/kind.ts';
+import { type Lookup, lookupIn } from '../../../model/rows.ts';
 import { joinOf, valueOf } from '../../../model/rules.ts';
-import type { Columns } from '../row-table.ts';
+import type { Columns, RowSnapshot } from '../row-table.ts';
 import { ShardedMap } from '../sharded-map.ts';
 import { shortest } from './lists/list.ts';
 import { ListsByValue, type ValueOf } from './lists/lists-by-value.ts';
@@ -29,6 +29,19 @@ export function partitionOf({ partition }: Pick<Order, 'partition'>, row: Row): 
 /** The key of a row in an order: `<` compares keys as the order compares the values. */
 export function keyOf(kind: Kind, sortby: string, row: Row, lookup: Lookup): SortKey {
   return sortKey(valueOf(kind, sortby, row, lookup));
+}
+
+/**
+ * Reads rows for an order. One by id, such as an index, reads a row only to compare a text, and then
+ * forgets it; in any other the same rows are compared again and again, so they stay objects.
+ */
+export function lookupFor(
+  order: Order,
+  rowsOf: (kind: KindName) => Pick<RowSnapshot, 'get' | 'peek'>,
+): Lookup {
+  return order.sortby === 'id'
+    ? lookupIn((kind, id) => rowsOf(kind).peek(id))
+    : lookupIn((kind, id) => rowsOf(kind).get(id));
 }
 
 /**

@@ -343,6 +343,17 @@ test('while an index is not there, the first values are looked for in the text o
   assert.equal(tables.faults(), []);
 });
 
+test('a row that an index has compared with a text stays text', () => {
+  const brands = Array.from({ length: 20 }, (_, at) => ({ id: at + 1, name: `Brand ${at + 1}` }));
+  const tables = new Tables({ ...rowTables(noRows()), brands: textTableOf('brands', brands) });
+  for (const { id, name } of brands) {
+    assert.equal(tables.idsWith('brands', 'name', name), [id]);
+    // A row that was kept as an object would be the same one each time.
+    assert.is.not(tables.peek('brands', id), tables.peek('brands', id));
+  }
+  assert.equal(tables.faults(), []);
+});
+
 /** Every table is large, and every build pauses as often as it can. */
 const SLICED = { smallTableRows: 0, sliceMs: 0 };
 
