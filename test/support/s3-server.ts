@@ -5,8 +5,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What happens to a request: it is cut before it takes effect, its answer is, none or 500 comes. */
-type Fault = 'none' | 'before' | 'after' | 'silence' | 500;
+/**
+ * What happens to a request: it is cut before it takes effect, its answer is, none or 500 comes, or
+ * the answer comes byte by byte.
+ */
+type Fault = 'none' | 'before' | 'after' | 'silence' | 'drip' | 500;
 
 export interface S3Server {
   readonly url: string;
@@ -79,7 +82,9 @@ export async function startS3Server(): Promise<S3Server> {
       body: text,
     } = isSigned ? answer(method, url, body) : failure(403, 'AccessDenied');
     if (fault === 'after') return void request.socket.destroy();
-    response.writeHead(status, headers).end(text);
+    response.writeHead(status, headers);
+    if (fault === 'drip') return drip(response, Buffer.from(text));
+    response.end(text);
   };
 
   const server = createServer((request, response) => {
@@ -98,6 +103,15 @@ export async function startS3Server(): Promise<S3Server> {
       }),
   };
   return s3;
+}
+
+async function drip(response: ServerResponse, bytes: Buffer): Promise<void> {
+  for (const byte of bytes) {
+    if (response.destroyed) return;
+    response.write(Buffer.of(byte));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  response.end();
 }
 
 /** The variables with which a program reaches the server. */

@@ -8,8 +8,11 @@ import { S3Client, type S3Options } from 'bun';
 import { messageOf } from '../../errors.ts';
 import type { ObjectStore } from './object-store.ts';
 
-/** Milliseconds in which a call has to end, or a stream to make progress. */
+/** Milliseconds in which a call has to end, or a stream to bring {@link STRETCH_BYTES} more. */
 const DEADLINE_MS = 30_000;
+
+/** Bytes of an object for which the deadline counts anew: some bytes a second are no progress. */
+const STRETCH_BYTES = 256 * 1024;
 
 /** Bytes of the parts of a large object, which may have 10,000 of them. */
 const PART_BYTES = 8 * 1024 * 1024;
@@ -70,9 +73,9 @@ export function s3Store(
     },
     async get(name) {
       const stream = client.file(`${prefix}${name}`).stream().getReader();
-      const read = <T>(call: Promise<T>) => timed(`a read of ${name}`, call);
-      const first = await read(stream.read().catch(absentAsNull));
-      return first === null ? null : rest(first, stream, read);
+      const what = `a read of ${name}`;
+      const first = await timed(what, stream.read().catch(absentAsNull));
+      return first === null ? null : rest(what, first, stream, deadlineMs);
     },
     async remove(name) {
       await timed(`a removal of ${name}`, client.delete(`${prefix}${name}`));
@@ -86,14 +89,29 @@ interface Read {
   readonly value?: Uint8Array | undefined;
 }
 
+/** The pieces of a stream. What the reader of the pieces takes for one is not the stream's time. */
 async function* rest(
+  what: string,
   first: Read,
   stream: Reader,
-  timed: (call: Promise<Read>) => Promise<Read>,
+  deadlineMs: number,
 ): AsyncGenerator<Uint8Array> {
+  let [bytes, waited] = [0, 0];
   try {
-    for (let read = first; !read.done; read = await timed(stream.read())) {
-      if (read.value !== undefined) yield read.value;
+    for (let read = first; !read.done; ) {
+      if (read.value !== undefined) {
+        bytes += read.value.length;
+        yield read.value;
+      }
+      if (bytes >= STRETCH_BYTES) [bytes, waited] = [0, 0];
+      const begun = performance.now();
+      const left = Math.max(deadlineMs - waited, 0);
+      read = await beforeDeadline(what, stream.read(), left, () =>
+        bytes === 0
+          ? unanswered(what, deadlineMs)
+          : `${what} brought ${bytes} bytes in ${deadlineMs / 1000} s, which is too slow`,
+      );
+      waited += performance.now() - begun;
     }
   } finally {
     // A stream that has failed reports that again here.
@@ -108,16 +126,23 @@ function absentAsNull(error: unknown): null {
 }
 
 /** @throws Error that says what failed and why; also once the time is over. */
-async function beforeDeadline<T>(what: string, call: Promise<T>, ms: number): Promise<T> {
+async function beforeDeadline<T>(
+  what: string,
+  call: Promise<T>,
+  ms: number,
+  lateness = () => unanswered(what, ms),
+): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    reject(new Error(`${what} was not answered within ${ms / 1000} s`));
-  }, ms);
+  const timer = setTimeout(() => reject(new Error(lateness())), ms);
   try {
     return await Promise.race([call.catch((error) => refuse(what, error)), late]);
   } finally {
     clearTimeout(timer);
   }
+}
+
+function unanswered(what: string, ms: number): string {
+  return `${what} was not answered within ${ms / 1000} s`;
 }
 
 /** What Bun's client says of an answer without S3's XML, such as one of a proxy: not its status. */

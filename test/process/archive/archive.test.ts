@@ -183,6 +183,21 @@ test('a bucket that never answers fails after the deadline', async () => {
   await s3.close();
 });
 
+test('a bucket that sends a few bytes a second fails after the deadline', async () => {
+  const s3 = await startS3Server();
+  const { url: endpoint } = s3;
+  const credentials = { endpoint, accessKeyId: 'test-id', secretAccessKey: 'secret' };
+  const patient = s3Store({ bucket: 'bucket', prefix: '' }, credentials);
+  await patient.put('a', Buffer.alloc(1024 * 1024, 'a'));
+  const store = s3Store({ bucket: 'bucket', prefix: '' }, credentials, 500);
+  s3.fault = () => 'drip';
+  const pieces = await store.get('a');
+  assert.ok(pieces !== null);
+  const failure = await wholeOf(pieces).then(String, messageOf);
+  assert.match(failure, /^a read of a brought \d+ bytes in 0\.5 s, which is too slow$/);
+  await s3.close();
+});
+
 test('a call that fails says what was asked of which object, and what is known of the answer', async () => {
   const s3 = await startS3Server();
   const { url: endpoint } = s3;
