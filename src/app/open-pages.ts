@@ -61,7 +61,14 @@ export function openPages(
   });
   const files = new PageFiles(disk, data);
   files.prepare();
-  const served = new ServedPages(files, batches, maker, () => queue.state);
+  const served = new ServedPages({
+    files,
+    batches,
+    maker,
+    state: () => queue.state,
+    has: (name) => list.has(store, name),
+    mend: (name) => queue.mend(name),
+  });
   const root = `${basePath}/pages/`;
   const previews = new PagePreviews({ catalog: store, maker, turn, root });
   return { queue, served, previews, close: () => thread.close() };

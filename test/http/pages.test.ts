@@ -378,6 +378,24 @@ test('the request does not wait for the file; readers do not get an old page mea
   await fileWith(server, id, 'Written meanwhile');
 });
 
+test('a page whose file is gone, or a folder, is served, and its file is made again', async () => {
+  const own = await openService();
+  const of = await createCatalog(own);
+  const path = pageFile(own.data, of.sku);
+  for (const spoil of [() => {}, () => mkdirSync(path)]) {
+    await own.pagesAtRest();
+    rmSync(path);
+    spoil();
+    const { status, text } = await getPage(own, of.sku);
+    assert.is(status, 200);
+    assert.match(text, '<h1>Phone, silver</h1>');
+    rmSync(path, { recursive: true, force: true });
+    await fileWith(own, of.sku, 'Phone, silver');
+  }
+  assert.is((await getPage(own, 999)).status, 404);
+  await own.stop();
+});
+
 test('after a burst of changes to one SKU its page shows the last', async () => {
   const { id } = await make(server, '/admin/skus/', skuFields(catalog));
   for (let stock = 1; stock <= 100; stock += 1)

@@ -115,6 +115,11 @@ export class PageQueue {
     return { isBehind, sequence };
   }
 
+  /** Queues a page whose file was lost. */
+  mend(name: PageName): void {
+    this.#add([name]);
+  }
+
   /** Looks at all pages, as every start has to. */
   compare(): void {
     const { sequence, digest } = this.#options.store;

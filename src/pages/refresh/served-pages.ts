@@ -5,8 +5,11 @@
  * be older than the store, the page is gathered from the committed state and compared with its
  * file; if it differs, it is rendered and sent, and the file follows later. A page that cannot be
  * rendered is sent as its file is; the queue reports the failure.
+ *
+ * A page whose file is gone or cannot be read is rendered too, and its file is made again.
  */
 import pLimit from 'p-limit';
+import type { PageFacts } from '../shop/facts.ts';
 import { type PageName, parseName } from '../shop/names.ts';
 import type { PageFiles } from '../writer/files.ts';
 import type { PageMaker } from '../writer/page-writer.ts';
@@ -29,26 +32,45 @@ export interface PageState {
   readonly sequence: number;
 }
 
+/** What came of reading a file: a page, none, or a failure of the disk. */
+interface Reading {
+  readonly page: ServedPage | null;
+  readonly failure?: unknown;
+}
+
+export interface ServedPagesOptions {
+  readonly files: Pick<PageFiles, 'read'>;
+  readonly batches: Pick<PageBatches, 'facts'>;
+  readonly maker: Pick<PageMaker, 'render' | 'forget'>;
+  readonly state: () => PageState;
+  /** Whether the shop has a page now. */
+  readonly has: (name: PageName) => boolean;
+  /** Has a page made again whose file is gone or cannot be read. */
+  readonly mend: (name: PageName) => void;
+}
+
 export class ServedPages {
-  readonly #files: PageFiles;
-  readonly #batches: PageBatches;
-  readonly #maker: PageMaker;
-  readonly #state: () => PageState;
+  readonly #options: ServedPagesOptions;
   readonly #limit = pLimit(MAX_CONCURRENT_RENDERS);
   /** Pages that are asked for now; readers of the same page in the same state share it. */
   readonly #current = new Map<string, Promise<ServedPage | null>>();
 
-  constructor(files: PageFiles, batches: PageBatches, maker: PageMaker, state: () => PageState) {
-    this.#files = files;
-    this.#batches = batches;
-    this.#maker = maker;
-    this.#state = state;
+  constructor(options: ServedPagesOptions) {
+    this.#options = options;
   }
 
-  /** @returns null if the shop has no such page. @throws what the disk throws. */
+  /**
+   * @returns null if the shop has no such page.
+   * @throws what the disk throws, if the page cannot be rendered either.
+   */
   async read(name: PageName): Promise<ServedPage | null> {
-    const { isBehind, sequence } = this.#state();
-    if (!isBehind || parseName(name) === null) return this.#read(name);
+    const { isBehind, sequence } = this.#options.state();
+    if (parseName(name) === null) return null;
+    if (!isBehind) {
+      const reading = await this.#tryToRead(name);
+      if (!this.#isLost(name, reading)) return reading.page;
+      await this.#lose(name);
+    }
     const key = `${sequence} ${name}`;
     let page = this.#current.get(key);
     if (page === undefined) {
@@ -59,17 +81,44 @@ export class ServedPages {
   }
 
   async #render(name: PageName): Promise<ServedPage | null> {
-    const facts = await this.#batches.facts(name);
-    // A thread that dies is reported by the queue.
-    const result = await this.#maker.render(facts).catch(() => 'current' as const);
-    if (result === null) return null;
-    if (result === 'current' || !('text' in result)) return this.#read(name);
-    return { body: Buffer.from(result.text) };
+    const facts = await this.#options.batches.facts(name);
+    const rendered = await this.#tryToRender(facts);
+    if (rendered !== 'file') return rendered;
+    const reading = await this.#tryToRead(name);
+    if (!this.#isLost(name, reading)) return reading.page;
+    await this.#lose(name);
+    const again = await this.#tryToRender(facts);
+    if (again !== 'file') return again;
+    if (reading.failure !== undefined) throw reading.failure;
+    return null;
   }
 
-  async #read(name: PageName): Promise<ServedPage | null> {
-    const file = await this.#files.read(name);
-    return file && { body: file.body, modified: lastModified(file.named, Date.now()) };
+  /** @returns `file` if the file has the page, or if it cannot be rendered. */
+  async #tryToRender(facts: PageFacts): Promise<ServedPage | null | 'file'> {
+    // A thread that dies is reported by the queue.
+    const result = await this.#options.maker.render(facts).catch(() => 'current' as const);
+    if (result === null) return null;
+    return result !== 'current' && 'text' in result ? { body: Buffer.from(result.text) } : 'file';
+  }
+
+  async #tryToRead(name: PageName): Promise<Reading> {
+    try {
+      const file = await this.#options.files.read(name);
+      const page = file && { body: file.body, modified: lastModified(file.named, Date.now()) };
+      return { page };
+    } catch (failure) {
+      return { page: null, failure };
+    }
+  }
+
+  #isLost(name: PageName, { page, failure }: Reading): boolean {
+    return failure !== undefined || (page === null && this.#options.has(name));
+  }
+
+  /** What is recorded of the file is not so: it is not taken for current any more. */
+  async #lose(name: PageName): Promise<void> {
+    await this.#options.maker.forget(name);
+    this.#options.mend(name);
   }
 }
 

@@ -3,6 +3,7 @@
  * it has; the next call starts another one.
  */
 import type { FactGroup, PageFacts } from '../shop/facts.ts';
+import type { PageName } from '../shop/names.ts';
 import { IS_COMPILED } from './identity.ts';
 import type {
   Chunk,
@@ -43,6 +44,10 @@ export class PageThread implements PageMaker {
 
   render(facts: PageFacts): Promise<RenderResult> {
     return this.#call('render', [facts]);
+  }
+
+  forget(name: PageName): Promise<void> {
+    return this.#call('forget', [name]);
   }
 
   preview(facts: PageFacts, root: string): Promise<PreviewResult> {

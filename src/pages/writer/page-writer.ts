@@ -59,6 +59,8 @@ export interface PageMaker {
   make(groups: readonly FactGroup[], always: boolean): Promise<PageResult[]>;
   /** Renders a page to be sent, and writes nothing. */
   render(facts: PageFacts): Promise<RenderResult>;
+  /** Drops the record of a page, so that it is made again: its file could not be read. */
+  forget(name: PageName): Promise<void>;
   /**
    * Renders a page that may show what is not stored, and compares it with no file.
    *
@@ -119,6 +121,10 @@ export class PageWriter implements PageMaker {
     } catch (error) {
       return failureOf(error);
     }
+  }
+
+  async forget(name: PageName): Promise<void> {
+    this.#manifest.delete(name);
   }
 
   async preview(facts: PageFacts, root: string): Promise<PreviewResult> {
