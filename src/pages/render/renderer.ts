@@ -32,12 +32,14 @@ export class Renderer {
   readonly #templates: Templates;
   readonly #settings: PageSettings;
   readonly #presentation: Presentation;
+  readonly #direction: Direction;
   #shared: { readonly text: string; readonly facts: SpuFacts } | null = null;
 
   /** @throws RangeError if the currency or the locale is malformed. */
   constructor(templates: Templates, settings: PageSettings) {
     this.#templates = templates;
     this.#settings = settings;
+    this.#direction = directionOf(settings.locale);
     this.#presentation = {
       prices: new PriceFormat(settings.currency, settings.locale),
       currency: settings.currency,
@@ -114,7 +116,7 @@ export class Renderer {
     // The content was made for this page alone: a copy would cost as much as the rest of this.
     const context = Object.assign(content, {
       crumbs,
-      shop: { name: shopName, locale, currency },
+      shop: { name: shopName, locale, direction: this.#direction, currency },
       root,
       style: `${STYLE}?v=${this.#templates.styleVersion}`,
       canonical: this.#absolute(name),
@@ -132,4 +134,12 @@ export class Renderer {
     const { publicUrl } = this.#settings;
     return publicUrl === null ? null : `${publicUrl}/${name === FRONT ? '' : name}`;
   }
+}
+
+/** Which way lines run, as the HTML attribute `dir` names it. */
+type Direction = 'ltr' | 'rtl';
+
+/** @throws RangeError if the locale is malformed. */
+function directionOf(locale: string): Direction {
+  return new Intl.Locale(locale).getTextInfo().direction ?? 'ltr';
 }

@@ -178,6 +178,11 @@ const SHOWN: readonly Shown[] = [
     has: ['<html lang="de">', '649,00\u00a0€', '· Laden</title>', 'content="EUR"'],
   },
   {
+    what: 'which way the lines of its language run',
+    settings: { locale: 'ar' },
+    has: ['<html lang="ar" dir="rtl">'],
+  },
+  {
     what: 'on the page of the SPU its SKUs with price and options',
     page: 'goods/1.html',
     has: ['<a href="../skus/1.html">Phone, silver</a>', 'Silver · Large', '$649.00', 'by Works'],
@@ -213,7 +218,7 @@ const SHOWN: readonly Shown[] = [
 for (const { what, page = 'skus/1.html', changes = [], settings, has = [], lacks = [] } of SHOWN) {
   test(`a page shows ${what}`, () => {
     const html = pagesAfter(changes, settings).get(page) ?? '';
-    assert.match(html, /^<!doctype html>\n?<html lang="[a-z]+">.*<\/html>\n$/s);
+    assert.match(html, /^<!doctype html>\n?<html lang="[a-z]+"(?: dir="rtl")?>.*<\/html>\n$/s);
     for (const text of has) assert.ok(html.includes(text), `has ${text} in ${html}`);
     for (const text of lacks) assert.not.ok(html.includes(text), `lacks ${text} in ${html}`);
   });

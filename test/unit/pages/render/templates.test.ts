@@ -44,6 +44,7 @@ test('an error is placed in the template that has it, whichever uses that one', 
     shop: {
       name: 'S',
       locale: 'en',
+      direction: 'ltr',
       currency: 'USD',
     },
     description: '',
