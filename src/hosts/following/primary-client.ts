@@ -8,7 +8,7 @@ import { lineageShape } from '../../store/hosts/host-record.ts';
 import { type HostAddress, textOf } from '../address.ts';
 import { ProgressTimer } from '../progress-timer.ts';
 
-/** Milliseconds for an answer that is received whole. */
+/** Milliseconds without a byte of an answer that is received whole. */
 const ANSWER_MS = 10_000;
 
 /** Milliseconds without a byte after which a stream is given up: it has an empty line every 2 s. */
