@@ -18,6 +18,9 @@ import type { PageBatches } from './batches.ts';
 /** Pages that are gathered or rendered for readers at the same time. */
 const MAX_CONCURRENT_RENDERS = 8;
 
+/** Failures to read that are the system's or the process's, while the file may be as it should be. */
+const NOT_OF_THE_FILE: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM']);
+
 export interface ServedPage {
   readonly body: Uint8Array;
   /** Left out for a page whose file is still to follow: no time tells it from that file. */
@@ -61,7 +64,7 @@ export class ServedPages {
 
   /**
    * @returns null if the shop has no such page.
-   * @throws what the disk throws, if the page cannot be rendered either.
+   * @throws what the disk throws, if the page cannot be rendered either, or the file is not the cause.
    */
   async read(name: PageName): Promise<ServedPage | null> {
     const { isBehind, sequence } = this.#options.state();
@@ -107,6 +110,8 @@ export class ServedPages {
       const page = file && { body: file.body, modified: lastModified(file.named, Date.now()) };
       return { page };
     } catch (failure) {
+      const { code } = failure as NodeJS.ErrnoException;
+      if (code !== undefined && NOT_OF_THE_FILE.has(code)) throw failure;
       return { page: null, failure };
     }
   }

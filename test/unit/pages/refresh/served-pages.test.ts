@@ -34,12 +34,17 @@ test('a file that stays has one time from the next second on, and none to come',
 });
 
 /** Pages of a shop that has one, with the file and the record that a case gives. */
-function servedPages(file: 'there' | 'none' | 'refused', thread: 'lives' | 'died' = 'lives') {
+function servedPages(
+  file: 'there' | 'none' | 'refused' | 'EMFILE',
+  thread: 'lives' | 'died' = 'lives',
+) {
   const calls: string[] = [];
   let isRecorded = true;
   const served = new ServedPages({
     files: {
       read: async () => {
+        if (file === 'EMFILE')
+          throw Object.assign(new Error('too many open files'), { code: file });
         if (file === 'refused') throw new Error('EIO: i/o error, read');
         return file === 'there' ? { body: Buffer.from('file'), named: 0 } : null;
       },
@@ -84,6 +89,12 @@ test('a page that the shop does not have is not looked for', async () => {
   const { calls, read } = servedPages('none');
   assert.is(await read('skus/2.html'), null);
   assert.is(await read('../keys.json'), null);
+  assert.equal(calls, []);
+});
+
+test('a page is not made again if the process has no descriptor left to read its file', async () => {
+  const { calls, read } = servedPages('EMFILE');
+  assert.is(await read('skus/1.html').catch(messageOf), 'too many open files');
   assert.equal(calls, []);
 });
 
