@@ -4,11 +4,14 @@ import { CatalogError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
 import type { ArchiveObjects, Manifest } from './archive-objects.ts';
 import { anotherHistory, type Position, readBatch } from './batch.ts';
-import type { ArchivedBase } from './names.ts';
+import type { ArchivedBase, ArchivedChanges } from './names.ts';
 import type { ArchiveRecord } from './record.ts';
 
 export interface Attached {
-  /** The last change set in the archive; null if it needs a base first. */
+  /**
+   * The change set after which the archive goes on: the last in it, or the one before those that are
+   * missing in it, and that the store still keeps; null if it needs a base first.
+   */
   readonly position: Position | null;
   /** The newest base; null if there is none. */
   readonly base: ArchivedBase | null;
@@ -29,14 +32,16 @@ export async function attach(
 ): Promise<Attached> {
   const recorded = record.read();
   const manifest = (await objects.manifest()) ?? (await begin(objects, recorded));
-  const base = (await objects.bases()).at(-1) ?? null;
-  const position = base && (await lastPosition(objects, base));
-  const isFollowed = position === null || (await follows(store, position, objects));
-  if (!isFollowed && recorded !== manifest.id) throw unprovable(objects, position);
+  const bases = await objects.bases();
+  const base = bases.at(-1) ?? null;
+  const last = base && (await lastPosition(objects, base));
+  const isFollowed = last === null || (await follows(store, last, objects));
+  if (!isFollowed && recorded !== manifest.id) throw unprovable(objects, last);
   await objects.claim(writer);
   if (recorded !== manifest.id) await record.write(manifest.id);
-  if (isFollowed) return { position, base, lostAfter: null };
-  return { position: null, base, lostAfter: position.sequence };
+  if (!isFollowed) return { position: null, base, lostAfter: last.sequence };
+  const missing = await beforeMissing(objects, bases, store.oldest);
+  return { position: missing ?? last, base, lostAfter: null };
 }
 
 /** Begins an archive where there is none. */
@@ -63,6 +68,47 @@ async function lastPosition(objects: ArchiveObjects, base: ArchivedBase): Promis
     if (last > position.sequence) position = { sequence: last, digest };
   }
   return position;
+}
+
+/**
+ * Finds change sets that are not in the archive although there is a later base: a server has died
+ * after the base was uploaded, and before they were.
+ *
+ * @param bases by ascending sequence.
+ * @param oldest the change set after which the store keeps all.
+ * @returns the change set before the first of them that the store keeps; null if there is none.
+ */
+async function beforeMissing(
+  objects: ArchiveObjects,
+  bases: readonly ArchivedBase[],
+  oldest: number,
+): Promise<Position | null> {
+  const kept = Math.max(
+    bases.findLastIndex(({ sequence }) => sequence <= oldest),
+    0,
+  );
+  const [first, ...others] = bases.slice(kept);
+  if (first === undefined) return null;
+  const known = await objects.gaps();
+  const changes = await Array.fromAsync(objects.changesAfter(first.sequence));
+  let base = first;
+  for (const next of others) {
+    const end = endOfChain(base, changes);
+    const isMissing = end.sequence < next.sequence && !known.has(end.sequence);
+    if (isMissing && end.sequence >= oldest) return end;
+    base = next;
+  }
+  return null;
+}
+
+/** The last change set that is there with all others since a base. @param changes in their order. */
+function endOfChain(base: Position, changes: readonly ArchivedChanges[]): Position {
+  let end = base;
+  for (const { first, last, digest } of changes) {
+    if (first > end.sequence + 1) break;
+    if (last > end.sequence) end = { sequence: last, digest };
+  }
+  return end;
 }
 
 /**

@@ -128,6 +128,48 @@ test('a server that starts again continues where the archive ends', async () => 
   await assertComplete(second);
 });
 
+test('change sets that a later base has overtaken are archived by the next server', async () => {
+  const directory = storeDirectory();
+  const network = new MemoryObjects();
+  const killed = await Archived.open(directory, { network });
+  await killed.archived();
+  // Only bases get through until the server is killed.
+  network.before = (call, name) => {
+    if (call === 'put' && name.startsWith('changes/')) throw new Error('connection reset');
+  };
+  await killed.commit(20);
+  await until('a base is there', () => network.in('bases').length > 1);
+  await killed.kill();
+  network.before = () => {};
+  assert.equal(network.in('changes'), []);
+  const next = await Archived.open(directory, { network });
+  await next.archived();
+  await assertComplete(next);
+  for (let sequence = 1; sequence <= 20; sequence += 1) {
+    assert.is((await readArchive(next.objects, { sequence })).sequence, sequence);
+  }
+});
+
+test('change sets that are missing for good are passed over by the next server', async () => {
+  const directory = storeDirectory();
+  const network = new MemoryObjects();
+  const killed = await Archived.open(directory, { network, history: 0 });
+  await killed.archived();
+  network.before = (call, name) => {
+    if (call === 'put' && name.startsWith('changes/')) throw new Error('connection reset');
+  };
+  await killed.commit(40);
+  await until('a base is there', () => network.in('bases').length > 1);
+  await killed.kill();
+  network.before = () => {};
+  const next = await Archived.open(directory, { network, history: 0 });
+  await next.archived();
+  await next.commit(1);
+  await next.archived();
+  assert.is((await readArchive(next.objects, {})).sequence, 41);
+  await next.close();
+});
+
 test('an orderly end archives what is left', async () => {
   const archived = await Archived.open(storeDirectory());
   await archived.archived();
