@@ -1,5 +1,9 @@
 #!/usr/bin/env bun
 import { version } from '../package.json' with { type: 'json' };
-import { run } from '../src/cli/run.ts';
+import { beginWithHeapPolicy } from '../src/app/engine/heap-policy.ts';
 
-void run(process.argv.slice(2), version).then((status) => process.exit(status));
+beginWithHeapPolicy();
+// Not before: all modules of the program would be loaded twice.
+void import('../src/cli/run.ts')
+  .then(({ run }) => run(process.argv.slice(2), version))
+  .then((status) => process.exit(status));

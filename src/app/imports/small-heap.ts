@@ -1,10 +1,9 @@
 /**
- * The heap while an import runs. The engine lets new objects take as much memory as lived at its last
- * full collection, and makes the next one when what has survived is twice that. So a heap grows to
- * three times of what lives, although little of what an import makes lasts (docs/performance.md,
- * "Memory"). Here young objects are collected many times a second, and all of them whenever the heap
- * has grown by some megabytes. Readers wait meanwhile: a few milliseconds, and when all objects are
- * collected about one for each megabyte that lives.
+ * The heap while an import runs. By itself the engine lets a heap grow to several times of what lives,
+ * although little of what an import makes lasts (docs/performance.md, "Memory"). Here young objects
+ * are collected many times a second, and all of them whenever the heap has grown by some megabytes.
+ * Readers wait meanwhile: a few milliseconds, and when all objects are collected about one for each
+ * megabyte that lives.
  */
 import { edenGC, gcAndSweep, heapSize } from 'bun:jsc';
 
