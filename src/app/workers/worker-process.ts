@@ -5,9 +5,6 @@ import { messageOf } from '../../errors.ts';
 import type { WorkerPort } from './member.ts';
 import type { FromWorker } from './messages.ts';
 
-/** Whether this is the compiled executable, which has its script inside. */
-const IS_COMPILED = Bun.main.startsWith('/$bunfs/');
-
 /** Requests that Bun's HTTP client has under way; those beyond wait. A worker passes on all writes. */
 const CLIENT_REQUESTS = '4096';
 
@@ -22,7 +19,7 @@ export function workerPort(env: Readonly<Record<string, string | undefined>>): n
 /** Starts a process with the arguments of this one. A failure to start is an end of the worker. */
 export function startWorker(port: number): WorkerPort {
   // The first one is the script; the executable takes it for an argument.
-  const [exec = '', ...args] = process.argv.slice(IS_COMPILED ? 2 : 1);
+  const [exec = '', ...args] = process.argv.slice(Bun.isStandaloneExecutable ? 2 : 1);
   cluster.setupPrimary({ exec, args });
   process.execPath = runningExecutable(process.execPath);
   try {

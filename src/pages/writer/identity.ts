@@ -5,9 +5,6 @@ import type { Disk } from '../../disk/disk.ts';
 /** Linux gives every boot of the machine another id (random(4)). */
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 
-/** Whether this is the compiled executable, which carries its source inside. */
-export const IS_COMPILED = Bun.main.startsWith('/$bunfs/');
-
 /** Folders whose files decide what a page looks like, from this one. */
 const SOURCES = ['../shop', '../writer', '../../../templates'];
 
@@ -21,7 +18,7 @@ export function bootOf(disk: Disk): string | null {
  * changes too often rather than too rarely; then all pages are rendered and compared once.
  */
 export function programOf(disk: Disk): string {
-  const files = IS_COMPILED
+  const files = Bun.isStandaloneExecutable
     ? [process.execPath]
     : SOURCES.flatMap((folder) => filesIn(disk, folder));
   return JSON.stringify([Bun.version, files.map((path) => disk.stat(path))]);

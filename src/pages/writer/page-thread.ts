@@ -4,7 +4,6 @@
  */
 import type { FactGroup, PageFacts } from '../shop/facts.ts';
 import type { PageName } from '../shop/names.ts';
-import { IS_COMPILED } from './identity.ts';
 import type {
   Chunk,
   PageMaker,
@@ -19,7 +18,7 @@ import type { Method, Reply, Setup } from './protocol.ts';
  * In a compiled executable the thread's file is found by its path from the root of the project. A
  * URL from import.meta.url would name the folder in which the executable was built.
  */
-const PROGRAM = IS_COMPILED
+const PROGRAM = Bun.isStandaloneExecutable
   ? './src/pages/writer/thread.ts'
   : new URL('./thread.ts', import.meta.url).href;
 
