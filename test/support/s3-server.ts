@@ -6,10 +6,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /**
- * What happens to a request: it is cut before it takes effect, its answer is, none or 500 comes, or
- * the answer comes byte by byte.
+ * What happens to a request: it is cut before it takes effect, its answer is, none or 500 comes, the
+ * answer comes byte by byte, or a list begins with its first keys again and says that more follow.
  */
-type Fault = 'none' | 'before' | 'after' | 'silence' | 'drip' | 500;
+type Fault = 'none' | 'before' | 'after' | 'silence' | 'drip' | 'again' | 500;
 
 export interface S3Server {
   readonly url: string;
@@ -52,11 +52,11 @@ export async function startS3Server(): Promise<S3Server> {
     );
   };
 
-  const answer = (method: string, url: URL, body: Buffer) => {
+  const answer = (method: string, url: URL, body: Buffer, again: boolean) => {
     const key = decodeURIComponent(url.pathname.slice(1));
     const query = url.searchParams;
     if (query.has('uploads') || query.has('uploadId')) return multipart(method, key, query, body);
-    if (query.get('list-type') === '2') return list(objects, key.replace(/\/$/, ''), query);
+    if (query.get('list-type') === '2') return list(objects, key.replace(/\/$/, ''), query, again);
     if (method === 'PUT') objects.set(key, body);
     if (method === 'DELETE') objects.delete(key);
     const found = objects.get(key);
@@ -80,7 +80,7 @@ export async function startS3Server(): Promise<S3Server> {
       status,
       headers,
       body: text,
-    } = isSigned ? answer(method, url, body) : failure(403, 'AccessDenied');
+    } = isSigned ? answer(method, url, body, fault === 'again') : failure(403, 'AccessDenied');
     if (fault === 'after') return void request.socket.destroy();
     response.writeHead(status, headers);
     if (fault === 'drip') return drip(response, Buffer.from(text));
@@ -124,16 +124,21 @@ export function s3Environment({ url }: S3Server): Record<string, string> {
   };
 }
 
-function list(objects: ReadonlyMap<string, Buffer>, bucket: string, query: URLSearchParams) {
+function list(
+  objects: ReadonlyMap<string, Buffer>,
+  bucket: string,
+  query: URLSearchParams,
+  again: boolean,
+) {
   const start = `${bucket}/${query.get('prefix') ?? ''}`;
-  const after = `${bucket}/${query.get('start-after') ?? ''}`;
+  const after = again ? '' : `${bucket}/${query.get('start-after') ?? ''}`;
   const most = Number(query.get('max-keys') ?? 1000);
   const keys = [...objects.keys()].toSorted().filter((k) => k.startsWith(start) && k > after);
   const contents = keys
     .slice(0, most)
     .map((key) => `<Contents><Key>${key.slice(bucket.length + 1)}</Key></Contents>`);
   return xml(
-    `<ListBucketResult><IsTruncated>${keys.length > most}</IsTruncated>${contents.join('')}</ListBucketResult>`,
+    `<ListBucketResult><IsTruncated>${again || keys.length > most}</IsTruncated>${contents.join('')}</ListBucketResult>`,
   );
 }
 

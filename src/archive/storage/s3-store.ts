@@ -47,11 +47,13 @@ export function s3Store(
     for (;;) {
       const query = { prefix: start, startAfter: last, maxKeys: PAGE };
       const page = await timed(`a list of ${folder}/`, client.list(query));
-      const keys = (page.contents ?? []).map(({ key }) => key);
-      for (const key of keys) yield key.slice(start.length);
-      const end = keys.at(-1);
-      if (page.isTruncated !== true || end === undefined) return;
-      last = end;
+      for (const { key } of page.contents ?? []) {
+        // A store that does not know where to go on would be listed for ever.
+        if (!isAfter(key, last)) throw unordered(folder, last, key);
+        last = key;
+        yield key.slice(start.length);
+      }
+      if (page.isTruncated !== true || !page.contents?.length) return;
     }
   }
 
@@ -81,6 +83,16 @@ export function s3Store(
       await timed(`a removal of ${name}`, client.delete(`${prefix}${name}`));
     },
   };
+}
+
+/** Whether a list has a key after another one: in the order of their bytes. */
+function isAfter(key: string, last: string): boolean {
+  return Buffer.compare(Buffer.from(key), Buffer.from(last)) > 0;
+}
+
+function unordered(folder: string, last: string, key: string): Error {
+  const what = `a list of ${folder}/ failed: after ${last} came ${key}`;
+  return new Error(`${what}; the store has to list keys in order, as S3 does`);
 }
 
 type Reader = Pick<ReadableStreamDefaultReader, 'cancel'> & { read(): Promise<Read> };

@@ -198,6 +198,20 @@ test('a bucket that sends a few bytes a second fails after the deadline', async 
   await s3.close();
 });
 
+test('a list that begins again and again is given up: a bucket may not know where to go on', async () => {
+  const s3 = await startS3Server();
+  const credentials = { endpoint: s3.url, accessKeyId: 'test-id', secretAccessKey: 'secret' };
+  const store = s3Store({ bucket: 'bucket', prefix: '' }, credentials);
+  for (const name of ['a', 'b']) await store.put(`bases/${name}`, Buffer.from(name));
+  s3.fault = () => 'again';
+  const failure = await Array.fromAsync(store.list('bases', '')).then(String, messageOf);
+  assert.is(
+    failure,
+    'a list of bases/ failed: after bases/b came bases/a; the store has to list keys in order, as S3 does',
+  );
+  await s3.close();
+});
+
 test('a call that fails says what was asked of which object, and what is known of the answer', async () => {
   const s3 = await startS3Server();
   const { url: endpoint } = s3;
