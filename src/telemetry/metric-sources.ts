@@ -34,7 +34,7 @@ export interface Sources {
   readonly size: () => { readonly base: number; readonly changes: number };
   /** Transactions that wait for the disk. */
   readonly waiting: () => number;
-  /** Pages that wait to be written. */
+  /** Pages that wait to be written, and changed rows whose pages are not named yet. */
   readonly pages: () => number;
   /** Milliseconds that the oldest of them has waited. */
   readonly oldestPage: () => number;

@@ -50,7 +50,11 @@ export class Metrics {
       gauge.set({ file: 'changes' }, size().changes);
     });
     this.#value('catalog_commit_queue_length', 'Transactions that wait for the disk.', waiting);
-    this.#value('catalog_page_queue_length', 'Pages that wait to be written.', pages);
+    this.#value(
+      'catalog_page_queue_length',
+      'Pages that wait, and changed rows whose pages have no names yet.',
+      pages,
+    );
     this.#value(
       'catalog_page_queue_oldest_seconds',
       'How long the oldest of them waits.',

@@ -19,7 +19,7 @@ import type { Store } from '../../store/store.ts';
 import type { PageName } from '../shop/names.ts';
 import type { PageList } from '../shop/page-list.ts';
 import type { PageMaker, PageResult, StateMark } from '../writer/page-writer.ts';
-import type { PageFailure } from '../writer/page-failure.ts';
+import { errorOf } from '../writer/page-failure.ts';
 import { type PageBatches, SLICE_MS } from './batches.ts';
 import { Build, type BuildScope, FOLDER, isOutcome } from './builds.ts';
 import { PageNaming } from './naming.ts';
@@ -31,6 +31,12 @@ import { UniqueQueue } from './unique-queue.ts';
 
 /** Pages that are sent to the thread together. */
 const BATCH_SIZE = 32;
+
+/**
+ * Pages that wait under their names. No more are named until some are made: in a storm of writes the
+ * thread makes fewer pages than writes change, and a row that waits is named once for all its changes.
+ */
+const MAX_NAMED = 1024;
 
 /** Milliseconds without a commit after which pages are made; those of an import lie closer. */
 const QUIET_MS = 200;
@@ -225,10 +231,10 @@ export class PageQueue {
     });
   }
 
-  /** Finds names of pages that show what has changed, for the time of a slice. */
+  /** Finds names of pages that show what has changed, for the time of a slice at most. */
   #name(): void {
     const begunAt = performance.now();
-    while (performance.now() - begunAt < SLICE_MS) {
+    while (this.#waiting.size < MAX_NAMED && performance.now() - begunAt < SLICE_MS) {
       const found = this.#naming.next();
       if (found === null) return;
       this.#waiting.add(found.name, found.age);
@@ -291,8 +297,4 @@ export class PageQueue {
   readonly #report = (error: unknown): void => {
     if (!this.#isDrained) this.#options.onError(error);
   };
-}
-
-function errorOf(name: PageName, { message }: PageFailure): Error {
-  return new Error(`${name}: ${message}`);
 }

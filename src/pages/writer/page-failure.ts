@@ -14,3 +14,8 @@ export function failureOf(error: unknown): PageFailure {
   const isSystem = !(error instanceof CatalogError) && typeof code === 'string';
   return { message: messageOf(error), systemCode: isSystem ? code : null };
 }
+
+/** @param name of the page, such as `skus/7`. @returns the failure as an operator reads it. */
+export function errorOf(name: string, { message }: PageFailure): Error {
+  return new Error(`${name}: ${message}`);
+}

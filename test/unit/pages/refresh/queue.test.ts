@@ -70,13 +70,13 @@ class Bench {
   }
 
   /** One SPU with its SKUs, each with its page. */
-  static async open(): Promise<Bench> {
+  static async open(skus = SKUS): Promise<Bench> {
     const data = storeDirectory();
     const store = await openStore(data, { disk: quickDisk });
     await store.transact((transaction) => {
       const brand = add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
       addSpu(transaction, 'Table', brand, addChain(transaction, 'Wood'));
-      for (let number = 1; number <= SKUS; number += 1) addSku(transaction, `SKU ${number}`, 1, 3);
+      for (let number = 1; number <= skus; number += 1) addSku(transaction, `SKU ${number}`, 1, 3);
     });
     const bench = new Bench(data, store);
     await bench.queue.build({ stale: true, skus: null }).ended;
@@ -153,6 +153,21 @@ test('what waits is bounded by the pages and rows that there are, not by the cha
   assert.ok(most > SKUS && most <= 2 * pages + 2, `${most} for ${pages} pages`);
   await bench.rest();
   await bench.close();
+  bench.requireFresh();
+});
+
+test('pages are named as they can be made, so that those of many SKUs do not all wait by name', async () => {
+  const bench = await Bench.open(3000);
+  await bench.commit((transaction) => change(transaction, 'brands', 1, { name: 'Elm' }));
+  let most = 0;
+  while (bench.queue.length > 0) {
+    most = Math.max(most, bench.queue.length);
+    await turn();
+  }
+  // 1024 that wait, 32 that are made, and what is being named.
+  assert.ok(most > 1024 && most <= 1024 + 32 + 2, `${most} wait`);
+  await bench.close();
+  assert.ok(bench.written.length > 3000);
   bench.requireFresh();
 });
 
