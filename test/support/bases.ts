@@ -13,8 +13,8 @@ export const partsOf = (rows: Iterable<Row>): RowParts => new RowTable(rows).sna
 export const rowsIn = (parts: RowParts): Row[] =>
   Array.from(parts.chunks()).flatMap(({ rows }) => [...rows.written()].flatMap(rowsOf));
 
-const rowsOf = (part: Row | string): Row[] =>
-  typeof part === 'string' ? JSON.parse(`[${part}]`) : [part];
+const rowsOf = (part: Row | Buffer): Row[] =>
+  Buffer.isBuffer(part) ? JSON.parse(`[${part.toString('utf8')}]`) : [part];
 
 const scalar = fc.oneof(
   fc.string({ unit: 'binary' }),

@@ -3,20 +3,20 @@
  * row a line. It may be larger than any string or buffer can be, so it is written in slices and
  * read in pieces (base/base-reader.ts).
  */
-import { createHash } from 'node:crypto';
 import { CatalogError } from '../../errors.ts';
-import type { KindName, Row, Scalar } from '../../model/kind.ts';
+import type { Row, Scalar } from '../../model/kind.ts';
 import { ALL_KINDS } from '../../model/kinds.ts';
 import { perKind } from '../../model/per-kind.ts';
 import type { RowParts } from '../memory/row-table.ts';
 import type { Snapshot } from '../state.ts';
 import type { ChunkOutline, Outline } from './base/outline.ts';
 import { BETWEEN_ROWS, TABLES_END, tableBeginning } from './base/row-line.ts';
+import { SliceMemory } from './base/slice-memory.ts';
 import { checksumMember } from './files.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 
-/** Characters of a slice, about: a fraction of a millisecond of work. A row may take several. */
-const SLICE_LENGTH = 64 * 1024;
+/** UTF-16 units of a text that are written at once. */
+const PIECE_LENGTH = 64 * 1024;
 
 /** Text that is not written by itself: in a table with few ids of each thousand, slices would be tiny. */
 const SMALL_BYTES = 8 * 1024;
@@ -29,19 +29,6 @@ export interface BackupMembers {
   readonly encrypted_keys?: string | undefined;
 }
 
-/** Where a chunk begins among the parts of a base; its rows follow. */
-const CHUNK_START = Symbol('the start of a chunk');
-
-/** Where it ends. */
-interface ChunkEnd {
-  readonly kind: KindName;
-  readonly number: number;
-  readonly rows: number;
-}
-
-/** A text, or bytes that are as they would be written. */
-type Part = string | Buffer | typeof CHUNK_START | ChunkEnd;
-
 /**
  * @param members that are added before the tables.
  * @returns the file's bytes in slices, one row a line; the last slice is the checksum. When all were
@@ -51,103 +38,69 @@ export function* baseSlices(
   snapshot: Snapshot,
   members: BackupMembers = {},
 ): Generator<Uint8Array, Outline> {
-  const hash = createHash('sha256');
-  const encode = (text: string): Uint8Array => {
-    const bytes = Buffer.from(text);
-    hash.update(bytes);
-    return bytes;
-  };
-  const tables = perKind((): ChunkOutline[] => []);
-  /** Bytes so far, and those before the chunk. */
-  let size = 0;
-  let start = 0;
-  let rest = '';
-  for (const part of baseParts(snapshot, members)) {
-    if (part === CHUNK_START) {
-      start = size;
-      continue;
-    }
-    if (Buffer.isBuffer(part)) {
-      size += part.length;
-      if (rest !== '') yield encode(rest);
-      rest = '';
-      hash.update(part);
-      yield part;
-      continue;
-    }
-    if (typeof part === 'object') {
-      tables[part.kind].push([part.number, part.rows, size - start]);
-      continue;
-    }
-    size += Buffer.byteLength(part);
-    rest += part;
-    while (rest.length >= 2 * SLICE_LENGTH) {
-      const end = endOfSlice(rest, 0);
-      yield encode(rest.slice(0, end));
-      rest = rest.slice(end);
-    }
-    if (rest.length < SLICE_LENGTH) continue;
-    yield encode(rest);
-    rest = '';
+  const slices = lentBaseSlices(snapshot, members);
+  for (;;) {
+    const step = slices.next();
+    if (step.done === true) return step.value;
+    yield Buffer.from(step.value);
   }
-  yield encode(rest);
-  const base = hash.digest('hex');
+}
+
+/**
+ * As {@link baseSlices}, for one who writes or hashes each slice at once: the next one takes its
+ * memory. A checkpoint would need fresh memory for the whole base otherwise.
+ */
+export function* lentBaseSlices(
+  snapshot: Snapshot,
+  members: BackupMembers = {},
+): Generator<Uint8Array, Outline> {
+  const { sequence, digest: previous, time, lastIds } = snapshot;
+  const head = { schema: SCHEMA_VERSION, sequence, previous, time, last_ids: lastIds, ...members };
+  const slice = new SliceMemory();
+  slice.add(`${JSON.stringify(head).slice(0, -1)},"tables":{\n`);
+  const tables = perKind((): ChunkOutline[] => []);
+  for (const [nth, { name }] of ALL_KINDS.entries()) {
+    slice.add(tableBeginning(name, nth));
+    yield* addTable(slice, snapshot.rows[name], tables[name]);
+  }
+  slice.add(TABLES_END);
+  yield slice.take();
+  const base = slice.digest();
   yield Buffer.from(checksumMember(base));
   return { base, tables };
 }
 
-/**
- * @param start of the slice.
- * @returns where it ends: not within a surrogate pair, which is one character of UTF-8.
- */
-function endOfSlice(text: string, start: number): number {
-  const end = start + SLICE_LENGTH;
-  return /^[\uD800-\uDBFF]$/.test(text.charAt(end - 1)) ? end + 1 : end;
-}
-
-function* tableParts(kind: KindName, table: RowParts): Generator<Part> {
+/** @param outline gets an entry for each chunk. */
+function* addTable(
+  slice: SliceMemory,
+  table: RowParts,
+  outline: ChunkOutline[],
+): Generator<Uint8Array, void> {
   let separator = '\n';
-  for (const { number, size, rows } of table.chunks()) {
-    yield separator;
-    yield CHUNK_START;
+  for (const { number, size: count, rows } of table.chunks()) {
+    slice.add(separator);
+    const start = slice.size;
     const { text } = rows;
-    if (text === null) yield* rowTexts(rows.written());
-    else if (text.length < SMALL_BYTES) yield text.toString('utf8');
-    else yield* slicesOf(text);
-    yield { kind, number, rows: size };
+    if (text === null) yield* addRows(slice, rows.written());
+    else if (text.length < SMALL_BYTES) slice.copy(text);
+    else yield* slice.pass(text);
+    if (slice.isFull) yield slice.take();
+    outline.push([number, count, slice.size - start]);
     separator = BETWEEN_ROWS;
   }
 }
 
-function* slicesOf(text: Buffer): Generator<Buffer> {
-  for (let start = 0; start < text.length; start += SLICE_LENGTH) {
-    yield text.subarray(start, start + SLICE_LENGTH);
-  }
-}
-
-/**
- * Rows as JSON, one a line: several in one text, and a row with a long text in pieces.
- *
- * @param rows and texts of rows, as they would be written.
- */
-function* rowTexts(rows: Iterable<Row | string>): Generator<string> {
-  let text = '';
-  let separator = '';
+/** Adds rows as JSON, one a line. @param rows and bytes of rows, as they would be written. */
+function* addRows(slice: SliceMemory, rows: Iterable<Row | Buffer>): Generator<Uint8Array, void> {
+  let isFirst = true;
   for (const row of rows) {
-    if (typeof row !== 'string' && hasLongText(row)) {
-      yield text + separator;
-      yield* longRow(row);
-      text = '';
-    } else {
-      text += separator + (typeof row === 'string' ? row : JSON.stringify(row));
-      if (text.length >= SLICE_LENGTH) {
-        yield text;
-        text = '';
-      }
-    }
-    separator = BETWEEN_ROWS;
+    if (!isFirst) slice.add(BETWEEN_ROWS);
+    isFirst = false;
+    if (Buffer.isBuffer(row)) slice.copy(row);
+    else if (hasLongText(row)) yield* addLongRow(slice, row);
+    else slice.add(JSON.stringify(row));
+    if (slice.isFull) yield slice.take();
   }
-  yield text;
 }
 
 function hasLongText(row: Row): boolean {
@@ -155,41 +108,37 @@ function hasLongText(row: Row): boolean {
   return false;
 }
 
-function* longRow(row: Row): Generator<string> {
+function* addLongRow(slice: SliceMemory, row: Row): Generator<Uint8Array, void> {
   let separator = '{';
   for (const [name, value] of Object.entries(row)) {
-    yield `${separator}${JSON.stringify(name)}:`;
-    if (isLong(value)) yield* longText(value);
-    else yield JSON.stringify(value);
+    slice.add(`${separator}${JSON.stringify(name)}:`);
+    if (isLong(value)) yield* addLongText(slice, value);
+    else slice.add(JSON.stringify(value));
     separator = ',';
   }
-  yield '}';
+  slice.add('}');
 }
 
 function isLong(value: Scalar | undefined): value is string {
-  return typeof value === 'string' && value.length > SLICE_LENGTH;
+  return typeof value === 'string' && value.length > PIECE_LENGTH;
 }
 
 /** The same text as of `JSON.stringify`, which takes milliseconds for each megabyte. */
-function* longText(value: string): Generator<string> {
-  yield '"';
+function* addLongText(slice: SliceMemory, value: string): Generator<Uint8Array, void> {
+  slice.add('"');
   for (let start = 0; start < value.length; ) {
-    const end = endOfSlice(value, start);
-    yield JSON.stringify(value.slice(start, end)).slice(1, -1);
+    const end = endOfPiece(value, start);
+    slice.add(JSON.stringify(value.slice(start, end)).slice(1, -1));
+    if (slice.isFull) yield slice.take();
     start = end;
   }
-  yield '"';
+  slice.add('"');
 }
 
-function* baseParts(snapshot: Snapshot, members: BackupMembers): Generator<Part> {
-  const { sequence, digest: previous, time, lastIds } = snapshot;
-  const head = { schema: SCHEMA_VERSION, sequence, previous, time, last_ids: lastIds, ...members };
-  yield `${JSON.stringify(head).slice(0, -1)},"tables":{\n`;
-  for (const [nth, { name }] of ALL_KINDS.entries()) {
-    yield tableBeginning(name, nth);
-    yield* tableParts(name, snapshot.rows[name]);
-  }
-  yield TABLES_END;
+/** @returns where a piece ends: not within a surrogate pair, which is one character of UTF-8. */
+function endOfPiece(text: string, start: number): number {
+  const end = start + PIECE_LENGTH;
+  return /^[\uD800-\uDBFF]$/.test(text.charAt(end - 1)) ? end + 1 : end;
 }
 
 /** @returns the error for a store that an earlier version of the program has written. */

@@ -30,7 +30,7 @@ import {
 import { removeMigrationBackups } from './migration-backup.ts';
 import { recover } from './recovery.ts';
 import { type Outline, writeOutline } from './base/outline.ts';
-import { baseSlices } from './base.ts';
+import { lentBaseSlices } from './base.ts';
 import { writeBase } from './write-base.ts';
 
 /** Change sets may outgrow a small base by this much before a checkpoint, in bytes. */
@@ -189,7 +189,7 @@ export class FileLog implements StoreLog {
     this.#retryAbove = this.#changeBytes + this.#smallestCheckpoint;
     let failed = true;
     try {
-      const slices = baseSlices(snapshot);
+      const slices = lentBaseSlices(snapshot);
       const outline = (_: string, made: Outline) => writeOutline(this.#disk, this.#directory, made);
       this.#baseBytes = await writeBase(this.#disk, path, directory, slices, outline);
       failed = false;

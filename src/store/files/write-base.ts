@@ -12,7 +12,8 @@ const FLUSH_BYTES = 4 * 1024 * 1024;
 /**
  * Writes a base document.
  *
- * @param slices its bytes in order, each the work of a fraction of a millisecond.
+ * @param slices its bytes in order, each the work of a fraction of a millisecond, and written before the
+ *   next one is asked for.
  * @param beforeNaming called with the temporary name of the synced file, and with what `slices`
  *   returned; if it throws, the file is removed.
  * @returns the size in bytes.

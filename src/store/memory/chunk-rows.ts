@@ -17,7 +17,7 @@ export const CHUNK_SIZE = 1024;
 const BETWEEN_BYTES = 2;
 
 /** Bytes of neighbouring rows that are written together, at most. */
-const MAX_WRITTEN_BYTES = 64 * 1024;
+const MAX_WRITTEN_BYTES = 32 * 1024;
 
 /** The text of rows, each of which is found by the place at which it begins. */
 export interface RowTexts {
@@ -219,9 +219,9 @@ export class ChunkRows {
 
   /**
    * Every row by ascending id, for one who writes them. Rows that are text as we would write it come
-   * as that text, neighbours together with a comma and a line feed between two.
+   * as its bytes, neighbours together with a comma and a line feed between two.
    */
-  *written(): Generator<Row | string> {
+  *written(): Generator<Row | Buffer> {
     this.#open();
     const texts = this.#texts;
     const ours = texts?.ours ?? null;
@@ -239,15 +239,15 @@ export class ChunkRows {
           run.end = end;
           continue;
         }
-        if (run !== null) yield ours.toString('utf8', run.start, run.end);
+        if (run !== null) yield ours.subarray(run.start, run.end);
         run = { start: place, end };
       } else {
-        if (run !== null) yield ours.toString('utf8', run.start, run.end);
+        if (run !== null) yield ours.subarray(run.start, run.end);
         run = null;
         yield place;
       }
     }
-    if (run !== null) yield ours.toString('utf8', run.start, run.end);
+    if (run !== null) yield ours.subarray(run.start, run.end);
   }
 
   /** Looks where the rows are, if nobody has done so. */
