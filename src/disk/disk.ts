@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import fsp from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Failure, Job } from './publish.ts';
+import { populate } from './system/populate.ts';
 import { WriterThread } from './writer-thread.ts';
 
 /** File system operations, by the names of the system calls. Paths are absolute or relative. */
@@ -174,6 +175,7 @@ function* ownPieces(fd: number): Generator<Buffer> {
   for (;;) {
     // No more than is left, so that a small file does not take the memory of a large one.
     const block = Buffer.allocUnsafeSlow(left > 0 ? Math.min(left, BLOCK_BYTES) : END_BYTES);
+    if (block.length >= PIECE_BYTES) populate(block);
     for (let filled = 0; filled < block.length; ) {
       const room = Math.min(PIECE_BYTES, block.length - filled);
       const length = fs.readSync(fd, block, filled, room, null);
