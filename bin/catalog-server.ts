@@ -1,8 +1,8 @@
 #!/usr/bin/env bun
 import { version } from '../package.json' with { type: 'json' };
-import { beginWithHeapPolicy } from '../src/app/engine/heap-policy.ts';
+import { beginWithServingPolicy } from '../src/app/engine/serving-policy.ts';
 
-beginWithHeapPolicy();
+beginWithServingPolicy();
 // Not before: all modules of the program would be loaded twice.
 void import('../src/cli/run.ts')
   .then(({ run }) => run(process.argv.slice(2), version))

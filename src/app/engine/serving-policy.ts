@@ -1,14 +1,15 @@
 /**
- * How far the engine's heap grows while the program serves. By itself the engine lets new objects take
+ * How the engine treats memory and code while the program serves. By itself it lets new objects take
  * twice as much memory as lived at its last full collection, and leaves most of what has become garbage
- * since in its place, so that a heap grows to several times of what lives (docs/performance.md,
- * "Memory"). It takes other numbers from its environment alone, when it starts. So the executable
- * begins again with them: the same process, some milliseconds later.
+ * since in its place, so that a heap grows to several times of what lives. And its last compiler takes
+ * the time of many requests for code that has run some thousand times (docs/performance.md, "Memory",
+ * "Start"). It takes other numbers from its environment alone, when it starts. So the executable begins
+ * again with them: the same process, some milliseconds later.
  */
 import { messageOf } from '../../errors.ts';
 
-/** Options of JavaScriptCore, by the names of the variables that Bun takes them from. */
-const HEAP_POLICY = {
+/** Options of JavaScriptCore and of mimalloc, by the names of the variables that Bun takes them from. */
+const SERVING_POLICY = {
   /** What new objects may take, as a part of what lived at the last full collection. */
   BUN_JSC_heapGrowthMaxIncrease: '0.2',
   /**
@@ -18,6 +19,16 @@ const HEAP_POLICY = {
   BUN_JSC_minEdenToOldGenerationRatio: '0.13',
   /** Bytes that a heap may take in any case: in the pages' thread little lives, and much is new. */
   BUN_JSC_largeHeapSize: `${24 * 1024 * 1024}`,
+  /**
+   * How often code runs, about, until the last compiler takes it: four times as often as by itself. So
+   * it takes less of the first seconds, and code that few requests run is left to the compiler before.
+   */
+  BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: '256000',
+  /**
+   * Milliseconds for which memory stays with the process after it was freed: ten times as long as by
+   * itself. Under load it is soon needed again, and every page of it comes back by an interruption.
+   */
+  MIMALLOC_PURGE_DELAY: '1000',
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -55,13 +66,15 @@ const PROCESS: Beginning = {
  * Lets the executable begin again with the policy, if it is to serve. Returns if it has begun with
  * it, if the environment has numbers of its own, and if the system refuses, which is said.
  */
-export function beginWithHeapPolicy(beginning: Beginning = PROCESS): void {
+export function beginWithServingPolicy(beginning: Beginning = PROCESS): void {
   const { isExecutable, executable, name, args, env, replace, warn } = beginning;
   if (!isExecutable || args[0] !== 'serve') return;
-  if (Object.keys(HEAP_POLICY).some((variable) => env[variable] !== undefined)) return;
+  if (Object.keys(SERVING_POLICY).some((variable) => env[variable] !== undefined)) return;
   try {
-    replace(executable, [name, ...args], { ...env, ...HEAP_POLICY });
+    replace(executable, [name, ...args], { ...env, ...SERVING_POLICY });
   } catch (error) {
-    warn(`the server will take more memory, since it could not begin again: ${messageOf(error)}`);
+    warn(
+      `the server will take more memory and a slower start, since it could not begin again: ${messageOf(error)}`,
+    );
   }
 }

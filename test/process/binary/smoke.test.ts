@@ -124,20 +124,22 @@ test('the thread of the pages runs from the executable, whatever is in the folde
 });
 
 /** The engine's numbers that a process has in its environment. */
-function heapNumbers(pid: number | undefined): readonly string[] {
+function engineNumbers(pid: number | undefined): readonly string[] {
   const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
-  return variables.filter((variable) => variable.startsWith('BUN_JSC_')).toSorted();
+  return variables.filter((variable) => /^(?:BUN_JSC|MIMALLOC)_/.test(variable)).toSorted();
 }
 
-test('a server begins with its own numbers for the heap, unless the environment has some', async () => {
+test('a server begins with its own numbers for the engine, unless the environment has some', async () => {
   const cwd = temporaryDirectory();
   await succeed(cwd, 'migrate');
   const child = start(cwd, 'serve', '--port', '0');
   const server = await serving(child);
-  assert.equal(heapNumbers(child.pid), [
+  assert.equal(engineNumbers(child.pid), [
     'BUN_JSC_heapGrowthMaxIncrease=0.2',
     'BUN_JSC_largeHeapSize=25165824',
     'BUN_JSC_minEdenToOldGenerationRatio=0.13',
+    'BUN_JSC_thresholdForFTLOptimizeAfterWarmUp=256000',
+    'MIMALLOC_PURGE_DELAY=1000',
   ]);
   const { status, stderr } = await server.stop();
   assert.equal([status, stderr], [0, '']);
@@ -146,7 +148,7 @@ test('a server begins with its own numbers for the heap, unless the environment 
   const args = ['-i', own, BINARY, 'serve', '--port', '0'];
   const other = spawn('/usr/bin/env', args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
   const told = await serving(other);
-  assert.equal(heapNumbers(other.pid), [own]);
+  assert.equal(engineNumbers(other.pid), [own]);
   assert.is((await told.stop()).status, 0);
 });
 

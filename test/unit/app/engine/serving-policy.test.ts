@@ -1,13 +1,16 @@
-/** docs/performance.md, "Memory": the executable serves with numbers of its own for the engine's heap. */
+/** docs/performance.md, "Memory" and "Start": the executable serves with numbers of its own for the engine. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Beginning, beginWithHeapPolicy } from '../../../../src/app/engine/heap-policy.ts';
+import {
+  type Beginning,
+  beginWithServingPolicy,
+} from '../../../../src/app/engine/serving-policy.ts';
 
 /** What a process does that begins: with what it is replaced, and what it prints. */
 function begin(given: Partial<Beginning>) {
   const replacements: unknown[] = [];
   const lines: string[] = [];
-  beginWithHeapPolicy({
+  beginWithServingPolicy({
     isExecutable: true,
     executable: '/opt/catalog-server',
     name: 'catalog-server',
@@ -25,9 +28,11 @@ const WITH_POLICY = {
   BUN_JSC_heapGrowthMaxIncrease: '0.2',
   BUN_JSC_minEdenToOldGenerationRatio: '0.13',
   BUN_JSC_largeHeapSize: '25165824',
+  BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: '256000',
+  MIMALLOC_PURGE_DELAY: '1000',
 };
 
-test('the executable that serves begins again, as it was called, with the numbers of the heap', () => {
+test('the executable that serves begins again, as it was called, with its numbers', () => {
   const { replacements, lines } = begin({});
   const argv = ['catalog-server', 'serve', '--port', '0'];
   assert.equal(replacements, [['/opt/catalog-server', argv, WITH_POLICY]]);
@@ -57,7 +62,7 @@ test('if the system refuses, the program goes on and says so', () => {
     },
   });
   assert.equal(lines, [
-    'the server will take more memory, since it could not begin again: ENOENT, No such file or directory',
+    'the server will take more memory and a slower start, since it could not begin again: ENOENT, No such file or directory',
   ]);
 });
 
