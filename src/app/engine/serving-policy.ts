@@ -74,7 +74,7 @@ export function beginWithServingPolicy(beginning: Beginning = PROCESS): void {
     replace(executable, [name, ...args], { ...env, ...SERVING_POLICY });
   } catch (error) {
     warn(
-      `the server will take more memory and a slower start, since it could not begin again: ${messageOf(error)}`,
+      `the server will take more memory and serve its first requests more slowly, since it could not begin again: ${messageOf(error)}`,
     );
   }
 }

@@ -62,7 +62,7 @@ test('if the system refuses, the program goes on and says so', () => {
     },
   });
   assert.equal(lines, [
-    'the server will take more memory and a slower start, since it could not begin again: ENOENT, No such file or directory',
+    'the server will take more memory and serve its first requests more slowly, since it could not begin again: ENOENT, No such file or directory',
   ]);
 });
 
