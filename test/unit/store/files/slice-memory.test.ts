@@ -3,7 +3,11 @@ import fc from 'fast-check';
 import { createHash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { perKind } from '../../../../src/model/per-kind.ts';
+import { baseSlices, lentBaseSlices } from '../../../../src/store/files/base.ts';
 import { SliceMemory } from '../../../../src/store/files/base/slice-memory.ts';
+import type { Snapshot } from '../../../../src/store/state.ts';
+import { partsOf } from '../../../support/bases.ts';
 
 /** A part of a base: a text that is added, or bytes that are copied or passed on. */
 type Part = { readonly how: 'add' | 'copy' | 'pass'; readonly text: string };
@@ -51,6 +55,27 @@ test('small parts are gathered to slices of about 64 KiB, without memory for eac
   assert.is(slices.length, 6);
   assert.ok(slices.every(({ length }) => length >= 64 * 1024 && length < 66 * 1024));
   assert.is(new Set(slices.map(({ buffer }) => buffer)).size, 1);
+});
+
+test('the slices of a base stay as they are when the next ones are made; lent ones do not', () => {
+  const books = Array.from({ length: 3000 }, (_, index) => ({
+    id: index + 1,
+    name: `Book ${index} ${'x'.repeat(60)}`,
+  }));
+  const snapshot: Snapshot = {
+    sequence: 1,
+    digest: 'a'.repeat(64),
+    time: null,
+    lastIds: perKind(() => 3000),
+    rows: perKind(({ name }) => partsOf(name === 'books' ? books : [])),
+  };
+  const written = Buffer.concat(
+    Array.from(lentBaseSlices(snapshot), (slice) => Buffer.from(slice)),
+  );
+  const kept = [...baseSlices(snapshot)];
+  assert.ok(kept.length > 4, 'several slices are made in one memory');
+  assert.ok(Buffer.concat(kept).equals(written));
+  assert.not.ok(Buffer.concat([...lentBaseSlices(snapshot)]).equals(written));
 });
 
 test.run();
