@@ -7,6 +7,7 @@
  * 1. Reading changes nothing on the disk.
  * 2. A state is returned without problems only if it contains every change set that was answered
  *    before the reading began.
+ * 3. What a checkpoint removes during the reading is no problem.
  */
 import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
@@ -14,7 +15,8 @@ import { CatalogError, messageOf } from '../../errors.ts';
 import type { ChangeSet } from '../change-set.ts';
 import type { State } from '../state.ts';
 import { earlierSchema } from './base.ts';
-import { type Base, type BaseReader, readBase } from './base/base-reader.ts';
+import { type Base, type BaseReader, openBase, readBase } from './base/base-reader.ts';
+import { ChangeFiles } from './change-files.ts';
 import { decodeNext } from './change-set.ts';
 import {
   BASE,
@@ -22,7 +24,6 @@ import {
   damaged,
   HEAD,
   type Listing,
-  listChanges,
   readFile,
   unexpectedFile,
 } from './files.ts';
@@ -30,8 +31,14 @@ import { type Head, readHead } from './head.ts';
 import { type ChangeFile, type History, historyOf, verifyHistory } from './history.ts';
 import { HEAD_SINCE, migratedChangeSet, SCHEMA_VERSION } from './schema.ts';
 
-/** How often a reader starts over because a checkpoint replaced files while it read. */
-const MAX_READ_ATTEMPTS = 10;
+/**
+ * Milliseconds after which a reader gives up to start over because a checkpoint replaced files
+ * while it read. Beside a server that writes much, several attempts in a row may be overtaken.
+ */
+const MAX_READING_MS = 60_000;
+
+/** Attempts before that counts: a large store takes long to read once. */
+const MIN_READ_ATTEMPTS = 10;
 
 export interface Recovered extends History {
   /** The schema version of the files. The state has the form of the current version. */
@@ -61,7 +68,8 @@ export interface Scrutiny {
  *
  * @param versions of the files that are accepted; `older` ones are for `migrate`.
  * @returns null if the directory holds no store.
- * @throws CatalogError `store_damaged`, `store_unreadable`, `schema_version`: the first problem.
+ * @throws CatalogError `store_damaged`, `store_unreadable`, `schema_version`: the first problem;
+ *   `busy` as {@link inspect}.
  */
 export function recover(
   disk: Disk,
@@ -80,33 +88,53 @@ export function recover(
  * Reads everything, and continues after a damaged file.
  *
  * @param scrutiny if given, the history before the base is verified too.
+ * @param patience milliseconds; see {@link MAX_READING_MS}.
+ * @throws CatalogError `busy` if checkpoints overtook every attempt, so that nobody can tell a file
+ *   that one of them removed from a file that is lost.
  */
-export function inspect(disk: Disk, directory: string, scrutiny?: Scrutiny): Inspection {
+export function inspect(
+  disk: Disk,
+  directory: string,
+  scrutiny?: Scrutiny,
+  patience = MAX_READING_MS,
+): Inspection {
+  const begun = performance.now();
   for (let attempt = 1; ; attempt += 1) {
-    const recovery = new Recovery(disk, directory);
+    const recovery = new Recovery(disk, directory, attempt > 1);
     const inspection = recovery.run(scrutiny);
-    const consistent = inspection.problems.length === 0 || !recovery.baseReplaced();
-    if (consistent || attempt === MAX_READ_ATTEMPTS) return inspection;
+    if (inspection.problems.length === 0 || !recovery.baseReplaced()) return inspection;
+    if (attempt < MIN_READ_ATTEMPTS || performance.now() - begun < patience) continue;
+    throw overtaken(directory, attempt);
   }
 }
 
-/** A change set's bytes; or the sequence of the next one that is there, after a gap. */
-type Next = Buffer | 'end' | number;
+function overtaken(directory: string, attempts: number): CatalogError {
+  return new CatalogError(
+    'busy',
+    `${directory} changes faster than it can be read: its server replaced ${BASE} during each of ${attempts} attempts; try again when less is written`,
+  );
+}
 
 class Recovery {
   readonly #disk: Disk;
   readonly #directory: string;
+  readonly #changes: ChangeFiles;
   readonly #problems: CatalogError[] = [];
   readonly #head: Head | null | undefined;
   /** Null if there is no base; undefined if it cannot be read. */
   readonly #base: BaseReader | null | undefined;
 
-  constructor(disk: Disk, directory: string) {
+  /** @param taking whether to take the change sets before the base is read, which takes longer. */
+  constructor(disk: Disk, directory: string, taking: boolean) {
     this.#disk = disk;
     this.#directory = directory;
-    // In this order: what the head names is there when base and change sets are read.
+    this.#changes = new ChangeFiles(disk, directory);
+    // In this order: what the head names is there when base and change sets are read, and what
+    // follows the base is there when it is opened.
     this.#head = this.#attempt(() => readHead(disk, join(directory, HEAD)));
-    this.#base = this.#attempt(() => readBase(disk, join(directory, BASE)));
+    const read = this.#attempt(() => openBase(disk, join(directory, BASE)));
+    if (taking) this.#attempt(() => this.#changes.take());
+    this.#base = read ? this.#attempt(read) : read;
   }
 
   run(scrutiny: Scrutiny | undefined): Inspection {
@@ -132,7 +160,7 @@ class Recovery {
   }
 
   #list(): Listing {
-    const listing = this.#attempt(() => listChanges(this.#disk, this.#directory));
+    const listing = this.#attempt(() => this.#changes.list());
     return listing ?? { sequences: [], unexpected: [] };
   }
 
@@ -182,7 +210,7 @@ class Recovery {
       this.#compareHead(sequence, previous);
       sequence += 1;
       const path = join(this.#directory, changeSetName(sequence));
-      const next = this.#attempt(() => this.#next(sequence));
+      const next = this.#attempt(() => this.#changes.next(sequence));
       if (next === 'end' || (next === undefined && sequence >= newest)) return files;
       if (next === undefined) {
         previous = null;
@@ -219,21 +247,6 @@ class Recovery {
         throw damaged(path, messageOf(error));
       }
     });
-  }
-
-  /**
-   * Reads a change set. A file that is absent is the end of the history if no later one is there.
-   * If a later one is there, this one was written before it: so a second look by name tells a
-   * writer at work from a loss.
-   */
-  #next(sequence: number): Next {
-    const path = join(this.#directory, changeSetName(sequence));
-    const bytes = readFile(this.#disk, path);
-    if (bytes !== null) return bytes;
-    const { sequences } = listChanges(this.#disk, this.#directory);
-    const later = sequences.find((number) => number > sequence);
-    if (later === undefined) return 'end';
-    return readFile(this.#disk, path) ?? later;
   }
 
   /** The change set that the head names has to be the one of this history. */

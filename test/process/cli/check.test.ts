@@ -579,18 +579,22 @@ test('beside a server that writes and makes checkpoints check never finds anythi
   const load = new Load(server, spus);
   const bases = new Set<number>();
   let [seen, busy, rounds] = [0, 0, 0];
-  // So many checks that the server wrote meanwhile, and over a checkpoint.
-  while (busy < CHECKS || bases.size < 2) {
-    assert.ok((rounds += 1) < 300 + CHECKS, `${busy} checks beside writes, ${bases.size} bases`);
-    const [answered, there] = [load.answered, lastChangeSet(server.data)];
-    const line = assertInOrder(server.data, await checkApart(server.data));
-    const [, shown] = /as of change set (\d+), /.exec(line) ?? [];
-    assert.ok(Number(shown) >= Math.max(seen, there), `${shown} after ${seen}, ${there}`);
-    seen = Number(shown);
-    busy += load.answered > answered ? 1 : 0;
-    bases.add(sequenceOfBase(server.data));
+  try {
+    // So many checks that the server wrote meanwhile, and over a checkpoint.
+    while (busy < CHECKS || bases.size < 2) {
+      assert.ok((rounds += 1) < 300 + CHECKS, `${busy} checks beside writes, ${bases.size} bases`);
+      const [answered, there] = [load.answered, lastChangeSet(server.data)];
+      const line = assertInOrder(server.data, await checkApart(server.data));
+      const [, shown] = /as of change set (\d+), /.exec(line) ?? [];
+      assert.ok(Number(shown) >= Math.max(seen, there), `${shown} after ${seen}, ${there}`);
+      seen = Number(shown);
+      busy += load.answered > answered ? 1 : 0;
+      bases.add(sequenceOfBase(server.data));
+    }
+  } finally {
+    // Otherwise a failure here would end the process, and with it the next file's tests.
+    await load.stop();
   }
-  await load.stop();
   assert.is((await server.stop()).stderr, '');
   assertInOrder(server.data, await checkApart(server.data));
 });

@@ -175,15 +175,26 @@ export function decodeBase(path: string, content: Uint8Array | Iterable<Uint8Arr
 }
 
 /**
+ * Opens a base. What was opened stays the same if a checkpoint replaces the file.
+ *
+ * @returns what reads the whole file, to be called once; null if there is none.
+ * @throws CatalogError `store_unreadable`, and so does what is returned.
+ */
+export function openBase(disk: Disk, path: string): (() => BaseReader) | null {
+  const pieces = readable(path, () => disk.pieces(path, 'own'));
+  if (pieces === null) return null;
+  return () =>
+    readable(path, () => {
+      const reader = new BaseReader(path, readOutline(disk, dirname(path)));
+      for (const piece of pieces) reader.keep(piece);
+      return reader;
+    });
+}
+
+/**
  * @returns a reader that has taken the whole file, or null if there is none.
  * @throws CatalogError `store_unreadable`.
  */
 export function readBase(disk: Disk, path: string): BaseReader | null {
-  return readable(path, () => {
-    const pieces = disk.pieces(path, 'own');
-    if (pieces === null) return null;
-    const reader = new BaseReader(path, readOutline(disk, dirname(path)));
-    for (const piece of pieces) reader.keep(piece);
-    return reader;
-  });
+  return openBase(disk, path)?.() ?? null;
 }

@@ -1,0 +1,108 @@
+/** docs/storage.md, "Checking": a directory is read beside the server that writes it. */
+import { dirname, join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Disk, machineDisk } from '../../../../src/disk/disk.ts';
+import { CatalogError } from '../../../../src/errors.ts';
+import { createStore } from '../../../../src/store/files/create.ts';
+import { BASE, CHANGES } from '../../../../src/store/files/files.ts';
+import { inspect, recover } from '../../../../src/store/files/recovery.ts';
+import { openStore, storeDirectory } from '../../../support/checked.ts';
+import { quickDisk } from '../../../support/disk.ts';
+
+/** Change sets after each base. */
+const BEHIND = 2;
+
+/** One store after each of so many checkpoints, every time with a few change sets after the base. */
+async function checkpoints(count: number): Promise<string[]> {
+  const directories: string[] = [];
+  for (let made = 0; made < count; made += 1) {
+    const directory = storeDirectory();
+    const before = directories.at(-1);
+    const state = before === undefined ? null : recover(quickDisk, before)?.state;
+    if (state) await createStore(quickDisk, directory, state.snapshot());
+    const store = await openStore(directory, { disk: quickDisk });
+    for (let nth = 0; nth < BEHIND; nth += 1) {
+      await store.transact((all) => {
+        const id = all.nextId('brands');
+        all.put('brands', { id, name: `Brand ${id}`, logo: '', first_letter: '' });
+      });
+    }
+    await store.close();
+    directories.push(directory);
+  }
+  return directories;
+}
+
+/** When a checkpoint overtakes a reader: before it reads change sets, or while it reads the base. */
+type Moment = 'change sets' | 'base';
+
+/**
+ * A disk on which the first directory becomes the next one, and so on to the last, once in every
+ * attempt. `bases` counts how often a base was read.
+ */
+function overtaking(moment: Moment, [shown = '', ...later]: readonly string[]) {
+  let [now, bases, due] = [shown, 0, false];
+  const at = (path: string) => path.replace(shown, now);
+  const overtake = (reached: Moment) => {
+    if (!due || reached !== moment) return;
+    now = later.shift() ?? now;
+    due = false;
+  };
+  const disk: Disk = {
+    ...machineDisk,
+    list: (path) => machineDisk.list(at(path)),
+    read(path) {
+      if (dirname(path) === join(shown, CHANGES)) overtake('change sets');
+      return machineDisk.read(at(path));
+    },
+    pieces(path, memory) {
+      const pieces = machineDisk.pieces(at(path), memory);
+      if (path !== join(shown, BASE) || pieces === null) return pieces;
+      // An attempt reads the base; then, if it has found a problem, again to compare it.
+      bases += 1;
+      due = bases % 2 === 1;
+      return (function* () {
+        yield* pieces;
+        overtake('base');
+      })();
+    },
+  };
+  return { shown, disk, bases: () => bases };
+}
+
+test('a reader goes on until no checkpoint overtakes it, however often one did', async () => {
+  const { shown, disk, bases } = overtaking('change sets', await checkpoints(26));
+  const { recovered, problems } = inspect(disk, shown, undefined, 60_000);
+  assert.equal(problems, []);
+  assert.is(recovered?.state.sequence, 26 * BEHIND);
+  assert.is(bases(), 2 * 25 + 1, 'it was not overtaken each time');
+});
+
+test('one that was overtaken takes the change sets before it reads the base', async () => {
+  const { shown, disk, bases } = overtaking('base', await checkpoints(26));
+  const { recovered, problems } = inspect(disk, shown);
+  assert.equal(problems, []);
+  // As of the second attempt, although its files were gone when it had read the base.
+  assert.is(recovered?.state.sequence, 2 * BEHIND);
+  assert.is(recovered?.files.length, BEHIND);
+  assert.is(bases(), 3);
+});
+
+test('one that runs out of patience says so, and calls nothing damaged', async () => {
+  const { shown, disk } = overtaking('change sets', await checkpoints(12));
+  try {
+    inspect(disk, shown, undefined, 0);
+    assert.unreachable();
+  } catch (error) {
+    assert.instance(error, CatalogError);
+    const { code, message } = error as CatalogError;
+    assert.is(code, 'busy');
+    assert.is(
+      message,
+      `${shown} changes faster than it can be read: its server replaced catalog.json during each of 10 attempts; try again when less is written`,
+    );
+  }
+});
+
+test.run();
