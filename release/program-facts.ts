@@ -44,6 +44,7 @@ export function inertProgram(): Command {
       env: {},
       version,
       disk: machineDisk,
+      serverDisk: machineDisk,
       input: () => process.stdin,
       terminal: null,
       print: nothing,

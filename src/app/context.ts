@@ -6,6 +6,8 @@ export interface Context {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   readonly disk: Disk;
+  /** The same for a server, which has requests to answer while the disk works. */
+  readonly serverDisk: Disk;
   /** Standard input. */
   readonly input: () => Readable;
   /** Standard error if it is a terminal, for prompts and progress bars; otherwise null. */

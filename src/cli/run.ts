@@ -2,7 +2,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { CommanderError } from 'commander';
 import type { Context } from '../app/context.ts';
-import { blockingDisk, type Disk } from '../disk/disk.ts';
+import { blockingDisk, type Disk, machineDisk } from '../disk/disk.ts';
 import { CatalogError, messageOf } from '../errors.ts';
 import { parseSwitch } from './flags/flag.ts';
 import { createProgram } from './program.ts';
@@ -21,6 +21,7 @@ export interface Surroundings {
   readonly stdin?: () => Readable;
   readonly stdout?: Output;
   readonly stderr?: Output;
+  /** For commands and for a server. */
   readonly disk?: Disk;
   readonly platform?: NodeJS.Platform;
 }
@@ -45,7 +46,7 @@ export async function run(
     stdin = () => process.stdin,
     stdout = process.stdout,
     stderr = process.stderr,
-    disk = blockingDisk,
+    disk,
     platform = process.platform,
   }: Surroundings = {},
 ): Promise<ExitStatus> {
@@ -57,7 +58,8 @@ export async function run(
   const context: Context = {
     env,
     version,
-    disk,
+    disk: disk ?? blockingDisk,
+    serverDisk: disk ?? machineDisk,
     input: stdin,
     terminal: stderr.isTTY === true ? stderr : null,
     print: (line) => void stdout.write(`${line}\n`),

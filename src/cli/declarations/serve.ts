@@ -52,7 +52,7 @@ export function declareServe(program: Command, context: Context): void {
     .action(async (flags: ServeFlags) => {
       // Loaded only here: the other commands start faster without the server's libraries.
       const { serve: run } = await import('../../app/serve.ts');
-      await run(serveOptionsOf(flags), context);
+      await run(serveOptionsOf(flags), { ...context, disk: context.serverDisk });
     });
   addAddressFlags(serve);
   serve.addOption(

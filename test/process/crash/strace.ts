@@ -23,6 +23,8 @@ export const canTrace =
   spawnSync('strace', [...OPTIONS, '-o', '/dev/null', 'true'], { stdio: 'ignore' }).status === 0;
 
 export interface Call {
+  /** The number of the thread that called; that of its first thread is the number of a process. */
+  readonly thread: number;
   readonly name: string;
   /** As strace writes them. */
   readonly arguments: string;
@@ -36,6 +38,8 @@ export interface Call {
 
 export interface Traced {
   readonly url: string;
+  /** The number of the process. */
+  readonly pid: number;
   /** Ends the server. @returns all that it called. */
   calls(): Promise<Call[]>;
 }
@@ -70,6 +74,7 @@ export async function serveTraced(program: readonly string[], data: string): Pro
   void server.finished.then(() => traced.delete(pid));
   return {
     url: server.url,
+    pid,
     async calls() {
       // strace itself takes no signal.
       process.kill(pid, 'SIGTERM');
@@ -98,12 +103,13 @@ function parse(text: string): Call[] {
     const resumed = /^<\.\.\. \w+ resumed>(.*)$/.exec(rest)?.[1];
     const first = resumed === undefined ? undefined : unfinished.get(pid);
     const call = parseCall(`${first?.text ?? ''}${resumed ?? rest}`);
-    if (call !== null) calls.push({ ...call, began: first?.began ?? at, ended: at });
+    if (call !== null)
+      calls.push({ ...call, thread: Number(pid), began: first?.began ?? at, ended: at });
   }
   return calls;
 }
 
-function parseCall(text: string): Omit<Call, 'began' | 'ended'> | null {
+function parseCall(text: string): Omit<Call, 'thread' | 'began' | 'ended'> | null {
   const [, name, given, result] = /^(\w+)\((.*)\) += (-?\d+)/.exec(text) ?? [];
   if (name === undefined || given === undefined) return null;
   const target = /^\d+<(.*?)>(?:, |$)/.exec(given)?.[1] ?? null;

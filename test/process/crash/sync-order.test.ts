@@ -219,7 +219,28 @@ run(`change sets are removed when the new base is durable${unless}`, async () =>
     assertInOrder('a checkpoint', [...stepsOf(base), ['remove a file', removal]]);
   }
   for (const write of writer.writes) assertDurableBeforeAnswer(calls, data, write);
+  assertServedMeanwhile(calls, server.pid, writer.writes);
 });
+
+/**
+ * Syncs and changes of directories may wait for the journal of the file system: while there are
+ * requests, the thread that serves leaves them to others.
+ */
+function assertServedMeanwhile(
+  calls: readonly Call[],
+  pid: number,
+  writes: readonly Write[],
+): void {
+  const [first, last] = [writes[0]?.mark ?? '', writes.at(-1)?.mark ?? ''];
+  const { began } = answerTo(calls, first).request;
+  const { ended = 0 } = answerTo(calls, last).answer ?? {};
+  const meanwhile = calls.filter((call) => call.began > began && call.ended < ended);
+  const waits = meanwhile.filter(({ name }) => /^(?:f(?:data)?sync|link|unlink|rename)/.test(name));
+  assert.ok(waits.length > 0);
+  for (const { name, thread, arguments: given } of waits) {
+    assert.is.not(thread, pid, `${name}(${given}) is called by the thread that serves`);
+  }
+}
 
 /** A store is durable, with the directories that lead to it, before anybody hears of the server. */
 function assertCreated(calls: readonly Call[], data: string): void {
