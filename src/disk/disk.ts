@@ -11,6 +11,8 @@ import { WriterThread } from './writer-thread.ts';
 
 /** File system operations, by the names of the system calls. Paths are absolute or relative. */
 export interface Disk {
+  /** Starts what {@link Disk.publish} needs, so that the first call does not have to. */
+  prepare(): void;
   /** The durable write of publish.ts, away from the event loop. */
   publish(job: Job): Promise<Failure | null>;
   /**
@@ -83,6 +85,7 @@ const writer = new WriterThread();
  * A write of bytes only reaches the page cache, and is called directly.
  */
 export const machineDisk: Disk = {
+  prepare: () => writer.start(),
   publish: (job) => writer.publish(job),
   writeNew: (path, bytes, synced) =>
     fsp.writeFile(path, bytes, { flag: 'wx', mode: 0o600, flush: synced }),

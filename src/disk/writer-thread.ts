@@ -24,9 +24,17 @@ export class WriterThread {
   #worker: Worker | null = null;
   #last = 0;
 
+  /** Starts the thread. The first job does it otherwise, and fails if no descriptor is free by then. */
+  start(): void {
+    if (this.#worker !== null) return;
+    this.#worker = this.#create();
+    // An idle thread keeps no process alive.
+    this.#worker.unref();
+  }
+
   /** See {@link publish}; jobs are done one after the other, in the order of the calls. */
   publish(job: Job): Promise<Failure | null> {
-    const worker = (this.#worker ??= this.#start());
+    const worker = (this.#worker ??= this.#create());
     const id = (this.#last += 1);
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve);
@@ -35,7 +43,7 @@ export class WriterThread {
     });
   }
 
-  #start(): Worker {
+  #create(): Worker {
     const program = URL.createObjectURL(new Blob([PROGRAM], { type: 'text/javascript' }));
     const worker = new Worker(program);
     worker.addEventListener('message', ({ data }: MessageEvent<Settled>) => {

@@ -1,5 +1,5 @@
 /** How kinds hang together: who refers to whom, and who shows something of whom. */
-import { type Kind, KIND_NAMES, type KindName } from './kind.ts';
+import type { Kind, KindName } from './kind.ts';
 import { ALL_KINDS } from './kinds.ts';
 import { joinOf, type Reference, referencesOf } from './rules.ts';
 
@@ -7,15 +7,11 @@ export interface Referrer extends Reference {
   readonly kind: Kind;
 }
 
-const referrers = new Map<KindName, readonly Referrer[]>(
-  KIND_NAMES.map((name) => [
-    name,
-    ALL_KINDS.flatMap((kind) =>
-      referencesOf(kind)
-        .filter(({ to }) => to === name)
-        .map((declared) => ({ ...declared, kind })),
-    ),
-  ]),
+const referrers = Map.groupBy(
+  ALL_KINDS.flatMap((kind): Referrer[] =>
+    referencesOf(kind).map((declared) => ({ ...declared, kind })),
+  ),
+  ({ to }) => to,
 );
 
 /** The references that point at a kind, from whichever kind. */
@@ -34,15 +30,14 @@ export interface Dependent {
   readonly attribute: string;
 }
 
-const dependents = new Map<KindName, readonly Dependent[]>(
-  KIND_NAMES.map((name) => [name, ALL_KINDS.flatMap((kind) => lookupsOf(kind, name))]),
-);
+const dependents = Map.groupBy(ALL_KINDS.flatMap(lookupsOf), ({ references }) => references);
 
-function lookupsOf(kind: Kind, from: KindName): Dependent[] {
+function lookupsOf(kind: Kind): (Dependent & { readonly references: KindName })[] {
   return Object.entries(kind.attributes).flatMap(([name, declared]) => {
-    if (declared.role !== 'lookup' || joinOf(kind, declared).references !== from) return [];
+    if (declared.role !== 'lookup') return [];
     const { foreignKey, attribute } = declared;
-    return [{ kind: kind.name, name, foreignKey, attribute }];
+    const { references } = joinOf(kind, declared);
+    return [{ kind: kind.name, name, foreignKey, attribute, references }];
   });
 }
 
@@ -57,18 +52,15 @@ interface Owner {
   readonly foreignKey: string;
 }
 
-const owners = new Map<KindName, readonly Owner[]>(
-  KIND_NAMES.map((name) => [
-    name,
-    ALL_KINDS.flatMap((kind) =>
-      Object.values(kind.attributes).flatMap((declared) =>
-        declared.role === 'children' && declared.kind === name
-          ? [{ kind: kind.name, foreignKey: declared.foreignKey }]
-          : [],
-      ),
-    ),
-  ]),
-);
+const owners = Map.groupBy(ALL_KINDS.flatMap(childrenOf), ({ owned }) => owned);
+
+function childrenOf(kind: Kind): (Owner & { readonly owned: KindName })[] {
+  return Object.values(kind.attributes).flatMap((declared) =>
+    declared.role === 'children'
+      ? [{ kind: kind.name, foreignKey: declared.foreignKey, owned: declared.kind }]
+      : [],
+  );
+}
 
 /** The kinds whose objects show the rows of a kind that belong to them. */
 export function ownersOf(name: KindName): readonly Owner[] {

@@ -270,6 +270,8 @@ export class PowerDisk implements Disk {
     this.#nextNode = Math.max(...origin.nodes.keys()) + 1;
   }
 
+  prepare(): void {}
+
   /** Paths of what is open. */
   get descriptors(): readonly string[] {
     return [...this.#opened.values()].map(({ path }) => path);

@@ -34,6 +34,8 @@ export class RefusingDisk implements Disk {
     return [...this.#paths.values()];
   }
 
+  prepare(): void {}
+
   publish: Disk['publish'] = publishWith({
     openSync: (path, flags, mode) => {
       this.#judge('create', path);

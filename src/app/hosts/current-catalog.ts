@@ -51,7 +51,10 @@ export class CurrentCatalog {
     if (catalog === null) return;
     const { promise: background, resolve } = Promise.withResolvers<void>();
     this.#background = setTimeout(resolve, BACKGROUND_DELAY_MS);
-    void background.then(() => catalog.pages.compare());
+    void background.then(() => {
+      this.#context.disk.prepare();
+      catalog.pages.compare();
+    });
     const { readiness } = this.#operation;
     readiness.raise('starting');
     // One that was replaced meanwhile says nothing of the one that is served.

@@ -1,5 +1,4 @@
 /** A password: typed twice on a terminal, without being shown, or one line of standard input. */
-import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { CatalogError } from '../../errors.ts';
@@ -31,6 +30,8 @@ async function typeLines(
   output: NodeJS.WritableStream,
   prompts: readonly string[],
 ): Promise<string[]> {
+  // Loaded only here: a server has no use for it, and would start later.
+  const { createInterface } = await import('node:readline');
   // As a terminal: readline then turns the echo off, shows nothing but through its output, and is
   // closed by Ctrl-C and Ctrl-D.
   const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });

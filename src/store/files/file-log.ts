@@ -16,7 +16,7 @@ import type { StoreLog } from '../log.ts';
 import type { StoreObserver, StoreSize } from '../observer.ts';
 import type { Snapshot, State } from '../state.ts';
 import { createStore, makeDirectories, writeHead } from './create.ts';
-import { BASE, CHANGES, changeSetName, damaged, HEAD, occupied } from './files.ts';
+import { BASE, CHANGES, changeSetName, damaged, HEAD, occupied, readFile } from './files.ts';
 import { Descriptors } from './descriptors.ts';
 import { encodeHead } from './head.ts';
 import {
@@ -213,8 +213,12 @@ export class FileLog implements StoreLog {
     return readChangeSets(this.#disk, this.#directory, { after, last, missing });
   }
 
-  /** An old head does no harm, so that a full disk can still be served from. */
+  /**
+   * An old head does no harm, so that a full disk can still be served from. Mostly the head is the one
+   * of the state: then the start is not held up by a write, and by the start of the writer's thread.
+   */
   async #bringHeadForward(state: State): Promise<void> {
+    if (readFile(this.#disk, join(this.#directory, HEAD))?.equals(encodeHead(state))) return;
     try {
       await writeHead(this.#disk, this.#directory, state);
     } catch (error) {

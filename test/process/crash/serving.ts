@@ -11,7 +11,15 @@ import { temporaryDirectory } from '../../support/directory.ts';
 import { openService } from '../../support/service.ts';
 import { runCommand, type Serving, serving, startServer } from '../../support/server.ts';
 import { Ledger } from './ledger.ts';
-import { assertDied, CLOSING, type Death, FIXTURE, OPENING, startVictim, Trace } from './steps.ts';
+import {
+  assertDied,
+  CLOSING,
+  type Death,
+  DIRECTORIES,
+  FIXTURE,
+  startVictim,
+  Trace,
+} from './steps.ts';
 
 const WRITERS = 6;
 
@@ -95,7 +103,7 @@ export interface Left {
  * @param death counted from the end of the start.
  */
 export async function dieServing(prepared: Prepared, { step, nth, side }: Death): Promise<Left> {
-  const death = { step, nth: nth + OPENING.filter((other) => other === step).length, side };
+  const death = { step, nth: nth + DIRECTORIES.filter((other) => other === step).length, side };
   const data = copyOf(prepared.data);
   const ledger = prepared.ledger.copy(OPTIONS);
   const child = startVictim(['serve', '--port', '0', ...prepared.args], {
@@ -171,7 +179,7 @@ export async function traceServing(
   const { status, stderr } = await victim.stop();
   assert.is(status, 0, stderr);
   const steps = trace.steps();
-  assert.equal(steps.slice(0, OPENING.length), OPENING);
+  assert.equal(steps.slice(0, DIRECTORIES.length), DIRECTORIES);
   assert.equal(steps.slice(-CLOSING.length), CLOSING);
-  return steps.slice(OPENING.length, -CLOSING.length);
+  return steps.slice(DIRECTORIES.length, -CLOSING.length);
 }

@@ -13,13 +13,13 @@ import { State } from '../../../src/store/state.ts';
 import { readHead } from '../../../src/store/files/head.ts';
 import { filesOf } from '../../support/catalog.ts';
 import { assertDone, assertTidy, eachDeath, FIXTURE_STATE, Place, stateOf } from './commands.ts';
-import { BASE, CLOSING, DIRECTORIES, FIXTURE, HEAD, OPENING } from './steps.ts';
+import { BASE, CLOSING, DIRECTORIES, FIXTURE, HEAD } from './steps.ts';
 
 const CREATION = [...DIRECTORIES, ...HEAD, ...BASE, ...CLOSING];
 
-const START = [...DIRECTORIES, 'remove temporary', 'remove change set', ...HEAD, ...CLOSING];
+const START = [...DIRECTORIES, 'remove temporary', 'remove change set', ...CLOSING];
 
-const START_BEHIND = [...OPENING, ...CLOSING];
+const START_BEHIND = [...DIRECTORIES, ...HEAD, ...CLOSING];
 
 const RESTORE = [...DIRECTORIES, ...HEAD, ...BASE];
 

@@ -20,7 +20,7 @@ import {
   type State,
   stateIn,
 } from './commands.ts';
-import { BASE, CLOSING, DIRECTORIES, FIXTURE, fixture, HEAD, OPENING } from './steps.ts';
+import { BASE, CLOSING, DIRECTORIES, FIXTURE, fixture, HEAD } from './steps.ts';
 
 const KEEPING = [
   'remove kept base',
@@ -41,7 +41,7 @@ const MIGRATION = [
   ...HEAD,
   ...BASE,
   'remove change set',
-  ...OPENING,
+  ...DIRECTORIES,
   ...CLOSING,
 ];
 

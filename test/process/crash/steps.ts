@@ -19,14 +19,16 @@ export const FIXTURE = fixture(1);
 const VICTIM =
   process.env['CATALOG_TEST_VICTIM'] ?? fileURLToPath(import.meta.resolve('./victim.ts'));
 
-/** The steps of making the directories of a store, of writing its head, of writing its base. */
+/**
+ * The steps of making the directories of a store, which are all steps of opening one that is in order;
+ * of writing its head; of writing its base.
+ */
 export const DIRECTORIES = ['make changes', 'sync changes', 'sync data directory', 'sync parent'];
 export const HEAD = stepsOfFile('head');
 /** The outline comes before the name of the base. */
 export const BASE = stepsOfFile('base').toSpliced(4, 0, 'copy temporary', 'rename outline');
 
-/** The steps of opening a store that is in order, and of closing it. */
-export const OPENING = [...DIRECTORIES, ...HEAD];
+/** The steps of closing a store. */
 export const CLOSING = ['sync head record', 'close head record'];
 
 function stepsOfFile(name: string): string[] {

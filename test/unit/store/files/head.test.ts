@@ -276,6 +276,28 @@ test('a head that names an older change set is valid, and the start updates it',
   }
 });
 
+test('a start leaves the head as it is if it is what the start would write', async () => {
+  const directory = await written(3);
+  const path = join(directory, HEAD);
+  const started = async () => {
+    const { ino } = statSync(path);
+    let published = 0;
+    const publish: Disk['publish'] = (job) => {
+      published += 1;
+      return quickDisk.publish(job);
+    };
+    await (await openStore(directory, { disk: { ...quickDisk, publish } })).close();
+    return { published, isSame: statSync(path).ino === ino };
+  };
+  assert.equal(await started(), { published: 0, isSame: true });
+  // As a person seals it: the same head, and shorter than every head that the program writes.
+  const whole = readFileSync(path, 'utf8');
+  const { sequence, digest: of } = headOf(directory) ?? SMALL;
+  writeFileSync(path, withChecksum({ sequence, digest: of }).bytes);
+  assert.equal(await started(), { published: 1, isSame: false });
+  assert.is(readFileSync(path, 'utf8'), whole);
+});
+
 test('a head that names a change set before the base is valid too', async () => {
   const directory = await written(6, { smallestCheckpoint: 3 * 4096 });
   const { sequence } = JSON.parse(readFileSync(join(directory, BASE), 'utf8'));

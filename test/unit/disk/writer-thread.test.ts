@@ -1,0 +1,46 @@
+/** The thread that waits for the device: started ahead, it works, and holds up nobody's end. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { ROOT } from '../../support/paths.ts';
+
+/** Runs a program that has a thread, up to its own end. */
+function run(body: string): void {
+  const path = join(ROOT, 'src', 'disk', 'writer-thread.ts');
+  const program = `
+    import fs from 'node:fs';
+    import { WriterThread } from ${JSON.stringify(path)};
+    const thread = new WriterThread();
+    ${body}`;
+  const { status, stderr } = spawnSync(process.execPath, ['-e', program], { encoding: 'utf8' });
+  assert.is(status, 0, stderr);
+}
+
+test('a process ends although its thread was started, once or again', () => {
+  run('thread.start(); thread.start();');
+});
+
+test('a job finds the thread that was started', () => {
+  const directory = temporaryDirectory();
+  const path = join(directory, 'file');
+  run(`
+    let threads = 0;
+    globalThis.Worker = class extends Worker {
+      constructor(...given) {
+        super(...given);
+        threads += 1;
+      }
+    };
+    thread.start();
+    const directoryFd = fs.openSync(${JSON.stringify(directory)}, 'r');
+    const names = { temporary: ${JSON.stringify(`${path}.tmp`)}, path: ${JSON.stringify(path)} };
+    const failure = await thread.publish({ ...names, directoryFd, bytes: Buffer.from('written') });
+    if (failure !== null || threads !== 1) throw new Error(JSON.stringify({ failure, threads }));
+  `);
+  assert.is(readFileSync(path, 'utf8'), 'written');
+});
+
+test.run();
