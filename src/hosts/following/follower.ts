@@ -173,6 +173,8 @@ export class Follower {
     const over = new AbortController();
     const end = () => over.abort();
     this.#ended.signal.addEventListener('abort', end, { once: true });
+    // It may have been ended while it asked for the state.
+    if (this.#ended.signal.aborted) end();
     try {
       const works = [this.#pollUntil(over.signal)];
       // With a gap there is nothing to apply until there is a new base.

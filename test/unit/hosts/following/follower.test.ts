@@ -242,6 +242,25 @@ test('a primary that does not answer is asked again until it does', async () => 
   await close(follower);
 });
 
+test('it ends, though it was asking for the state when it was stopped', async () => {
+  const { source, replica, state, start } = await pair();
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { follower } = start({
+    async state() {
+      asked.resolve();
+      await answered.promise;
+      return state();
+    },
+  });
+  await asked.promise;
+  let ended = false;
+  const stopping = follower.stop().then(() => (ended = true));
+  answered.resolve();
+  await until('it has ended', () => ended);
+  await stopping;
+  await Promise.all([source.close(), replica.close()]);
+});
+
 test('a disk that refuses is tried again, and nothing is left out', async () => {
   const { source, replica, start, close } = await pair();
   await write(source, 4);
