@@ -175,6 +175,16 @@ testInBrowser('the form to sign in passes axe, in English and in German', async 
   }
 });
 
+testInBrowser('the form to sign in is seen without scrolling', async () => {
+  const { page } = await scene().visit(null);
+  await page.setViewportSize({ width: 1440, height: HEIGHT });
+  await page.goto(scene().at('/'));
+  await page.getByLabel('User name').waitFor();
+  const hidden = await page.evaluate('document.documentElement.scrollHeight - window.innerHeight');
+  assert.is(hidden, 0, 'pixels below the window');
+  await page.context().close();
+});
+
 testInBrowser('who has no account reads how to get the first one', async () => {
   const { page } = await scene().visit(null);
   await page.goto(scene().at('/'));
