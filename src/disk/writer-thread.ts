@@ -24,7 +24,10 @@ export class WriterThread {
   #worker: Worker | null = null;
   #last = 0;
 
-  /** Starts the thread. The first job does it otherwise, and fails if no descriptor is free by then. */
+  /**
+   * Starts the thread. The first job does it otherwise; if no descriptor is free by then, the runtime
+   * ends the process.
+   */
   start(): void {
     if (this.#worker !== null) return;
     this.#worker = this.#create();

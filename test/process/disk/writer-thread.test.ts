@@ -15,7 +15,9 @@ function run(body: string): void {
     import { WriterThread } from ${JSON.stringify(path)};
     const thread = new WriterThread();
     ${body}`;
-  const { status, stderr } = spawnSync(process.execPath, ['-e', program], { encoding: 'utf8' });
+  // One that does not end is a failure, not a wait for ever.
+  const options = { encoding: 'utf8', timeout: 60_000 } as const;
+  const { status, stderr } = spawnSync(process.execPath, ['-e', program], options);
   assert.is(status, 0, stderr);
 }
 
