@@ -17,7 +17,7 @@
  *     TESTS_AT_ONCE=1 bun test/run.ts    in one process at a time
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { BOUNDARY, say } from './batch.ts';
@@ -232,6 +232,8 @@ async function main(): Promise<number> {
   const named = process.argv.slice(2);
   const files = named.length > 0 ? named : findTests(import.meta.dir);
   const directory = mkdtempSync(join(tmpdir(), 'catalog-server-programs-'));
+  // Some tests run the program as another user, and it begins again as that user.
+  chmodSync(directory, 0o755);
   process.on('exit', () => rmSync(directory, { recursive: true }));
   const isWorthBuilding = files.some((file) => file.includes(PROCESSES)) && files.length > 1;
   const programs = isWorthBuilding ? await build(directory) : {};
