@@ -33,7 +33,7 @@ const FAULTY: Readonly<Record<string, string>> = {
   'not-there': 'there is no such file',
 };
 
-const GOOD = ['good', 'skipping'];
+const GOOD = ['good', 'skipping', 'skipping-all'];
 
 test('every planted file has its case', () => {
   const names = readdirSync(PLANTED).map((name) => name.replace(/\.ts$/, ''));
@@ -65,6 +65,12 @@ test('a skipped test does not fail the run, and is counted', () => {
   const { status, stdout } = run('skipping');
   assert.is(status, 0, stdout);
   assert.match(stdout, /\n1 passed, 0 failed, 1 skipped\n$/);
+});
+
+test('a file of which every test is skipped does not fail the run, as on a machine without root', () => {
+  const { status, stdout } = run('good', 'skipping-all');
+  assert.is(status, 0, stdout);
+  assert.match(stdout, /\n1 passed, 0 failed, 2 skipped\n$/);
 });
 
 test('failed and skipped tests of one file are each counted', () => {

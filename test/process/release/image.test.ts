@@ -39,6 +39,7 @@ const [ENTRYPOINT, CMD, HEALTHCHECK] = ['ENTRYPOINT', 'CMD', 'HEALTHCHECK'].map(
 function reasonToSkip(): string | null {
   if (process.getuid?.() !== 0) return 'only root can enter another root';
   if (PROGRAM.endsWith('.ts')) return 'CATALOG_TEST_PROGRAM names no executable';
+  if (Bun.which('chroot') === null) return 'there is no chroot here';
   const namespaces = spawnSync('unshare', ['--mount', '--pid', '--fork', 'true']);
   return namespaces.status === 0 ? null : 'there are no namespaces here';
 }
