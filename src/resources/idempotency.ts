@@ -46,7 +46,7 @@ export function retryOf(
   return key === null ? null : { subject, key, request };
 }
 
-/** The answer to a creation. */
+/** The answer to a creation, or to a file that was received. */
 export interface Created {
   /** Null for an array of objects. */
   readonly id: number | null;

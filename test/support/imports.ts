@@ -12,6 +12,8 @@ export interface ImportOptions {
   readonly query?: string;
   readonly format?: Format;
   readonly token?: string | null;
+  /** `Idempotency-Key`. */
+  readonly key?: string;
 }
 
 /** Sends a file. */
@@ -19,11 +21,11 @@ export function postImport(
   server: Reachable,
   collection: string,
   body: string | Uint8Array<ArrayBuffer>,
-  { query = '', format = 'csv', token }: ImportOptions = {},
+  { query = '', format = 'csv', token, key }: ImportOptions = {},
 ): Promise<Received> {
   return send(server, 'POST', `/admin/${collection}/imports/${query && `?${query}`}`, {
     body,
-    headers: { 'content-type': TYPES[format] },
+    headers: { 'content-type': TYPES[format], ...(key && { 'idempotency-key': key }) },
     ...(token !== undefined && { token }),
   });
 }

@@ -147,7 +147,8 @@ export class ImportRequests {
       dryRun: false,
     };
     const file = readFile(disk, path, length);
-    return imports.accept(order, bounded(file, maxImport, '--max-import of the server'));
+    const source = bounded(file, maxImport, '--max-import of the server');
+    return (await imports.accept(order, source)).id;
   }
 
   #requireCurrency({ currency }: RequestedImport): void {

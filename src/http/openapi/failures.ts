@@ -104,7 +104,7 @@ const FAILURES = {
   429: {
     name: 'TooMany',
     description:
-      'Too many logins failed for the name or from the address, or too many logins or page builds wait.',
+      'Too many logins failed for the name or from the address, or too many logins, page builds or imports wait.',
     header: 'Retry-After',
     examples: {
       failed: 'too many logins, or failed ones; try again in 212 seconds',

@@ -2,8 +2,10 @@
  * The imports of a server: one runs at a time, the others wait (spec 12.10). The last ones are kept,
  * and one that was not finished when the process ended is `failed`.
  */
+import { createHash, type Hash } from 'node:crypto';
 import * as v from 'valibot';
 import { CatalogError, messageOf } from '../../errors.ts';
+import { type Created, recall, remember, type Retry } from '../idempotency.ts';
 import { type ImportProgress, ImportState, type ImportSummary } from './import-state.ts';
 import { Importer, type ImporterOptions, type ImportOrder } from './importer.ts';
 
@@ -57,6 +59,16 @@ const keptShape = v.looseObject({
   changes: v.array(v.unknown()),
 });
 
+/** What the client is told of a file that was received. */
+export interface Accepted {
+  /** Of the import. */
+  readonly id: number;
+  /** JSON text of the import, as it was when the file was there. */
+  readonly text: string;
+  /** Whether this is the answer to an earlier request with the same key. */
+  readonly replayed: boolean;
+}
+
 export class Imports {
   readonly #options: ImportsOptions;
   /** By ascending id. */
@@ -88,10 +100,15 @@ export class Imports {
   /**
    * Receives a file, to import it when its turn comes.
    *
-   * @returns the id of the import.
-   * @throws CatalogError `too_many_imports`, `busy`, and what `source` throws.
+   * @param key `Idempotency-Key`, as the client chose it; null without one.
+   * @throws CatalogError `too_many_imports`, `busy`, `key_reused`, `write_refused`, and what `source`
+   *   throws. Nothing is imported then.
    */
-  async accept(order: ImportOrder, source: AsyncIterable<Uint8Array>): Promise<number> {
+  async accept(
+    order: ImportOrder,
+    source: AsyncIterable<Uint8Array>,
+    key: string | null = null,
+  ): Promise<Accepted> {
     this.#options.audited.requireRoom();
     if (this.isFull) {
       throw new CatalogError(
@@ -103,19 +120,60 @@ export class Imports {
     this.#lastId += 1;
     const id = this.#lastId;
     this.#unfinished += 1;
+    const { storage } = this.#options;
     try {
-      const bytes = await this.#options.storage.receive(id, source);
+      const hash = createHash('sha256');
+      const bytes = await storage.receive(id, key === null ? source : hashing(source, hash));
       const state = new ImportState(id, order.kind.name, order.dryRun);
       state.expect(bytes);
-      await this.#options.storage.save(id, state.text);
+      const { text } = state;
+      await storage.save(id, text);
+      const digest = hash.digest('hex');
+      const first = key === null ? null : await this.#firstWith(key, order, digest, { id, text });
+      if (first !== null) {
+        await this.#drop(id);
+        return first;
+      }
       this.#running.set(id, state);
       this.#queue = this.#queue.then(() => this.#run(order, state));
       this.#ends.set(id, this.#queue);
-      return id;
+      return { id, text, replayed: false };
     } catch (error) {
-      this.#unfinished -= 1;
+      await this.#drop(id);
       throw error;
     }
+  }
+
+  /**
+   * Keeps the answer under the key.
+   *
+   * @param digest of the file.
+   * @returns the answer that is kept already; null if there was none, and this one is.
+   * @throws CatalogError `key_reused`, `write_refused`.
+   */
+  #firstWith(
+    key: string,
+    { kind, subject, format, match, createMissing, dryRun }: ImportOrder,
+    digest: string,
+    { id, text }: Pick<Accepted, 'id' | 'text'>,
+  ): Promise<Accepted | null> {
+    const asked = [format, match, [...createMissing].toSorted(), dryRun, digest];
+    const retry: Retry = { subject, key, request: ['imports', kind.name, ...asked] };
+    return this.#options.audited.transact(subject, false, function* (transaction, now) {
+      yield;
+      const first = recall(transaction, retry, now);
+      if (first !== null) return replayOf(first);
+      remember(transaction, retry, { id, text, etag: null }, now);
+      return null;
+    });
+  }
+
+  /** Removes what was received for an import that there will not be. */
+  async #drop(id: number): Promise<void> {
+    this.#unfinished -= 1;
+    const { storage, onError } = this.#options;
+    await storage.discard(id).catch(onError);
+    await storage.forget(id).catch(onError);
   }
 
   /** How far an import is; null if it has ended. */
@@ -208,4 +266,17 @@ export class Imports {
     await this.#options.storage.save(id, JSON.stringify({ ...failed, errors: all, changes }));
     return failed;
   }
+}
+
+/** Passes the bytes of a file on, and through a hash. */
+async function* hashing(source: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
+  for await (const bytes of source) {
+    hash.update(bytes);
+    yield bytes;
+  }
+}
+
+function replayOf({ id, text }: Created): Accepted {
+  if (id === null) throw new Error('the answer to an import names no import');
+  return { id, text, replayed: true };
 }

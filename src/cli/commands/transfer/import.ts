@@ -144,7 +144,7 @@ async function importHere(
     });
     const subject = commandSubject();
     const order = { kind, match, format, createMissing, dryRun: false, subject };
-    const id = await imports.accept(order, readBounded(options, source));
+    const { id } = await imports.accept(order, readBounded(options, source));
     const ignore = onSignal(() => void imports.close());
     try {
       await shownWhile(imports.ended(id), () => imports.progress(id), show);

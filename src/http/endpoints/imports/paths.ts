@@ -13,8 +13,9 @@ import { type Match, MATCHES, matchesOf } from '../../../resources/transfer/rows
 import { header, type HttpResponse } from '../../message.ts';
 import { noBody, stream } from '../../operations/body.ts';
 import { operation, type RequestContext } from '../../operations/operation.ts';
-import { type Parameter, PK } from '../../operations/parameters.ts';
+import { IDEMPOTENCY_KEY, type Parameter, PK } from '../../operations/parameters.ts';
 import { definePath, type Path } from '../../operations/path.ts';
+import { idempotencyKey } from '../../rules/idempotency-key.ts';
 import { JSON_OFFERS } from '../../rules/negotiation.ts';
 import { PAGING } from '../kinds/list-parameters.ts';
 import { componentName } from '../kinds/names.ts';
@@ -73,7 +74,7 @@ export function importPath(place: Place, maxImport = MAX_IMPORT_BYTES): Path {
         description:
           'Creates and changes the rows of a file: all rows are checked first, and none is written if one has an error.',
         role: roleFor(place, 'POST'),
-        parameters: PARAMETERS,
+        parameters: [...PARAMETERS, IDEMPOTENCY_KEY],
         body: stream(
           FORMATS.map((format) => FORMAT_TYPES[format]),
           maxImport,
@@ -83,11 +84,11 @@ export function importPath(place: Place, maxImport = MAX_IMPORT_BYTES): Path {
           202: {
             name: 'ImportAccepted',
             description: 'The file is imported in the background. `Location` tells how far it is.',
-            headers: ['Location'],
+            headers: ['Location', 'Idempotent-Replayed?'],
             content: ONE,
           },
         },
-        failures: [429],
+        failures: [422, 429],
         run: accept,
       }),
     },
@@ -179,6 +180,7 @@ async function accept(
 ): Promise<HttpResponse> {
   const { request, services, found: kind, mediaType } = context;
   const sent = parseParameters({ owner: 'imports', names: NAMES }, request.search);
+  const key = idempotencyKey(request);
   const order = {
     kind,
     match: parseMatch(kind, sent.get(MATCH)),
@@ -187,12 +189,16 @@ async function accept(
     dryRun: parseDryRun(sent.get(DRY_RUN)),
     subject: subjectOf(context),
   };
-  const id = await services.imports.accept(order, body);
+  const accepted = await services.imports.accept(order, body, key);
   const path = request.path.slice(0, -`${kind.path?.slice('/admin/'.length)}imports/`.length);
   return {
     status: 202,
-    headers: { 'Content-Type': mediaType, Location: `${path}imports/${id}/` },
-    body: services.imports.find(id),
+    headers: {
+      'Content-Type': mediaType,
+      Location: `${path}imports/${accepted.id}/`,
+      ...(accepted.replayed && { 'Idempotent-Replayed': 'true' }),
+    },
+    body: accepted.text,
   };
 }
 
