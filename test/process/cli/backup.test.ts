@@ -539,7 +539,6 @@ testUnprivileged(
       backup(data, join(closed, 'backup.json'), { as, cwd: '/' }),
       backup(data, '-', { as, cwd: '/' }),
     ];
-    for (const path of [data, join(data, 'changes'), closed]) chmodSync(path, 0o755);
     for (const { status, stderr } of [done, piped]) {
       assert.is(status, 0, stderr);
       assert.is(stderr, '');

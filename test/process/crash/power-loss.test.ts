@@ -165,7 +165,9 @@ for (const bytes of [1, 12_000]) {
     const disk = new PowerDisk(root);
     const history = await History.run(disk, data, SHORT, { smallestCheckpoint: bytes });
     assert.equal(history.failures, []);
-    assert.ok(history.checkpoints > 0 && history.last > 10, `${history.last} change sets`);
+    assert.ok(history.checkpoints > 0);
+    // Each round has a group of its own at least; a busy machine may gather all of a round in one.
+    assert.ok(history.last >= SHORT.length, `${history.last} change sets`);
     for (const [at, volume] of disk.moments()) {
       if (disk.midway(at)) continue;
       const doubts = new Doubts(volume, randomFrom(at));

@@ -6,13 +6,19 @@ import { readArchive } from '../../../src/archive/replay.ts';
 import { prune } from '../../../src/archive/retention.ts';
 import { Archived, textOf } from '../../support/archive.ts';
 import { storeDirectory } from '../../support/checked.ts';
+import { until } from '../../support/until.ts';
 
 /** An archive with several bases. */
 async function grown(): Promise<Archived> {
   const archived = await Archived.open(storeDirectory());
   await archived.archived();
   for (let times = 0; times < 4; times += 1) {
+    const bases = archived.network.in('bases').length;
     await archived.commit(10);
+    // It is begun by the commits and may end after them.
+    await until('the base of these commits is archived', () => {
+      return archived.network.in('bases').length > bases;
+    });
     await archived.archived();
   }
   await archived.close();

@@ -102,14 +102,15 @@ test('memory that cannot be read is taken to be as it was', () => {
 });
 
 test('what scarcity collects includes garbage that has lived for long', () => {
-  let old: Uint8Array[] = Array.from({ length: 8 }, () => new Uint8Array(MEBIBYTE).fill(1));
+  let old: Uint8Array[] = Array.from({ length: 32 }, () => new Uint8Array(MEBIBYTE).fill(1));
   // Objects that have survived a collection are old: a collection of young ones passes over them.
   Bun.gc(true);
   const before = heapStats().extraMemorySize;
   old = [];
   assert.ok(new MemoryWatch(1).isScarce());
   const freed = before - heapStats().extraMemorySize;
-  assert.ok(freed > 6 * MEBIBYTE, `${freed} bytes were freed, and ${old.length} are needed`);
+  // What lies on the stack may keep some of them.
+  assert.ok(freed > 16 * MEBIBYTE, `${freed} bytes were freed, and ${old.length} are needed`);
 });
 
 test.run();
