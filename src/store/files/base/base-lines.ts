@@ -1,5 +1,4 @@
 /** A base that is read line by line, as its bytes come. Of each row the id is read. */
-import { messageOf } from '../../../errors.ts';
 import { KIND_NAMES, type KindName } from '../../../model/kind.ts';
 import { perKind } from '../../../model/per-kind.ts';
 import { RowTable } from '../../memory/row-table.ts';
@@ -32,22 +31,18 @@ export class BaseLines {
   #tables: Partial<Record<KindName, TextTable>> = {};
   /** The table whose rows are read. */
   #table: TextTable | null = null;
-  #irregular: string | null = null;
+  /** Whether the lines are not those that we write. */
+  #isIrregular = false;
 
   /** @param path of the file, for messages. */
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Why the lines are not those that we write; null as long as they are. */
-  get irregular(): string | null {
-    return this.#irregular;
-  }
-
   /** Takes the next bytes, which nobody may use again: the rows stay in them. */
   take(bytes: Buffer): void {
     let start = 0;
-    while (this.#irregular === null) {
+    while (!this.#isIrregular) {
       if (this.#expected === 'row' && this.#lineBytes === 0) start = this.#readRows(bytes, start);
       const end = bytes.indexOf(LINE_FEED, start);
       if (end < 0) break;
@@ -61,7 +56,7 @@ export class BaseLines {
       }
       start = end + 1;
     }
-    if (this.#irregular === null) this.#continueLine(bytes.subarray(start));
+    if (!this.#isIrregular) this.#continueLine(bytes.subarray(start));
   }
 
   /**
@@ -90,7 +85,7 @@ export class BaseLines {
    */
   end(): BaseTables | null {
     this.#endLines();
-    if (this.#irregular !== null) return null;
+    if (this.#isIrregular) return null;
     const rows = perKind(({ name }) => this.#tables[name]?.end() ?? new RowTable());
     return { head: this.#head, rows };
   }
@@ -98,7 +93,7 @@ export class BaseLines {
   #continueLine(bytes: Buffer): void {
     this.#lineBytes += bytes.length;
     if (bytes.length > 0) this.#line.push(bytes);
-    if (this.#lineBytes > MAX_LINE_BYTES) this.#reject('a line of it is too long');
+    if (this.#lineBytes > MAX_LINE_BYTES) this.#reject();
   }
 
   /** The line whose pieces were held, which are not held any more. */
@@ -110,27 +105,27 @@ export class BaseLines {
   }
 
   #endLine(bytes: Buffer, start: number, end: number): void {
-    if (this.#irregular !== null) return;
+    if (this.#isIrregular) return;
     try {
       if (this.#expected === 'row') this.#readRow(bytes, start, end);
       else if (this.#expected === 'head') this.#readHead(bytes.toString('utf8', start, end));
       else if (this.#expected === 'table') this.#readTable(bytes.toString('utf8', start, end));
-      else this.#reject('it has lines after its tables');
-    } catch (error) {
-      this.#reject(messageOf(error));
+      else this.#reject();
+    } catch {
+      // Whoever reads the document as a whole says what it is.
+      this.#reject();
     }
   }
 
   /** The last line has no line feed: the checksum follows. */
   #endLines(): void {
-    if (this.#irregular !== null) return;
-    if (this.#expected !== 'end' || this.#heldLine().toString('utf8') !== '}')
-      this.#reject('it does not end as a base');
+    if (this.#isIrregular) return;
+    if (this.#expected !== 'end' || this.#heldLine().toString('utf8') !== '}') this.#reject();
   }
 
   #readHead(line: string): void {
     if (!line.endsWith(TABLES)) {
-      this.#reject('its first line does not end with its tables');
+      this.#reject();
       return;
     }
     this.#head = JSON.parse(`${line}}}`);
@@ -140,7 +135,7 @@ export class BaseLines {
   #readTable(line: string): void {
     const [, name = '', more, last] = TABLE.exec(line) ?? [];
     if (!isKindName(name) || this.#tables[name] !== undefined) {
-      this.#reject(`it has no table ${name}, or two`);
+      this.#reject();
       return;
     }
     this.#table = new TextTable(parserOf(this.#path, name));
@@ -152,18 +147,17 @@ export class BaseLines {
   #readRow(bytes: Buffer, start: number, end: number): void {
     const id = idIn(bytes, start);
     const closing = closingOf(bytes, end);
-    if (id === null || closing === null || this.#table === null) {
-      this.#reject('a row of it does not begin or end as a row');
-    } else if (id <= this.#table.lastId) {
-      this.#reject('two rows of it are not in the order of their ids');
+    const table = this.#table;
+    if (id === null || closing === null || table === null || id <= table.lastId) {
+      this.#reject();
     } else {
-      this.#table.add(id, bytes, start, end - closing.length);
+      table.add(id, bytes, start, end - closing.length);
       this.#expected = closing.next;
     }
   }
 
-  #reject(why: string): void {
-    this.#irregular = why;
+  #reject(): void {
+    this.#isIrregular = true;
     this.#line = [];
     this.#tables = {};
     this.#table = null;

@@ -6,8 +6,8 @@
  *
  * Invariants:
  * 1. Nothing of the document is used before its checksum was verified.
- * 2. A document that is not divided into lines as we write it is read as a whole, if it is small
- *    enough: a person may have formatted it and put a new checksum.
+ * 2. A document that is not divided into lines as we write it is read as well: a person may have
+ *    formatted it and put a new checksum, or another program may have made it.
  */
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
@@ -22,10 +22,8 @@ import { BaseLines } from './base-lines.ts';
 import { type BaseTables, stateOfDocument, stateOfTables } from './base-state.ts';
 import { type Outline, readOutline } from './outline.ts';
 import { outlinedTables } from './outlined-tables.ts';
+import { parseInPieces } from './whole-document.ts';
 import { SCHEMA_VERSION, shapeOf } from '../schema.ts';
-
-/** Bytes up to which a document of another layout is read as a whole. */
-const MAX_WHOLE_BYTES = 64 * 1024 * 1024;
 
 export interface Base {
   /** The version of the file. The state has the form of the current version. */
@@ -58,8 +56,9 @@ export class BaseReader {
   /** The last bytes so far: the checksum, if no more come. */
   #held: Buffer = Buffer.alloc(0);
   #size = 0;
-  /** The pieces, as long as they are few enough to be read as a whole. */
-  #whole: Buffer[] | null = [];
+  /** All pieces, for a document of another layout; rows stay in them in any case. */
+  #whole: Buffer[] = [];
+
   /**
    * @param path of the file, for messages.
    * @param outline of the document, or of an earlier one; null if there is none.
@@ -103,7 +102,8 @@ export class BaseReader {
       throw damaged(this.#path, 'its checksum does not match its content');
     }
     const tables = this.#outlinedTables(stated) ?? this.#tablesOfLines();
-    const value = tables?.head ?? this.#wholeText();
+    const value = tables?.head ?? this.#parseWhole();
+    this.#whole = [];
     const { schema, document } = parseDocument(this.#path, value);
     const members = parseShape(this.#path, backupMembers, value);
     const state =
@@ -134,20 +134,17 @@ export class BaseReader {
 
   #take(bytes: Buffer): void {
     this.#hash.update(bytes);
-    this.#keepWhole(bytes);
+    this.#whole.push(bytes);
     if (this.#outline === null) this.#lines.take(bytes);
     else this.#outlined.push(bytes);
   }
 
-  #keepWhole(bytes: Buffer): void {
-    if (this.#size > MAX_WHOLE_BYTES) this.#whole = null;
-    this.#whole?.push(bytes);
-  }
-
-  #wholeText(): unknown {
-    if (this.#whole === null) throw damaged(this.#path, this.#lines.irregular ?? '');
+  #parseWhole(): unknown {
+    // The checksum is the last member, and was not kept.
+    const pieces = [...this.#whole, Buffer.from('}')];
+    this.#whole = [];
     try {
-      return JSON.parse(`${Buffer.concat(this.#whole).toString('utf8')}}`);
+      return parseInPieces(pieces);
     } catch (error) {
       throw damaged(this.#path, messageOf(error));
     }

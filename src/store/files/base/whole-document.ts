@@ -1,0 +1,163 @@
+/**
+ * A base of any layout: formatted by a person, or written by another program in a single line. It is
+ * read as `JSON.parse` would read it, but a string has a limit, and a base has none. So what the
+ * arrays of its tables hold is parsed some rows at a time, and the rest, which is short, at the end.
+ */
+
+/** Bytes of an array that are parsed together, about. */
+const PARSED_BYTES = 256 * 1024;
+
+/** Bytes of the document without its rows, and of a row, at most. */
+const MAX_TEXT_BYTES = 64 * 1024 * 1024;
+
+/** How deep the arrays lie: within a member of a member of the document. */
+const LIST_DEPTH = 3;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BRACKET_OPEN = 0x5b;
+const BACKSLASH = 0x5c;
+const BRACKET_CLOSE = 0x5d;
+const BRACE_OPEN = 0x7b;
+const BRACE_CLOSE = 0x7d;
+
+/**
+ * @param pieces of the document, in UTF-8; the array is empty afterwards, and what was parsed of them
+ *   takes no memory any more.
+ * @param parsedBytes bytes of an array that are parsed together, about.
+ * @returns its value.
+ * @throws SyntaxError if it is not JSON, or a part of it is too long.
+ */
+export function parseInPieces(pieces: Buffer[], parsedBytes = PARSED_BYTES): unknown {
+  const document = new WholeDocument(parsedBytes);
+  pieces.reverse();
+  for (let piece = pieces.pop(); piece !== undefined; piece = pieces.pop()) document.take(piece);
+  return document.end();
+}
+
+class WholeDocument {
+  /** The document, with the number of the list in the place of what an array holds. */
+  readonly #frame = new Text();
+  /** What was not parsed yet of the array that is read. */
+  readonly #rest = new Text();
+  readonly #lists: unknown[][] = [];
+  /** What the array that is read holds so far; null outside of arrays. */
+  #list: unknown[] | null = null;
+  #depth = 0;
+  #isInString = false;
+  /** Whether the next byte of a string belongs to the backslash before it. */
+  #isEscaped = false;
+  readonly #parsedBytes: number;
+
+  constructor(parsedBytes: number) {
+    this.#parsedBytes = parsedBytes;
+  }
+
+  take(bytes: Buffer): void {
+    let start = 0;
+    for (let at = 0; at < bytes.length; at += 1) {
+      const byte = bytes[at];
+      if (this.#isInString) {
+        if (this.#isEscaped) this.#isEscaped = false;
+        else if (byte === BACKSLASH) this.#isEscaped = true;
+        else if (byte === QUOTE) this.#isInString = false;
+      } else if (byte === QUOTE) {
+        this.#isInString = true;
+      } else if (byte === BRACKET_OPEN || byte === BRACE_OPEN) {
+        this.#depth += 1;
+        if (byte === BRACKET_OPEN && this.#depth === LIST_DEPTH) {
+          this.#frame.add(bytes.subarray(start, at + 1));
+          start = at + 1;
+          this.#beginList();
+        }
+      } else if (byte === BRACKET_CLOSE || byte === BRACE_CLOSE) {
+        if (this.#list !== null && this.#depth === LIST_DEPTH) {
+          this.#rest.add(bytes.subarray(start, at));
+          start = at;
+          this.#endList(this.#list);
+        }
+        this.#depth -= 1;
+      } else if (byte === COMMA && this.#list !== null && this.#depth === LIST_DEPTH) {
+        if (this.#rest.size + at - start < this.#parsedBytes) continue;
+        this.#rest.add(bytes.subarray(start, at));
+        start = at + 1;
+        this.#parseRest(this.#list);
+      }
+    }
+    const text = this.#list === null ? this.#frame : this.#rest;
+    text.add(bytes.subarray(start));
+  }
+
+  end(): unknown {
+    const value: unknown = JSON.parse(this.#frame.take());
+    for (const member of membersOf(value)) {
+      for (const [name, found] of Object.entries(member)) {
+        if (Array.isArray(found)) replace(member, name, this.#lists[Number(found[0])]);
+      }
+    }
+    return value;
+  }
+
+  #beginList(): void {
+    this.#frame.add(Buffer.from(String(this.#lists.length)));
+    this.#list = [];
+    this.#lists.push(this.#list);
+  }
+
+  #endList(list: unknown[]): void {
+    const begun = list.length;
+    this.#parseRest(list);
+    if (begun > 0 && list.length === begun)
+      throw new SyntaxError('a comma is the last of an array');
+    this.#list = null;
+  }
+
+  #parseRest(list: unknown[]): void {
+    const values: unknown = JSON.parse(`[${this.#rest.take()}]`);
+    if (!Array.isArray(values)) throw new SyntaxError('an array ends too early');
+    for (const value of values) list.push(value);
+  }
+}
+
+/** A part of the document whose bytes come in pieces. */
+class Text {
+  #pieces: Buffer[] = [];
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** @throws SyntaxError if it gets too long. */
+  add(bytes: Buffer): void {
+    this.#size += bytes.length;
+    if (this.#size > MAX_TEXT_BYTES) {
+      throw new SyntaxError(`a part of it has more than ${MAX_TEXT_BYTES} bytes`);
+    }
+    if (bytes.length > 0) this.#pieces.push(bytes);
+  }
+
+  /** @returns the text so far, which is not held any more. */
+  take(): string {
+    const text = Buffer.concat(this.#pieces).toString('utf8');
+    this.#pieces = [];
+    this.#size = 0;
+    return text;
+  }
+}
+
+/** The members of a value that have members. */
+function membersOf(value: unknown): object[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).filter((each) => typeof each === 'object' && each !== null);
+}
+
+/** Also if the name is `__proto__`, which an assignment would take for something else. */
+function replace(member: object, name: string, value: unknown): void {
+  Object.defineProperty(member, name, {
+    value,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
+}
