@@ -175,7 +175,7 @@ async function compose(
     summary: openSummaries(options, { store, pages }, disk, monitor, seams),
     hosts,
     previews: new Previews(store, pages.previews),
-    pageBuilds: new PageBuilds(pages.queue, (id) => store.get('skus', id) !== undefined),
+    pageBuilds: new PageBuilds(pages.queue, store),
     ...forwardingOf(membership, seams),
     basePath: options.basePath,
     corsOrigins: options.corsOrigins,

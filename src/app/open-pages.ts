@@ -7,6 +7,7 @@ import { PageQueue } from '../pages/refresh/queue.ts';
 import { PagePreviews } from '../pages/refresh/previews.ts';
 import { ServedPages } from '../pages/refresh/served-pages.ts';
 import { turn } from '../pages/refresh/turns.ts';
+import { SOUGHT_BY_PAGES } from '../pages/shop/catalog.ts';
 import { Gatherer } from '../pages/shop/gather.ts';
 import { PageList } from '../pages/shop/page-list.ts';
 import { DEFAULT_DELAY_MS } from '../pages/shop/settings.ts';
@@ -66,6 +67,7 @@ export function openPages(
     batches,
     maker,
     state: () => queue.state,
+    prepare: () => store.prepareIndexes(SOUGHT_BY_PAGES),
     has: (name) => list.has(store, name),
     mend: (name) => queue.mend(name),
   });

@@ -155,7 +155,7 @@ interface PageBuildService {
    * @param scope ids of SKUs, or null for all pages; with `stale` only those that differ.
    * @throws CatalogError `invalid`, `too_many_builds`.
    */
-  start(scope: PageBuildScope): PageBuildObject;
+  start(scope: PageBuildScope): Promise<PageBuildObject>;
   find(id: number): PageBuildObject | null;
   all(): readonly PageBuildObject[];
 }

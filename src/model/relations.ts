@@ -1,7 +1,8 @@
 /** How kinds hang together: who refers to whom, and who shows something of whom. */
 import type { Kind, KindName } from './kind.ts';
 import { ALL_KINDS } from './kinds.ts';
-import { joinOf, type Reference, referencesOf } from './rules.ts';
+import { perKind } from './per-kind.ts';
+import { joinOf, type Reference, referencesOf, uniqueAttributes } from './rules.ts';
 
 export interface Referrer extends Reference {
   readonly kind: Kind;
@@ -65,4 +66,44 @@ function childrenOf(kind: Kind): (Owner & { readonly owned: KindName })[] {
 /** The kinds whose objects show the rows of a kind that belong to them. */
 export function ownersOf(name: KindName): readonly Owner[] {
   return owners.get(name) ?? [];
+}
+
+/** Rows of a kind that are looked for by the values of an attribute. */
+export interface Sought {
+  readonly kind: KindName;
+  readonly attribute: string;
+}
+
+const soughtByObjects = perKind(({ attributes }): readonly Sought[] =>
+  Object.values(attributes).flatMap((declared) =>
+    declared.role === 'children' ? [{ kind: declared.kind, attribute: declared.foreignKey }] : [],
+  ),
+);
+
+/** What the object of a row looks for: the rows that belong to it. */
+export function soughtByObject(name: KindName): readonly Sought[] {
+  return soughtByObjects[name];
+}
+
+/** What every write with an `Idempotency-Key` looks for. */
+const soughtByKeys: readonly Sought[] = ['key', 'shelf'].map((attribute) => ({
+  kind: 'idempotency_keys',
+  attribute,
+}));
+
+const soughtByWrites = perKind((kind) => [...soughtByKeys, ...soughtByChange(kind)]);
+
+/** What a write to a row of a kind looks for: what refers to it, and equal values of unique ones. */
+export function soughtByWrite(name: KindName): readonly Sought[] {
+  return soughtByWrites[name];
+}
+
+/** The rows that go with a row are written as well. */
+function soughtByChange(kind: Kind): Sought[] {
+  const unique = uniqueAttributes(kind).map((attribute) => ({ kind: kind.name, attribute }));
+  const referring = referrersOf(kind.name).flatMap(({ kind: other, attribute, cascade }) => [
+    { kind: other.name, attribute },
+    ...(cascade ? soughtByChange(other) : []),
+  ]);
+  return [...unique, ...referring];
 }

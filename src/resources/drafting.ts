@@ -1,6 +1,7 @@
 /** What a write would do, with every check of a write, without doing it. */
 import type { Change } from '../model/change.ts';
 import type { Kind } from '../model/kind.ts';
+import { soughtByWrite } from '../model/relations.ts';
 import { inSlices } from '../slices.ts';
 import { Draft } from '../store/writer/draft.ts';
 import type { Store } from '../store/store.ts';
@@ -28,11 +29,12 @@ export async function parseDraft(kind: Kind, body: unknown) {
  * @throws CatalogError `invalid`, `integrity`.
  */
 export async function draftWrite(
-  store: Pick<Store, 'freeze'>,
+  store: Pick<Store, 'freeze' | 'prepareIndexes'>,
   kind: Kind,
   body: unknown,
 ): Promise<DraftedWrite> {
   const { update, input } = await parseDraft(kind, body);
+  await store.prepareIndexes(soughtByWrite(kind.name));
   const view = store.freeze();
   try {
     return await inSlices(

@@ -4,7 +4,7 @@
  */
 import { CatalogError } from '../errors.ts';
 import type { Kind, KindName, Row } from '../model/kind.ts';
-import { referrersOf } from '../model/relations.ts';
+import { referrersOf, soughtByObject, soughtByWrite } from '../model/relations.ts';
 import { existingRow } from '../model/rows.ts';
 import { inSlices } from '../slices.ts';
 import type { Transaction } from '../store/writer/draft.ts';
@@ -70,7 +70,7 @@ export class Records {
   }
 
   /**
-   * @returns a promise if the rows have to be sorted first.
+   * @returns a promise if the rows have to be sorted first, or an index is still to be built.
    * @throws CatalogError `busy`, as a rejection.
    */
   list(address: Address, selection: Selection): Listing | Promise<Listing> {
@@ -80,8 +80,10 @@ export class Records {
         ? selection.filters
         : [...selection.filters, [parent.nesting.foreignKey, parent.id] as const];
     const narrowed = { ...selection, filters };
-    const sorting = this.#store.prepare(kind.name, narrowed);
-    if (sorting !== undefined) return sorting.then(() => this.list(address, selection));
+    const preparing =
+      this.#store.prepare(kind.name, narrowed) ??
+      this.#store.prepareIndexes(soughtByObject(kind.name));
+    if (preparing !== undefined) return preparing.then(() => this.list(address, selection));
     const cache = this.#representations;
     if (selection.limit === Number.POSITIVE_INFINITY) {
       const { rows, total } = this.#store.selectAll(kind.name, narrowed);
@@ -126,12 +128,15 @@ export class Records {
   }
 
   /**
-   * @returns a promise if so many rows belong to the row that its text is made in steps.
+   * @returns a promise if so many rows belong to the row that its text is made in steps, or if an
+   *   index is still to be built.
    * @throws CatalogError as {@link Records.requireItem} does.
    */
   read(address: Address, id: number): Readable | Promise<Readable> {
     this.requireItem(address, id, true);
     const { kind } = address;
+    const preparing = this.#store.prepareIndexes(soughtByObject(kind.name), true);
+    if (preparing !== undefined) return preparing.then(() => this.read(address, id));
     return this.#representations.get(kind, id) ?? this.#representations.prepare(kind, id);
   }
 
@@ -144,8 +149,9 @@ export class Records {
    */
   async create(address: Address, body: unknown, sender: Sender): Promise<Creation> {
     this.#audited.requireRoom();
-    const input = await inSlices(parseInput(address.kind, body, 'whole'));
     const { kind, parent } = address;
+    const input = await inSlices(parseInput(kind, body, 'whole'));
+    await this.#store.prepareIndexes(soughtByWrite(kind.name));
     const retry = retryOf(sender, [kind.name, parent?.id ?? null, body]);
     const isLong = isMany(input.owned.length);
     return this.#commit(kind, sender.subject, isLong, function* (transaction, now) {
@@ -169,6 +175,7 @@ export class Records {
     this.#audited.requireRoom();
     const address = { kind, parent: null };
     const inputs = await parseInputs(kind, requireArray(body), 'whole');
+    await this.#store.prepareIndexes(soughtByWrite(kind.name));
     const retry = retryOf(sender, [kind.name, null, body]);
     return this.#commit(kind, sender.subject, true, function* (transaction, now) {
       const first = retry && recall(transaction, retry, now);
@@ -194,6 +201,7 @@ export class Records {
   async updateAll(kind: Kind, body: unknown, subject: string | null): Promise<string> {
     this.#audited.requireRoom();
     const updates = await parseUpdates(kind, requireArray(body));
+    await this.#store.prepareIndexes(soughtByWrite(kind.name));
     return this.#commit(kind, subject, true, function* (transaction) {
       const targets = requireTargets(kind, updates, transaction);
       return yield* writeEach(transaction, targets, ({ row, input }) =>
@@ -222,6 +230,7 @@ export class Records {
     this.#audited.requireRoom();
     const { kind } = address;
     const input = await inSlices(parseInput(kind, body, mode));
+    await this.#store.prepareIndexes(soughtByWrite(kind.name));
     const isLong = isMany(input.owned.length + this.#countReferrers(kind, id));
     return this.#commit(kind, subject, isLong, function* (transaction) {
       // Judged again here: the row may have changed while the body was on its way.
@@ -235,13 +244,14 @@ export class Records {
    * @param subject whom the token is for; null where none is asked.
    * @throws CatalogError `not_found`, `precondition_failed`, `referred_to`, `write_refused`.
    */
-  remove(
+  async remove(
     address: Address,
     id: number,
     allowed: Precondition,
     subject: string | null,
   ): Promise<void> {
     const { kind } = address;
+    await this.#store.prepareIndexes(soughtByWrite(kind.name));
     const isLong = isMany(this.#countReferrers(kind, id));
     return this.#commit(kind, subject, isLong, function* (transaction) {
       const row = requireRow(address, id, transaction.get(kind.name, id), transaction);

@@ -1,6 +1,7 @@
 /** What readers of a store ask of it. */
 import type { Change } from '../model/change.ts';
 import type { KindName, Scalar } from '../model/kind.ts';
+import type { Sought } from '../model/relations.ts';
 import type { RowOf } from '../model/rows.ts';
 import type { FrozenView } from './memory/frozen-view.ts';
 import type { IdPage, Page, Selection } from './memory/selection.ts';
@@ -14,6 +15,14 @@ export interface ReadableStore extends View {
    */
   peek<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined;
   has(kind: KindName, id: number): boolean;
+  /**
+   * Sees to it that rows can be looked for by the values of some attributes without holding anybody
+   * up: soon after a start the indexes of large tables are not there yet.
+   *
+   * @param isOne whether one value of each is looked for, and no more.
+   * @returns what to await; undefined if there is nothing.
+   */
+  prepareIndexes(sought: readonly Sought[], isOne?: boolean): Promise<void> | undefined;
   /**
    * Prepares the order of a selection, so that {@link ReadableStore.select} does not block.
    *

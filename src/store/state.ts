@@ -12,6 +12,7 @@ import { type Change, changeOf } from '../model/change.ts';
 import type { KindName, Scalar } from '../model/kind.ts';
 import { KIND_NAMES } from '../model/kind.ts';
 import { perKind } from '../model/per-kind.ts';
+import type { Sought } from '../model/relations.ts';
 import type { RowOf } from '../model/rows.ts';
 import type { ChangeSet, ChangeSetContent } from './change-set.ts';
 import { FrozenView } from './memory/frozen-view.ts';
@@ -196,6 +197,10 @@ export class State implements ReadableStore {
   /** All ids of a kind, to read until the state moves. */
   idList(kind: KindName): IdList {
     return this.#tables.ids(kind);
+  }
+
+  prepareIndexes(sought: readonly Sought[], isOne?: boolean): Promise<void> | undefined {
+    return this.#tables.prepareIndexes(sought, isOne);
   }
 
   /** See {@link Tables.completeIndexes}. */

@@ -1,6 +1,7 @@
 /** Reads the state of a store, whichever it is at the time. */
 import type { Change } from '../model/change.ts';
 import type { KindName, Scalar } from '../model/kind.ts';
+import type { Sought } from '../model/relations.ts';
 import type { RowOf } from '../model/rows.ts';
 import type { FrozenView } from './memory/frozen-view.ts';
 import type { IdPage, Page, Selection } from './memory/selection.ts';
@@ -31,6 +32,10 @@ export abstract class StoreReader implements ReadableStore {
 
   matching(kind: KindName, attribute: string, value: Scalar): Iterable<number> {
     return this.state.matching(kind, attribute, value);
+  }
+
+  prepareIndexes(sought: readonly Sought[], isOne?: boolean): Promise<void> | undefined {
+    return this.state.prepareIndexes(sought, isOne);
   }
 
   prepare(kind: KindName, selection: Selection): Promise<void> | undefined {

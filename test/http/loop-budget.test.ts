@@ -13,10 +13,10 @@ import * as assert from 'uvu/assert';
 import { type Catalog, openCatalog } from '../../src/app/catalog.ts';
 import type { HttpRequest, RequestBody } from '../../src/http/message.ts';
 import { LentBytes } from '../../src/resources/text/lent-bytes.ts';
-import { Store } from '../../src/store/store.ts';
 import { tokenFor } from '../support/client.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { quickDisk } from '../support/disk.ts';
+import { fill } from '../support/filled-store.ts';
 import { requestWith } from '../support/request.ts';
 import { SECRET } from '../support/secret.ts';
 import { contextOf, monitor, optionsOf, pageMaker } from '../support/service.ts';
@@ -44,7 +44,7 @@ const log: string[] = [];
 
 test.before(async () => {
   const data = temporaryDirectory();
-  await fill(data);
+  await fill(data, SKUS);
   const context = contextOf(quickDisk, { CATALOG_JWT_SECRET: SECRET });
   const options = optionsOf({}, data);
   catalog = await openCatalog(options, context, monitor(log), {
@@ -57,65 +57,6 @@ test.before(async () => {
 test.after(() => catalog.close(0));
 
 /** 20 SKUs an SPU, 333 a category, two specifications with four options each, and as many books. */
-async function fill(directory: string): Promise<void> {
-  const fail = (error: unknown): never => {
-    throw error;
-  };
-  const options = { directory, command: 'test', create: true, disk: quickDisk };
-  const store = await Store.open({ ...options, onError: fail, onFatal: fail });
-  const spus = Math.ceil(SKUS / 20);
-  const leaves = Math.ceil(SKUS / 333);
-  await store.transact((draft) => {
-    const brand = { name: 'Brand', logo: '', first_letter: 'B' };
-    draft.put('brands', { id: draft.nextId('brands'), ...brand });
-    const category = (name: string, parent_id: number | null) => {
-      draft.put('categories', { id: draft.nextId('categories'), name, parent_id });
-    };
-    category('First level', null);
-    category('Second level', 1);
-    for (let leaf = 0; leaf < leaves; leaf += 1) category(`Third level ${leaf}`, 2);
-    for (let book = 0; book < Math.min(SKUS, 10_000); book += 1) {
-      const counts = { commentcount: 0, readcount: 0, image: '' };
-      const id = draft.nextId('books');
-      draft.put('books', { id, name: `Book ${id}`, pub_date: '2001-02-03', ...counts });
-    }
-  });
-  for (let spu = 0; spu < spus; spu += 1000) {
-    await store.transact((draft) => {
-      for (let next = spu; next < Math.min(spu + 1000, spus); next += 1) {
-        addSpu(draft, 3 + (next % leaves));
-      }
-    });
-  }
-  await store.close();
-}
-
-function addSpu(draft: Parameters<Parameters<Store['transact']>[0]>[0], category: number): void {
-  const goods_id = draft.nextId('goods');
-  const texts = { desc_detail: '<p>Made.</p>', desc_pack: 'Box', desc_service: 'None' };
-  const levels = { category1_id: 1, category2_id: 2, category3_id: category };
-  const spu = { id: goods_id, name: `SPU ${goods_id}`, brand_id: 1, ...levels };
-  draft.put('goods', { ...spu, sales: 0, comments: 0, ...texts });
-  for (const name of ['Colour', 'Storage']) {
-    const spec_id = draft.nextId('specs');
-    draft.put('specs', { id: spec_id, name, goods_id });
-    for (let value = 0; value < 4; value += 1) {
-      draft.put('options', { id: draft.nextId('options'), value: `${name} ${value}`, spec_id });
-    }
-  }
-  for (let n = 0; n < 20; n += 1) {
-    const id = draft.nextId('skus');
-    const prices = { price: 1000 + ((id * 7919) % 100_000), cost_price: 900, market_price: 1100 };
-    const rest = { stock: id % 100, sales: 0, is_launched: true, code: null };
-    const names = { name: `Phone ${(id * 7919) % 1_000_003}`, caption: 'A good one' };
-    draft.put('skus', { id, ...names, goods_id, category_id: category, ...prices, ...rest });
-    for (const [which, spec_id] of [2 * goods_id - 1, 2 * goods_id].entries()) {
-      const option_id = 4 * (2 * goods_id - 2 + which) + 1 + (n % 4);
-      draft.put('sku_specs', { id: draft.nextId('sku_specs'), sku_id: id, spec_id, option_id });
-    }
-  }
-}
-
 /** The part of a JSON schema, or of a parameter, that the largest input is made from. */
 interface Schema {
   readonly $ref?: string;

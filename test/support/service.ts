@@ -34,6 +34,8 @@ export interface ServiceOptions extends Omit<Partial<CatalogOptions>, 'pages'>, 
   /** The largest body, in bytes. */
   readonly maxBody?: number;
   readonly disk?: Disk;
+  /** Whether all pages are looked at, as every start does; true if left out. */
+  readonly compares?: boolean;
 }
 
 export interface Service {
@@ -74,7 +76,7 @@ export async function openService(options: ServiceOptions = {}): Promise<Service
     pageMaker: pageMaker(settings, disk),
     ...options,
   });
-  catalog.pages.compare();
+  if (options.compares !== false) catalog.pages.compare();
   opened += 1;
   const url = `http://service-${opened}`;
   const limit = options.maxBody ?? LIMITS.body;

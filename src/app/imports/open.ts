@@ -22,6 +22,7 @@ export async function openImports(
     audited,
     money: new Money(currency),
     storage: await openImportFiles(disk, data),
+    whenIndexed: () => audited.store.completeIndexes(),
     inSmallHeap: withSmallHeap,
     onError: monitor.failed('an import could not be kept'),
   });

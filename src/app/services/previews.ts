@@ -13,11 +13,11 @@ const MAX_CONCURRENT = 2;
 const MAX_WAITING = 20;
 
 export class Previews implements PreviewService {
-  readonly #store: Pick<Store, 'freeze'>;
+  readonly #store: Pick<Store, 'freeze' | 'prepareIndexes'>;
   readonly #pages: PagePreviews;
   readonly #turns = pLimit(MAX_CONCURRENT);
 
-  constructor(store: Pick<Store, 'freeze'>, pages: PagePreviews) {
+  constructor(store: Pick<Store, 'freeze' | 'prepareIndexes'>, pages: PagePreviews) {
     this.#store = store;
     this.#pages = pages;
   }

@@ -204,11 +204,11 @@ function etagOf(build: PageBuildObject): string {
   return entityTag(JSON.stringify(build));
 }
 
-function createPageBuild(
+async function createPageBuild(
   { services, request, mediaType }: RequestContext<undefined>,
   scope: v.InferOutput<typeof pageBuildRequest>,
-): HttpResponse {
-  const build = services.pageBuilds.start(scope);
+): Promise<HttpResponse> {
+  const build = await services.pageBuilds.start(scope);
   const headers = { 'Content-Type': mediaType, Location: `${request.path}${build.id}/` };
   return { status: 202, headers, body: JSON.stringify(build) };
 }

@@ -1,5 +1,7 @@
 /** The page builds that were requested over HTTP, and how far each one is. */
 import { CatalogError } from '../../errors.ts';
+import type { ReadableStore } from '../../store/readable-store.ts';
+import { SOUGHT_BY_PAGES } from '../shop/catalog.ts';
 import type { PageName } from '../shop/names.ts';
 import type { PageFailure } from '../writer/page-failure.ts';
 import { type Build, type BuildScope, FOLDER } from './builds.ts';
@@ -39,21 +41,27 @@ interface Entry {
 
 export class PageBuilds {
   readonly #queue: PageQueue;
-  readonly #isSku: (id: number) => boolean;
+  readonly #store: Pick<ReadableStore, 'has' | 'prepareIndexes'>;
   readonly #now: () => number;
   readonly #entries = new Map<number, Entry>();
   #lastId = 0;
 
   /** @param now milliseconds since the epoch. */
-  constructor(queue: PageQueue, isSku: (id: number) => boolean, now: () => number = Date.now) {
+  constructor(
+    queue: PageQueue,
+    store: Pick<ReadableStore, 'has' | 'prepareIndexes'>,
+    now: () => number = Date.now,
+  ) {
     this.#queue = queue;
-    this.#isSku = isSku;
+    this.#store = store;
     this.#now = now;
   }
 
   /** @throws CatalogError `invalid` if there is no such SKU, `too_many_builds`. */
-  start(scope: BuildScope): PageBuild {
-    const unknown = scope.skus?.find((id) => !this.#isSku(id));
+  async start(scope: BuildScope): Promise<PageBuild> {
+    // To be counted, which is done when it is shown.
+    await this.#store.prepareIndexes(SOUGHT_BY_PAGES);
+    const unknown = scope.skus?.find((id) => !this.#store.has('skus', id));
     if (unknown !== undefined) {
       const problem = `there is no SKU ${unknown}`;
       throw new CatalogError('invalid', `skus: ${problem}`, { fields: { skus: [problem] } });

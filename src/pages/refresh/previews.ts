@@ -1,7 +1,8 @@
 /** Pages as they would be with changes that are not made (spec 7.7). */
 import { CatalogError } from '../../errors.ts';
 import type { Change } from '../../model/change.ts';
-import type { Catalog } from '../shop/catalog.ts';
+import type { ReadableStore } from '../../store/readable-store.ts';
+import { type Catalog, SOUGHT_BY_PAGES } from '../shop/catalog.ts';
 import { Gatherer } from '../shop/gather.ts';
 import type { PageName } from '../shop/names.ts';
 import { OverlaidCatalog } from '../shop/overlay.ts';
@@ -9,7 +10,7 @@ import type { PageMaker } from '../writer/page-writer.ts';
 import { PageBatches } from './batches.ts';
 
 interface PreviewOptions {
-  readonly catalog: Catalog;
+  readonly catalog: Catalog & Pick<ReadableStore, 'prepareIndexes'>;
   readonly maker: PageMaker;
   /** Lets other work of the thread run. */
   readonly turn: () => Promise<void>;
@@ -31,6 +32,7 @@ export class PagePreviews {
    */
   async render(name: PageName, changes: readonly Change[]): Promise<string> {
     const { catalog, maker, turn, root } = this.#options;
+    await catalog.prepareIndexes(SOUGHT_BY_PAGES);
     const gatherer = new Gatherer(new OverlaidCatalog(catalog, changes), false);
     const facts = await new PageBatches(gatherer, maker, turn).facts(name);
     const result = await maker.preview(facts, root);

@@ -16,6 +16,7 @@
  *    {@link SLICE_MS}, and rendered and written in another thread.
  */
 import type { Store } from '../../store/store.ts';
+import { SOUGHT_BY_PAGES } from '../shop/catalog.ts';
 import type { PageName } from '../shop/names.ts';
 import type { PageList } from '../shop/page-list.ts';
 import type { PageMaker, PageResult, StateMark } from '../writer/page-writer.ts';
@@ -117,8 +118,7 @@ export class PageQueue {
   /** Where the files stand, for readers of pages. */
   get state(): PageState {
     const { sequence } = this.#options.store;
-    const isBehind = !this.#isCompared || this.#noted !== sequence || this.length > 0;
-    return { isBehind, sequence };
+    return { isBehind: !this.#isCompared || this.#noted !== sequence || this.length > 0, sequence };
   }
 
   /** Queues a page whose file was lost. */
@@ -190,6 +190,7 @@ export class PageQueue {
   }
 
   async #run(): Promise<void> {
+    await this.#options.store.prepareIndexes(SOUGHT_BY_PAGES);
     while (!this.#isIdle) {
       if (performance.now() > this.#deadline || !(await this.#step())) {
         this.#isAbandoned = true;
@@ -197,9 +198,8 @@ export class PageQueue {
       }
       await turn();
     }
-    if (!this.#isDraining && performance.now() - this.#savedAt > SAVE_INTERVAL_MS) {
-      await this.#save();
-    }
+    const isSaveDue = performance.now() - this.#savedAt > SAVE_INTERVAL_MS;
+    if (isSaveDue && !this.#isDraining) await this.#save();
   }
 
   /** Does some of what waits. @returns false if there is no time left. */

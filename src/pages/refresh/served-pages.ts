@@ -46,6 +46,8 @@ export interface ServedPagesOptions {
   readonly batches: Pick<PageBatches, 'facts'>;
   readonly maker: Pick<PageMaker, 'render' | 'forget'>;
   readonly state: () => PageState;
+  /** What to await before a page is gathered; undefined if there is nothing. */
+  readonly prepare: () => Promise<void> | undefined;
   /** Whether the shop has a page now. */
   readonly has: (name: PageName) => boolean;
   /** Has a page made again whose file is gone or cannot be read. */
@@ -84,6 +86,7 @@ export class ServedPages {
   }
 
   async #render(name: PageName): Promise<ServedPage | null> {
+    await this.#options.prepare();
     const facts = await this.#options.batches.facts(name);
     const rendered = await this.#tryToRender(facts);
     if (rendered !== 'file') return rendered;

@@ -1,4 +1,7 @@
 /** What pages need of a store. */
+import { ALL_KINDS } from '../../model/kinds.ts';
+import type { Sought } from '../../model/relations.ts';
+import { referencesOf } from '../../model/rules.ts';
 import type { ReadableStore } from '../../store/readable-store.ts';
 
 export type Catalog = Pick<
@@ -15,3 +18,8 @@ export type Catalog = Pick<
   | 'sequence'
   | 'digest'
 >;
+
+/** What pages look for: whatever refers to what they show. */
+export const SOUGHT_BY_PAGES: readonly Sought[] = ALL_KINDS.flatMap((kind) =>
+  referencesOf(kind).map(({ attribute }) => ({ kind: kind.name, attribute })),
+);

@@ -1,6 +1,7 @@
 /** The use cases of undoing: one entry of the audit trail, or several at once (spec 1.14). */
 import { CatalogError } from '../../errors.ts';
-import type { Kind } from '../../model/kind.ts';
+import { type Kind, KIND_NAMES } from '../../model/kind.ts';
+import { soughtByWrite } from '../../model/relations.ts';
 import { existingRow } from '../../model/rows.ts';
 import { atOnce } from '../../slices.ts';
 import { Draft, type LongTransaction, type Transaction } from '../../store/writer/draft.ts';
@@ -45,6 +46,7 @@ export class Undo {
     force: boolean,
     subject: string,
   ): Promise<Representation | null> {
+    await this.#audited.store.prepareIndexes(KIND_NAMES.flatMap(soughtByWrite));
     const committed = this.#commit(subject, function* (transaction) {
       yield* reverse(transaction, [id], force);
       const { resource_id } = existingRow(transaction, 'audits', id);

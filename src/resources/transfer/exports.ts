@@ -2,7 +2,7 @@
 import { stringify } from 'csv-stringify/sync';
 import type { Kind, Row } from '../../model/kind.ts';
 import type { Money } from '../../model/money.ts';
-import { ownersOf } from '../../model/relations.ts';
+import { ownersOf, soughtByObject } from '../../model/relations.ts';
 import type { FrozenView } from '../../store/memory/frozen-view.ts';
 import type { Selection } from '../../store/memory/selection.ts';
 import type { ReadableStore } from '../../store/readable-store.ts';
@@ -54,7 +54,9 @@ export class Exports {
   /** Commits may undo what was prepared. */
   async #prepare(kind: Kind, selection: Selection): Promise<void> {
     for (;;) {
-      const preparing = this.#store.prepare(kind.name, selection);
+      const preparing =
+        this.#store.prepare(kind.name, selection) ??
+        this.#store.prepareIndexes(soughtByObject(kind.name));
       if (preparing === undefined) return;
       await preparing;
     }

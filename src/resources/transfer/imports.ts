@@ -43,6 +43,8 @@ export interface ImportStorage {
 
 export interface ImportsOptions extends Omit<ImporterOptions, 'isStopping'> {
   readonly storage: ImportStorage;
+  /** Resolves when rows can be looked for without holding anybody up. */
+  readonly whenIndexed: () => Promise<void>;
   /** Runs an import, and bounds the memory that it takes meanwhile. */
   readonly inSmallHeap: (run: () => Promise<void>) => Promise<void>;
   /** Called with failures that an import cannot show. */
@@ -206,11 +208,12 @@ export class Imports {
   }
 
   async #run(order: ImportOrder, state: ImportState): Promise<void> {
-    const { storage, inSmallHeap, onError } = this.#options;
+    const { storage, whenIndexed, inSmallHeap, onError } = this.#options;
     const options = { ...this.#options, isStopping: () => this.#stopping };
     const { id } = state;
     const importer = new Importer(options, order, () => state.reading(storage.read(id)), state);
     try {
+      await whenIndexed();
       await inSmallHeap(() => importer.run(() => storage.save(id, state.text)));
       await storage.save(id, state.text);
     } catch (error) {

@@ -1,6 +1,7 @@
 /** The webhooks of a server (spec 14.5): how one is created, and the couriers that deliver. */
 import { CatalogError } from '../../errors.ts';
 import { KINDS } from '../../model/kinds.ts';
+import { soughtByWrite } from '../../model/relations.ts';
 import type { InputOf } from '../../model/rows.ts';
 import { inSlices } from '../../slices.ts';
 import type { AuditedStore } from '../audit/audited-store.ts';
@@ -106,6 +107,7 @@ export class Webhooks {
     const values = input.values as InputOf<'webhooks'>;
     const retry = retryOf(sender, [KIND.name, null, body]);
     const key = await secrets.id();
+    await audited.store.prepareIndexes(soughtByWrite(KIND.name));
     const creation = await audited.transact(sender.subject, false, function* (transaction, now) {
       yield;
       const first = retry && recall(transaction, retry, now);

@@ -16,6 +16,7 @@ import {
 } from '../../model/rows.ts';
 import type { IdList } from './id-list.ts';
 import { orderOfRange, type Restriction, Restrictions, type Sources } from './restrictions.ts';
+import { foreignKeysOf } from './search/owners.ts';
 import type { Matches } from './search/searches.ts';
 import type { IdPage, Page, Selection } from './selection.ts';
 import { precedes } from './orders/sort-key.ts';
@@ -50,7 +51,13 @@ export class Queries {
   prepare(name: KindName, selection: Selection): Promise<void> | undefined {
     const { orderings, searches } = this.#sources;
     const kind = KINDS[name];
-    const { words = [], ranges = [] } = selection;
+    const { filters, words = [], ranges = [] } = selection;
+    const sought = filters.map(([attribute]) => attribute);
+    if (words.length > 0) sought.push(...foreignKeysOf(kind));
+    for (const attribute of sought) {
+      const building = orderings.prepareIndex(kind, attribute, false);
+      if (building !== undefined) return building;
+    }
     const orders = [this.#orderOf(name, selection).order, ...ranges.map(orderOfRange)];
     for (const order of orders) {
       const sorting = orderings.prepare(kind, order);

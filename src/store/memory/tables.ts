@@ -9,19 +9,20 @@
  *    see all of them or none, and no step grows with their number.
  */
 import { type Change, changeOf } from '../../model/change.ts';
-import { type Dependent, dependentsOf } from '../../model/relations.ts';
-import type { Kind, KindName, Scalar } from '../../model/kind.ts';
+import { type Dependent, dependentsOf, type Sought } from '../../model/relations.ts';
+import type { KindName, Scalar } from '../../model/kind.ts';
 import { ALL_KINDS, KINDS } from '../../model/kinds.ts';
 import { existingRow, lookupIn, type RowOf } from '../../model/rows.ts';
-import { referencesOf } from '../../model/rules.ts';
 import { perKind } from '../../model/per-kind.ts';
 import { atOnce } from '../../slices.ts';
 import { byKind, ChangedRows, differs } from './changed-rows.ts';
 import type { IdList } from './id-list.ts';
+import { indexedAttributes } from './indexed-attributes.ts';
 import type { OrderedIds } from './orders/ordered-ids.ts';
 import type { Replacements } from './orders/lists/replacements.ts';
 import { type Entering, leave, type Ordering } from './orders/ordering.ts';
-import { type OrderingBounds, Orderings } from './orders/orderings.ts';
+import type { OrderingBounds } from './orders/bounds.ts';
+import { Orderings } from './orders/orderings.ts';
 import { ownerIds, planRows, type TablesPlan } from './plan.ts';
 import { Queries } from './queries.ts';
 import type { RowTable } from './row-table.ts';
@@ -97,9 +98,23 @@ export class Tables {
     return this.#rows[kind].ids;
   }
 
+  /**
+   * Sees to it that rows can be looked for without holding anybody up.
+   *
+   * @param isOne see {@link Orderings.prepareIndex}.
+   * @returns what to wait for, until all can be; undefined if there is nothing.
+   */
+  prepareIndexes(sought: readonly Sought[], isOne = false): Promise<void> | undefined {
+    for (const { kind, attribute } of sought) {
+      const building = this.#orderings.prepareIndex(KINDS[kind], attribute, isOne);
+      if (building !== undefined) return building.then(() => this.prepareIndexes(sought, isOne));
+    }
+    return undefined;
+  }
+
   /** See {@link Orderings.complete}. */
   completeIndexes(background: Promise<void>, goesOn: () => boolean): Promise<void> {
-    return this.#orderings.complete(indexed, background, goesOn);
+    return this.#orderings.complete(indexedAttributes, background, goesOn);
   }
 
   /** See {@link Queries.prepare}. */
@@ -227,7 +242,7 @@ export class Tables {
   faults(): string[] {
     // Also those that nobody has needed yet: what they find counts.
     for (const kind of ALL_KINDS) {
-      for (const attribute of indexed[kind.name]) this.#orderings.index(kind, attribute);
+      for (const attribute of indexedAttributes(kind)) this.#orderings.index(kind, attribute);
     }
     return this.#orderings.faults();
   }
@@ -282,17 +297,4 @@ export class Tables {
       return changeOf(kind, id, row, row);
     });
   }
-}
-
-const indexed = perKind((kind): readonly string[] => {
-  const attributes = referencesOf(kind).map(({ attribute }) => attribute);
-  for (const [name, declared] of Object.entries(kind.attributes)) {
-    if ('filter' in declared || 'unique' in declared) attributes.push(name);
-  }
-  return [...attributes, ...[kind.keyword, kind.shelf].filter((name) => name !== undefined)];
-});
-
-/** Attributes by whose value rows are found: references, filters, the keyword, the shelf. */
-export function indexedAttributes({ name }: Kind): readonly string[] {
-  return indexed[name];
 }

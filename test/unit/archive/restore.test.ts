@@ -138,7 +138,8 @@ test('objects that are damaged, missing, renamed or of another history are found
     ['cut off', () => objects.set(name, bytes.subarray(0, -10)), /cut off/],
     [
       'the last line missing',
-      () => objects.set(name, bytes.subarray(0, bytes.indexOf(10) + 1)),
+      // It may be the only one.
+      () => objects.set(name, bytes.subarray(0, bytes.lastIndexOf(10, bytes.length - 2) + 1)),
       /./,
     ],
     ['missing', () => void objects.delete(name), /ends with|gap/],

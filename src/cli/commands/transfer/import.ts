@@ -139,6 +139,8 @@ async function importHere(
       audited: new AuditedStore(store, { auditBytes: Number.POSITIVE_INFINITY }),
       money: moneyOf(options, context),
       storage: await openImportFiles(disk, data),
+      // Nobody waits beside a command, and it needs few of them.
+      whenIndexed: () => Promise.resolve(),
       inSmallHeap: withSmallHeap,
       onError: (error) => warn(messageOf(error), error),
     });

@@ -19,32 +19,12 @@ import { ALL_KINDS } from '../../../model/kinds.ts';
 import { perKind } from '../../../model/per-kind.ts';
 import { atOnce, inSlices } from '../../../slices.ts';
 import type { IdList } from '../id-list.ts';
+import { BOUNDS, type OrderingBounds } from './bounds.ts';
+import { Looks } from './looks.ts';
 import { Ordering } from './ordering.ts';
 import type { RowTable } from '../row-table.ts';
 import { indexOrder, isById, isIndex, joinedKind, nameOf, type Order } from './order.ts';
 import { lookupFor, sortedLists } from './sorting.ts';
-
-export interface OrderingBounds {
-  /** Rows that one commit moves in one ordering, and that a build moves at its end, at most. */
-  readonly movedRows: number;
-  /** Ids in all orderings that clients asked for; eight bytes each. */
-  readonly keptIds: number;
-  /** A table of so few rows is sorted at once. */
-  readonly smallTableRows: number;
-  /** Milliseconds of building between two turns of the event loop. */
-  readonly sliceMs: number;
-}
-
-/** Each is one or two milliseconds of work; the ids take 128 MiB. */
-const BOUNDS: OrderingBounds = {
-  movedRows: 1000,
-  keptIds: 16 * 1024 * 1024,
-  smallTableRows: 2000,
-  sliceMs: 2,
-};
-
-/** Looks for values without an index, at most: together they cost about as much as to build it. */
-const MAX_LOOKS = 32;
 
 /** Builds of one ordering that commits may make worthless before the request is refused. */
 const MAX_BUILDS = 5;
@@ -61,8 +41,7 @@ export class Orderings {
   readonly #bounds: OrderingBounds;
   /** The indexes that were built, by their attributes. */
   readonly #indexes: Record<KindName, Map<string, Ordering>> = perKind(() => new Map());
-  /** How often a value was looked for in the rows, by the name of the index that was not there. */
-  readonly #looks = new Map<string, number>();
+  readonly #looks: Looks;
   /** Those that clients asked for; the one used last is at the end. */
   readonly #asked = new Map<string, Ordering>();
   readonly #builds = new Map<string, { readonly build: Build; readonly ended: Promise<void> }>();
@@ -72,6 +51,7 @@ export class Orderings {
   constructor(rows: Readonly<Record<KindName, RowTable>>, bounds: Partial<OrderingBounds> = {}) {
     this.#rows = rows;
     this.#bounds = { ...BOUNDS, ...bounds };
+    this.#looks = new Looks(rows, this.#bounds.lookedRows);
   }
 
   /** Rows that a commit moves in an ordering that clients asked for, at most. */
@@ -89,21 +69,27 @@ export class Orderings {
   }
 
   /**
-   * The ids of the rows with a value of an attribute, ascending. The first ones that ask after a
-   * start find them in the text of the rows, so that they need not wait for the index.
+   * Sees to it that rows can be looked for by an attribute without holding anybody up.
+   *
+   * @param isOne whether one value is looked for by {@link Orderings.idsWith}, and no more: the first
+   *   ones that do so after a start need not wait for the index.
+   * @returns what to wait for; undefined if there is nothing.
    */
-  idsWith(kind: Kind, attribute: string, value: Scalar): readonly number[] {
-    return this.#look(kind, attribute, value) ?? this.index(kind, attribute).ids(value);
+  prepareIndex(kind: Kind, attribute: string, isOne: boolean): Promise<void> | undefined {
+    if (this.#indexes[kind.name].has(attribute)) return undefined;
+    if (isOne && this.#looks.canLook(kind, attribute)) return undefined;
+    return this.prepare(kind, indexOrder(attribute))?.catch((error: unknown) => {
+      unlessBusy(error);
+      // That of a table that changes faster than slices are built.
+      this.index(kind, attribute);
+    });
   }
 
-  /** @returns null if the index is there, or should be. */
-  #look(kind: Kind, attribute: string, value: Scalar): readonly number[] | null {
-    if (value === null || this.#indexes[kind.name].has(attribute)) return null;
-    const name = nameOf(kind, indexOrder(attribute));
-    const looks = this.#looks.get(name) ?? 0;
-    if (looks === MAX_LOOKS || this.#isSmall(kind)) return null;
-    this.#looks.set(name, looks + 1);
-    return this.#rows[kind.name].idsWith(attribute, value);
+  /** The ids of the rows with a value of an attribute, ascending; see {@link Orderings.prepareIndex}. */
+  idsWith(kind: Kind, attribute: string, value: Scalar): readonly number[] {
+    const isThere = this.#indexes[kind.name].has(attribute) || this.#isSmall(kind);
+    const found = isThere || value === null ? null : this.#looks.look(kind, attribute, value);
+    return found ?? this.index(kind, attribute).ids(value);
   }
 
   #isSmall(kind: Kind): boolean {
@@ -113,26 +99,24 @@ export class Orderings {
   /**
    * Builds the indexes that are not there yet: those of small tables at once, the others in slices.
    *
-   * @param attributes of the kinds, by which rows are found.
+   * @param attributesOf a kind are those by which rows are found.
    * @param background when the others are begun.
    * @param goesOn asked between two of them.
    */
   async complete(
-    attributes: Readonly<Record<KindName, readonly string[]>>,
+    attributesOf: (kind: Kind) => readonly string[],
     background: Promise<void>,
     goesOn: () => boolean,
   ): Promise<void> {
     const large = ALL_KINDS.filter((kind) => !this.#isSmall(kind));
     for (const kind of ALL_KINDS.filter((each) => this.#isSmall(each))) {
-      for (const attribute of attributes[kind.name]) this.index(kind, attribute);
+      for (const attribute of attributesOf(kind)) this.index(kind, attribute);
     }
     if (large.length > 0) await background;
     for (const kind of large) {
-      for (const attribute of attributes[kind.name]) {
+      for (const attribute of attributesOf(kind)) {
         if (!goesOn()) return;
-        await this.prepare(kind, indexOrder(attribute))?.catch(unlessBusy);
-        // That of a table that changes faster than slices are built.
-        this.index(kind, attribute);
+        await this.prepareIndex(kind, attribute, false);
       }
     }
   }

@@ -36,3 +36,8 @@ export function joinsTo(kind: Kind, lender: KindName): string[] {
 export function concerns(kind: Kind, changed: KindName): boolean {
   return kind.name === changed || joinsTo(kind, changed).length > 0;
 }
+
+/** The references of a kind through which a search follows texts of other rows. */
+export function foreignKeysOf(kind: Kind): string[] {
+  return ownersOf(kind).flatMap(({ foreignKey }) => foreignKey ?? []);
+}

@@ -20,7 +20,7 @@ import { foldText } from '../../../model/text-folding.ts';
 import { inSlices } from '../../../slices.ts';
 import { Borrowers, type References } from './borrowers.ts';
 import { Bitmap } from './id-set.ts';
-import { concerns, joinsTo, type Owner, ownersOf } from './owners.ts';
+import { concerns, foreignKeysOf, joinsTo, type Owner, ownersOf } from './owners.ts';
 import { TextIndex } from './text-index.ts';
 
 /** What a search reads of the tables. */
@@ -169,8 +169,7 @@ export class Searches {
       this.#indexes[kind.name].set(attribute, index);
       await inSlices(index.build(), this.#bounds.sliceMs);
     }
-    for (const { foreignKey } of ownersOf(kind)) {
-      if (foreignKey === null) continue;
+    for (const foreignKey of foreignKeysOf(kind)) {
       await this.#borrowers.build(kind.name, foreignKey, this.#bounds.sliceMs);
     }
   }

@@ -60,6 +60,7 @@ function servedPages(
         return isRecorded ? 'current' : { text: 'rendered' };
       },
     },
+    prepare: () => undefined,
     state: () => ({ isBehind: false, sequence: 1 }),
     has: (name) => name === 'skus/1.html',
     mend: (name) => void calls.push(`mend ${name}`),

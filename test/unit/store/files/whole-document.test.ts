@@ -1,4 +1,4 @@
-/** A document of any layout is read in pieces as `JSON.parse` reads it whole (spec 8.9). */
+/** A document of any layout is read in pieces as `JSON.parse` reads it whole. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

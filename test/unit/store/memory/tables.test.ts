@@ -16,7 +16,8 @@ import { atOnce } from '../../../../src/slices.ts';
 import { RowTable } from '../../../../src/store/memory/row-table.ts';
 import { type Change, changeOf } from '../../../../src/model/change.ts';
 import type { Page, Range, Selection } from '../../../../src/store/memory/selection.ts';
-import { indexedAttributes, Tables } from '../../../../src/store/memory/tables.ts';
+import { indexedAttributes } from '../../../../src/store/memory/indexed-attributes.ts';
+import { Tables } from '../../../../src/store/memory/tables.ts';
 import { textTableOf } from '../../../support/text-rows.ts';
 
 type Rows = Record<KindName, Map<number, Row>>;
@@ -334,7 +335,7 @@ test('while an index is not there, the first values are looked for in the text o
     builds += 1;
     return columns(attribute);
   };
-  const tables = new Tables(rows, { smallTableRows: 0 });
+  const tables = new Tables(rows, { smallTableRows: 0, lookedRows: 32 * records.length });
   for (let look = 1; look <= 50; look += 1) {
     const wanted = records.filter(({ sku_id }) => sku_id === look).map(({ id }) => id);
     assert.equal(tables.idsWith('sku_specs', 'sku_id', look), wanted);
@@ -441,6 +442,52 @@ test('the indexes of large tables are built while others have their turn', async
   const tables = new Tables(rowTables(shelf(5000)), { sliceMs: 0 });
   const turns = await turnsDuring(tables.completeIndexes(Promise.resolve(), () => true));
   assert.ok(turns > 10, `${turns} turns`);
+});
+
+const BY_GOODS = [{ kind: 'skus', attribute: 'goods_id' }] as const;
+
+test('an index of a large table is waited for, unless a few values are looked for', async () => {
+  const tables = new Tables(rowTables(shelf(5000)), { sliceMs: 0, lookedRows: 10_000 });
+  assert.is(tables.prepareIndexes(BY_GOODS, true), undefined, 'two looks are allowed');
+  for (let look = 0; look < 2; look += 1) tables.idsWith('skus', 'goods_id', 1);
+  const again = tables.prepareIndexes(BY_GOODS, true);
+  assert.instance(again, Promise, 'and no third');
+  const turns = await turnsDuring(again);
+  assert.ok(turns > 3, `${turns} turns`);
+  assert.is(tables.prepareIndexes(BY_GOODS), undefined);
+  assert.is(tables.idsWith('skus', 'goods_id', 1).length, 5000);
+  assert.equal(tables.faults(), []);
+});
+
+test('all indexes that are looked for are waited for at once', async () => {
+  const tables = new Tables(rowTables(shelf(5000)), { sliceMs: 0 });
+  const sought = [...BY_GOODS, { kind: 'skus', attribute: 'category_id' } as const];
+  await tables.prepareIndexes(sought);
+  for (const one of sought) assert.is(tables.prepareIndexes([one]), undefined);
+});
+
+test('the index of a small table is built when it is needed', () => {
+  const tables = new Tables(rowTables(shelf(100)));
+  assert.is(tables.prepareIndexes(BY_GOODS), undefined);
+  assert.is(tables.idsWith('skus', 'goods_id', 1).length, 100);
+});
+
+test('a page waits for the indexes of its filters', async () => {
+  const tables = new Tables(rowTables(shelf(5000)), { sliceMs: 0 });
+  const filters = [
+    ['goods_id', 1],
+    ['category_id', 1],
+  ] as const;
+  const selection = { filters, sortby: 'id', order: 'asc', offset: 0, limit: 10 } as const;
+  let waits = 0;
+  for (;;) {
+    const wait = tables.prepare('skus', selection);
+    if (wait === undefined) break;
+    waits += 1;
+    await wait;
+  }
+  assert.is(waits, 2);
+  assert.is(tables.select('skus', selection).total, 5000);
 });
 
 /** SKUs of one category, each at a price of its own. */

@@ -205,9 +205,7 @@ test('a search that commits outrun again and again is refused', async () => {
     if (renaming) setImmediate(() => rename(nth + 1));
   };
   rename(2);
-  const refused = await Promise.resolve(tables.prepare('skus', { ...ALL, words: ['1'] })).catch(
-    (error: unknown) => error,
-  );
+  const refused = await prepare(tables, { ...ALL, words: ['1'] }).catch((error: unknown) => error);
   renaming = false;
   assert.instance(refused, CatalogError);
   assert.is((refused as CatalogError).code, 'busy');
