@@ -76,22 +76,20 @@ async function measure(
       await Bun.sleep(1);
     }
     await Bun.sleep(BEFORE_MS);
-    let heldUp = 0;
-    let isOver = false;
-    const watching = (async () => {
-      while (!isOver) {
-        heldUp = Math.max(heldUp, (await book()).took);
-        await Bun.sleep(1);
-      }
-    })();
-    const { ok, took } = await timed(`${origin}${path}`, {
+    const request = timed(`${origin}${path}`, {
       method,
       headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
+    const over = request.then(() => null);
+    let heldUp = 0;
+    for (;;) {
+      const beside = await book();
+      heldUp = Math.max(heldUp, beside.took);
+      if ((await Promise.race([over, Bun.sleep(1).then(() => 'goes on')])) === null) break;
+    }
+    const { ok, took } = await request;
     if (!ok) throw new Error(`${method} ${path} failed`);
-    isOver = true;
-    await watching;
     return { took, heldUp };
   } finally {
     await ended(child);
