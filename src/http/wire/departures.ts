@@ -1,13 +1,13 @@
 /**
- * When lists leave: those of one turn of the event loop together, at its end.
+ * When responses to reads leave: those of one turn of the event loop together, at its end.
  *
- * A list takes so long to make that its client sleeps meanwhile, and to wake it costs the server some
- * microseconds: the system interrupts the processor of the client. Several responses in a row wake
- * it once. A single object is made in less time than that.
+ * A client that has taken its response sleeps until the next one is made, and to wake it costs the
+ * server some microseconds: the system interrupts the processor of the client. Several responses in
+ * a row wake it once, and its next requests come together as well.
  */
 
 /** Responses that wait for each other, at most. */
-const MAX_WAITING = 8;
+const MAX_WAITING = 32;
 
 /** Milliseconds that a response waits at most for requests that are carried out after it. */
 const MAX_WAIT_MS = 1;

@@ -5,7 +5,6 @@
  * `Connection: close`. Otherwise the rest of the body would be read as the next request.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { LentBytes } from '../../resources/text/lent-bytes.ts';
 import { type HttpRequest, type HttpResponse, NO_BODY } from '../message.ts';
 import type { Application } from '../router.ts';
 import { type AccessListener, accessRecord } from './access-record.ts';
@@ -83,7 +82,8 @@ async function serve(context: ServerContext, exchange: Exchange, turn: Turn): Pr
     const responding = respond(context, exchange, request, turn);
     const response = responding instanceof Promise ? await responding : responding;
     const depart = () => void complete(context, exchange, request, response);
-    if (response.body instanceof LentBytes) context.departures.add(depart);
+    // Those to writes come together already: a group of them waits for one commit.
+    if (request.method === 'GET') context.departures.add(depart);
     else depart();
   } catch (error) {
     context.onError(error);
