@@ -30,16 +30,17 @@ export class Departures {
     if (this.#waiting.length === 0) this.#since = now;
     this.#waiting.push(depart);
     const isFull = this.#waiting.length >= MAX_WAITING || now - this.#since > MAX_WAIT_MS;
-    if (isFull) return this.#leave();
+    if (isFull) return this.leave();
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      this.#leave();
+      this.leave();
     });
   }
 
-  #leave(): void {
+  /** Sends what waits. */
+  leave(): void {
     const departing = this.#waiting;
     this.#waiting = [];
     for (const depart of departing) depart();

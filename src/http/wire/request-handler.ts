@@ -62,10 +62,12 @@ export function handleRequest(
   const admission = pipeline.admit(connection);
   switch (admission.kind) {
     case 'start':
-      void serve(context, exchange, 'serve');
+      void serve(context, exchange, 'serve', (depart) => context.departures.add(depart));
       return;
     case 'wait':
-      void admission.turn.then((turn) => serve(context, exchange, turn));
+      // A client that has sent its last request may have ended its side: then nothing may wait.
+      context.departures.leave();
+      void admission.turn.then((turn) => serve(context, exchange, turn, (depart) => depart()));
       return;
     case 'ignore':
       return;
@@ -74,8 +76,17 @@ export function handleRequest(
   }
 }
 
-/** Carries a request out in its turn, and completes it. Awaits only what is not there yet. */
-async function serve(context: ServerContext, exchange: Exchange, turn: Turn): Promise<void> {
+/**
+ * Carries a request out in its turn, and completes it. Awaits only what is not there yet.
+ *
+ * @param leave sends the response to a read, at once or with others.
+ */
+async function serve(
+  context: ServerContext,
+  exchange: Exchange,
+  turn: Turn,
+  leave: (depart: () => void) => void,
+): Promise<void> {
   try {
     if (!canBegin(context, exchange)) return abandon(context, exchange);
     const request = toHttpRequest(context, exchange);
@@ -83,7 +94,7 @@ async function serve(context: ServerContext, exchange: Exchange, turn: Turn): Pr
     const response = responding instanceof Promise ? await responding : responding;
     const depart = () => void complete(context, exchange, request, response);
     // Those to writes come together already: a group of them waits for one commit.
-    if (request.method === 'GET') context.departures.add(depart);
+    if (request.method === 'GET') leave(depart);
     else depart();
   } catch (error) {
     context.onError(error);

@@ -45,6 +45,16 @@ test('none waits for more than a millisecond of what is made after it', async ()
   assert.equal(left, [1, 2, 3, 4]);
 });
 
+test('what waits can be sent at once', async () => {
+  const departures = new Departures(() => 0);
+  const left: number[] = [];
+  departures.add(() => left.push(1));
+  departures.leave();
+  assert.equal(left, [1]);
+  await nextTurn();
+  assert.equal(left, [1], 'and once');
+});
+
 test('what is added while others leave waits for its own turn', async () => {
   const departures = new Departures(() => 0);
   const left: string[] = [];
