@@ -9,7 +9,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { build, EXECUTABLE, fill, inDirectory, issueToken, output } from './server.ts';
+import { build, EXECUTABLE, fillAtRest, inDirectory, issueToken } from './server.ts';
 
 const SKUS = Number(process.argv[2] ?? 100_000);
 const EXECUTABLES = process.argv.length > 3 ? process.argv.slice(3) : [EXECUTABLE];
@@ -99,21 +99,16 @@ async function measure(
 await inDirectory(async (directory) => {
   build();
   process.env['CATALOG_JWT_SECRET'] = 'a secret of the benchmark, 32 bytes';
-  const [filled, backup, restored, data] = ['filled', 'backup.json', 'restored', 'data'].map(
-    (name) => join(directory, name),
-  ) as [string, string, string, string];
-  fill(filled, SKUS);
-  // Without change sets, as after a checkpoint.
-  output(EXECUTABLE, 'backup', '--data', filled, backup);
-  output(EXECUTABLE, 'restore', backup, '--data', restored);
-  const token = issueToken(restored);
+  const filled = fillAtRest(directory, SKUS);
+  const data = join(directory, 'copy');
+  const token = issueToken(filled);
   let port = 20_000 + (process.pid % 20_000);
   for (const request of REQUESTS) {
     const [method, path] = request;
     const found: string[] = [];
     for (const executable of EXECUTABLES) {
       rmSync(data, { recursive: true, force: true });
-      cpSync(restored, data, { recursive: true });
+      cpSync(filled, data, { recursive: true });
       port += 1;
       const command = [executable, 'serve', '--port', String(port), '--data', data];
       const figures = await measure(command, `http://127.0.0.1:${port}`, request, token);

@@ -8,8 +8,7 @@
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { build, EXECUTABLE, fill, inDirectory, issueToken, median, output } from './server.ts';
+import { build, EXECUTABLE, fillAtRest, inDirectory, issueToken, median } from './server.ts';
 
 const SKUS = Number(process.argv[2] ?? 100_000);
 const EXECUTABLES = process.argv.length > 3 ? process.argv.slice(3) : [EXECUTABLE];
@@ -60,13 +59,7 @@ async function firstAnswer(command: string[], url: string, token: string): Promi
 void inDirectory(async (directory) => {
   build();
   process.env['CATALOG_JWT_SECRET'] = 'a secret of the benchmark, 32 bytes';
-  const [filled, data, backup] = ['filled', 'data', 'backup.json'].map((name) =>
-    join(directory, name),
-  ) as [string, string, string];
-  fill(filled, SKUS);
-  // Without change sets, as after a checkpoint.
-  output(EXECUTABLE, 'backup', '--data', filled, backup);
-  output(EXECUTABLE, 'restore', backup, '--data', data);
+  const data = fillAtRest(directory, SKUS);
   const token = issueToken(data);
   let port = 20_000 + (process.pid % 20_000);
   for (const path of PATHS) {
