@@ -4,9 +4,11 @@
  */
 import fs from 'node:fs';
 import fsp from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { Failure, Job } from './publish.ts';
 import { populate } from './system/populate.ts';
+import { spread } from './system/spread.ts';
 import { WriterThread } from './writer-thread.ts';
 
 /** File system operations, by the names of the system calls. Paths are absolute or relative. */
@@ -40,6 +42,11 @@ export interface Disk {
   mkdir(path: string): void;
   /** Removes an empty directory, if it exists. */
   rmdir(path: string): void;
+  /**
+   * Makes a directory, mode 0700 less the umask, that lies apart from the one that it is in. Returns
+   * false, with nothing made, if the file system does not put directories apart.
+   */
+  makeApart(path: string): Promise<boolean>;
   /** Whether a path still leads to what is open; false if there is nothing. */
   leadsTo(path: string, fd: number): boolean;
   /** Names in a directory; empty if there is no directory. */
@@ -105,6 +112,11 @@ export const machineDisk: Disk = {
   unlink: (path) => fsp.rm(path, { force: true }),
   mkdir: (path) => void fs.mkdirSync(path, { recursive: true, mode: 0o700 }),
   rmdir: (path) => absentAs(undefined, () => fs.rmdirSync(path)),
+  async makeApart(path) {
+    if (!spread(dirname(path))) return false;
+    await fsp.mkdir(path, { mode: 0o700 });
+    return true;
+  },
   list: (path) => absentAs([], () => fs.readdirSync(path)),
   leadsTo(path, fd) {
     const there = fs.statSync(path, { throwIfNoEntry: false });

@@ -9,13 +9,18 @@ import { CatalogError, messageOf } from '../errors.ts';
 import type { Disk } from './disk.ts';
 import type { Job } from './publish.ts';
 
+export interface DurableOptions extends Pick<Job, 'exclusive' | 'record'> {
+  /** The directory of the temporary file, on the same file system; that of `path` if left out. */
+  readonly staging?: string | undefined;
+}
+
 const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
 
 /**
  * Writes `bytes` to `path` whole or not at all; see publish.ts.
  *
  * @param options `exclusive`: fails if there is a file already; `record`: names the file once it is
- *   durable.
+ *   durable; `staging`: where it is written first.
  * @returns why the record is old, if it is; the file is durable all the same.
  * @throws what the disk throws; CatalogError `second_writer`, `durability_unknown`.
  */
@@ -24,9 +29,9 @@ export async function writeDurably(
   path: string,
   bytes: Uint8Array,
   directoryFd: number,
-  options: Pick<Job, 'exclusive' | 'record'> = {},
+  { staging = dirname(path), ...options }: DurableOptions = {},
 ): Promise<Error | null> {
-  const temporary = temporaryPath(dirname(path));
+  const temporary = temporaryPath(staging);
   const failure = await disk.publish({ ...options, temporary, path, bytes, directoryFd });
   if (failure === null) return null;
   const { code, message, reached } = failure;

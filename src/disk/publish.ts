@@ -16,12 +16,12 @@
  * 5. The record is written only when the file is durable, and is itself not synced.
  */
 export interface Job {
-  /** A name that nobody else has, in the directory of `path`. */
+  /** A name that nobody else has, on the file system of `path`. */
   readonly temporary: string;
   /** The final name. */
   readonly path: string;
   readonly bytes: Uint8Array;
-  /** The directory of both, open. */
+  /** The directory of `path`, open. */
   readonly directoryFd: number;
   /** Whether the final name has to be free. Otherwise a file there is replaced. */
   readonly exclusive?: boolean | undefined;
@@ -129,7 +129,7 @@ export function publish(steps: Steps, job: Job): Failure | null {
       }
     }
     reached = 'name';
-    // Before the sync, which then covers both changes of the directory.
+    // Before the sync, which then covers both changes if they are of one directory.
     if (exclusive) discard();
     steps.fsyncSync(directoryFd);
     reached = 'durability';

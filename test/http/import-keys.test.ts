@@ -140,7 +140,7 @@ test('what failed is not remembered, and its key can be used again', async () =>
 test('if the disk does not take the key, nothing is imported, and nothing is left', async () => {
   const disk = new RefusingDisk();
   const full = await openService({ disk });
-  disk.refusal = (_step, path) => (path.includes('/changes') ? 'ENOSPC' : null);
+  disk.refusal = (step, path) => (step === 'link' && path.includes('/changes/') ? 'ENOSPC' : null);
   const answer = await post(FILE, {}, full);
   assert.is(answer.status, 500, answer.text);
   disk.refusal = null;

@@ -238,6 +238,8 @@ interface PowerOptions {
   readonly forgets?: (path: string) => boolean;
   /** Whether a file may have a second name. */
   readonly links?: boolean;
+  /** Whether directories can be put apart, as ext4 does; otherwise a commit makes none for itself. */
+  readonly spreads?: boolean;
 }
 
 interface Opened {
@@ -400,6 +402,13 @@ export class PowerDisk implements Disk {
     if (found === undefined) return;
     if (this.volume.directory(found).current.size > 0) throw failure('ENOTEMPTY', path);
     this.#name(path, null);
+  }
+
+  async makeApart(path: string): Promise<boolean> {
+    if (this.#options.spreads === false) return false;
+    this.mkdir(path);
+    await turn();
+    return true;
   }
 
   list(path: string): string[] {

@@ -157,6 +157,14 @@ export class RefusingDisk implements Disk {
     machineDisk.rmdir(path);
   }
 
+  /** As on ext4, whatever the file system is. */
+  async makeApart(path: string): Promise<boolean> {
+    this.#judge('makeApart', path);
+    machineDisk.mkdir(path);
+    await turn();
+    return true;
+  }
+
   list(path: string): string[] {
     this.#judge('list', path);
     return machineDisk.list(path);

@@ -9,7 +9,8 @@
  */
 import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
-import { removeTemporaries, writeDurably } from '../../disk/durable-file.ts';
+import { removeTemporaries } from '../../disk/durable-file.ts';
+import { removeStaging, Staging } from '../../disk/staging.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { ChangeSet, EncodedChangeSet } from '../change-set.ts';
 import type { StoreLog } from '../log.ts';
@@ -58,6 +59,7 @@ export class FileLog implements StoreLog {
   readonly #disk: Disk;
   readonly #directory: string;
   readonly #smallestCheckpoint: number;
+  readonly #staging: Staging;
   #descriptors: Descriptors | null = null;
   #history: KeptChangeSets;
   /** Change sets after the base, the oldest first. */
@@ -76,6 +78,7 @@ export class FileLog implements StoreLog {
     this.#options = options;
     this.#disk = options.disk;
     this.#directory = options.directory;
+    this.#staging = new Staging(options.disk, options.directory);
     this.#smallestCheckpoint = options.smallestCheckpoint ?? DEFAULT_CHECKPOINT_BYTES;
     this.#history = this.#historyOf([]);
   }
@@ -93,6 +96,7 @@ export class FileLog implements StoreLog {
     // now on, and what the removals below rely on, has to be durable.
     await makeDirectories(this.#disk, this.#directory);
     await removeTemporaries(this.#disk, this.#directory);
+    await removeStaging(this.#disk, this.#directory);
     await removeTemporaries(this.#disk, join(this.#directory, CHANGES));
     const none = this.#options.history === 0;
     const obsolete = none ? [...leftover, ...kept] : leftover;
@@ -118,7 +122,7 @@ export class FileLog implements StoreLog {
     const record = { fd: head, bytes: encodeHead({ sequence, digest }) };
     const path = this.#pathOf(sequence);
     const options = { exclusive: true, record };
-    this.#reportHead(await writeDurably(this.#disk, path, bytes, changes, options));
+    this.#reportHead(await this.#staging.write(path, bytes, changes, options));
     // After, so that nothing is answered that is in another directory.
     descriptors.requireDirectoryStill();
     const file = { sequence, bytes: bytes.length };
@@ -174,6 +178,7 @@ export class FileLog implements StoreLog {
     await this.#history.settled();
     const descriptors = this.#descriptors;
     this.#descriptors = null;
+    await this.#staging.close().catch(this.#options.onError);
     await descriptors?.close(this.#options.onError);
   }
 

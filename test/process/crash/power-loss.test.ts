@@ -162,7 +162,8 @@ test('a start after a kill at every moment of a short history makes durable what
 
 for (const bytes of [1, 12_000]) {
   test(`every combination of what may survive of a short history is whole (checkpoints from ${bytes} bytes)`, async () => {
-    const disk = new PowerDisk(root);
+    // Names in a directory that is never synced are in doubt for ever: the combinations would never end.
+    const disk = new PowerDisk(root, new Volume(), { spreads: false });
     const history = await History.run(disk, data, SHORT, { smallestCheckpoint: bytes });
     assert.equal(history.failures, []);
     assert.ok(history.checkpoints > 0);

@@ -194,7 +194,7 @@ for (const effect of ['without effect', 'after its effect'] as const) {
 
 const CALLS =
   `openSync writeSync fdatasyncSync fstatSync closeSync renameSync linkSync rmSync fsyncSync
-  create write fdatasync close rename fsync unlink mkdir list read open openRecord leadsTo
+  create write fdatasync close rename fsync unlink mkdir makeApart list read open openRecord leadsTo
   pieces`.split(/\s+/);
 
 test.run();

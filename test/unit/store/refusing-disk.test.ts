@@ -2,7 +2,7 @@
  * A store on a disk that refuses: the write fails, the earlier state stays, the store continues.
  * Every step of every operation is made to fail in turn.
  */
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
@@ -132,11 +132,16 @@ function baseOf(directory: string): State {
   return decodeBase(path, readFileSync(path)).state;
 }
 
-/** Refuses a step on the files in `changes/`; the directory itself is what is synced. */
+/**
+ * Refuses a step on change sets, in `changes/` or where they are written first; the directory itself
+ * is what is synced.
+ */
 const ofChangeSet = (directory: string, refused: Step, code: string): Refusal => {
   const changes = join(directory, CHANGES);
+  const isOfOne = (path: string) =>
+    dirname(path) === changes || dirname(path).startsWith(join(directory, '.staging-'));
   return (step, path) =>
-    step === refused && (step === 'fsync' ? path : dirname(path)) === changes ? code : null;
+    step === refused && (step === 'fsync' ? path === changes : isOfOne(path)) ? code : null;
 };
 
 /** Refuses a step on the files in the data directory itself, of which a checkpoint writes the base. */
@@ -216,26 +221,46 @@ test('the refusal says what the disk said', async () => {
   await store.close();
 });
 
-test('a file that the disk refuses to remove is removed at the next start', async () => {
+for (const [isStaged, when] of [
+  [false, 'at the next start'],
+  [true, 'at the end, if it was written elsewhere'],
+] as const) {
+  test(`a file that the disk refuses to remove is removed ${when}`, async () => {
+    const { store, disk, directory, failures } = await open();
+    if (!isStaged) disk.makeApart = async () => false;
+    await store.transact(addBrand('First'));
+    const unwritten = ofChangeSet(directory, 'write', 'EIO');
+    const unremoved = ofChangeSet(directory, 'unlink', 'EIO');
+    disk.refusal = (step, path) => unwritten(step, path) ?? unremoved(step, path);
+    const refused = await store.transact(addBrand('Second')).catch((error: Error) => error.cause);
+    assert.match(String(refused), /refused, write/, 'the cause is told, not what came of it');
+    assert.is(temporariesBelow(directory).length, 1);
+    assert.equal(findingsOf(directory), []);
+
+    disk.refusal = null;
+    assert.is(await store.transact(addBrand('Third')), 2);
+    await store.close();
+    assert.equal(failures, []);
+    assert.is(temporariesBelow(directory).length, isStaged ? 0 : 1);
+    const again = await openStore(directory, { disk: quickDisk });
+    assert.equal(temporariesBelow(directory), []);
+    assert.equal(brandsOf(again), ['First', 'Third']);
+    await again.close();
+  });
+}
+
+test('a directory for new change sets that cannot be removed is told at the end, and removed at the next start', async () => {
   const { store, disk, directory, failures } = await open();
   await store.transact(addBrand('First'));
-  disk.refusal = (step, path) =>
-    dirname(path) === join(directory, CHANGES) && (step === 'write' || step === 'unlink')
-      ? 'EIO'
-      : null;
-  const refused = await store.transact(addBrand('Second')).catch((error: Error) => error.cause);
-  assert.match(String(refused), /refused, write/, 'the cause is told, not what came of it');
-  assert.is(temporariesBelow(directory).length, 1);
-  assert.equal(findingsOf(directory), []);
-
-  disk.refusal = null;
-  assert.is(await store.transact(addBrand('Third')), 2);
+  disk.refusal = (step) => (step === 'rmdir' ? 'EIO' : null);
   await store.close();
-  assert.equal(failures, []);
-  assert.is(temporariesBelow(directory).length, 1);
+  assert.match(failures.join('\n'), 'refused, rmdir');
+  const staged = () => readdirSync(directory).filter((name) => name.startsWith('.staging-'));
+  assert.is(staged().length, 1);
+  assert.equal(findingsOf(directory), []);
   const again = await openStore(directory, { disk: quickDisk });
-  assert.equal(temporariesBelow(directory), []);
-  assert.equal(brandsOf(again), ['First', 'Third']);
+  assert.equal(staged(), []);
+  assert.equal(brandsOf(again), ['First']);
   await again.close();
 });
 
@@ -806,6 +831,7 @@ const HARMLESS: readonly Step[] = [
   'unlink',
   'record',
   'list',
+  'makeApart',
   'rmdir',
 ];
 
