@@ -81,7 +81,7 @@ class WholeDocument {
         if (this.#rest.size + at - start < this.#parsedBytes) continue;
         this.#rest.add(bytes.subarray(start, at));
         start = at + 1;
-        this.#parseRest(this.#list);
+        this.#parseRest(this.#list, false);
       }
     }
     const text = this.#list === null ? this.#frame : this.#rest;
@@ -105,16 +105,15 @@ class WholeDocument {
   }
 
   #endList(list: unknown[]): void {
-    const begun = list.length;
-    this.#parseRest(list);
-    if (begun > 0 && list.length === begun)
-      throw new SyntaxError('a comma is the last of an array');
+    this.#parseRest(list, list.length === 0);
     this.#list = null;
   }
 
-  #parseRest(list: unknown[]): void {
+  /** @param isWhole whether no comma comes before or after it: then it may be nothing. */
+  #parseRest(list: unknown[], isWhole: boolean): void {
     const values: unknown = JSON.parse(`[${this.#rest.take()}]`);
     if (!Array.isArray(values)) throw new SyntaxError('an array ends too early');
+    if (values.length === 0 && !isWhole) throw new SyntaxError('a comma has no value beside it');
     for (const value of values) list.push(value);
   }
 }

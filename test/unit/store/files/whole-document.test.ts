@@ -83,6 +83,22 @@ test('what JSON.parse refuses is refused', () => {
   );
 });
 
+for (const array of ['[ ,1]', '[,1]', '[1, ,2]', '[1, ]', '[ , ]']) {
+  test(`the commas of ${array} are refused, wherever its rows are cut`, () => {
+    const text = `{"a":{"b":${array}}}`;
+    for (const bytes of [1, 2, 1e6])
+      assert.throws(
+        () => parse(text, [1], bytes),
+        (error: Error) => error instanceof SyntaxError,
+      );
+  });
+}
+
+test('an array may hold nothing but spaces', () => {
+  for (const bytes of [1, 1e6])
+    assert.equal(parse('{"a":{"b":[  ]}}', [1], bytes), { a: { b: [] } });
+});
+
 test('of two members with one name the last counts', () => {
   const text = '{"a":{"b":[1],"b":[2]},"a":{"b":[3],"b":[4]}}';
   assert.equal(parse(text, [1], 1), { a: { b: [4] } });
