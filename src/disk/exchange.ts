@@ -1,17 +1,17 @@
 /** Files that are replaced by an exchange of names: renameat2(2) of Linux. */
 import fs from 'node:fs';
 import type { Disk } from './disk.ts';
-import { libc } from './system/libc.ts';
+import { libcOfLinux } from './system/libc.ts';
 
 /** Relative paths count from the working directory. */
 const AT_FDCWD = -100;
 
 const RENAME_EXCHANGE = 2;
 
-type RenameAt2 = (from: string, to: string) => number;
-
-/** Undefined until it was looked for; null if the C library does not have it. */
-let loaded: RenameAt2 | null | undefined;
+/** Older versions of musl do not have it. */
+const symbols = libcOfLinux({
+  renameat2: { args: ['i32', 'ptr', 'i32', 'ptr', 'u32'], returns: 'i32' },
+});
 
 /**
  * Exchanges the names of two files, at once for every reader.
@@ -19,21 +19,8 @@ let loaded: RenameAt2 | null | undefined;
  * @returns false, with nothing changed, if there are no two files, or the system cannot do it.
  */
 export function exchange(from: string, to: string): boolean {
-  if (loaded === undefined) loaded = load();
-  return loaded?.(from, to) === 0;
-}
-
-function load(): RenameAt2 | null {
-  if (process.platform !== 'linux') return null;
-  try {
-    const { renameat2 } = libc({
-      renameat2: { args: ['i32', 'ptr', 'i32', 'ptr', 'u32'], returns: 'i32' },
-    });
-    return (from, to) => renameat2(AT_FDCWD, text(from), AT_FDCWD, text(to), RENAME_EXCHANGE);
-  } catch {
-    // A library without it: older ones of musl.
-    return null;
-  }
+  const paths = [AT_FDCWD, text(from), AT_FDCWD, text(to)] as const;
+  return symbols()?.renameat2(...paths, RENAME_EXCHANGE) === 0;
 }
 
 /** A text of C. */

@@ -25,3 +25,26 @@ export function libc<const Functions extends Record<string, FFIFunction>>(
   const names = Object.keys(functions).join(', ');
   throw new Error(`${names} is not available in ${LIBRARIES.join(' or ')}`, { cause: failure });
 }
+
+/**
+ * Functions that a program does without where they are missing. They are looked for at the first call.
+ *
+ * @param functions as {@link libc} takes them.
+ * @returns what gives them; null on other systems than Linux, and if no library has all of them.
+ */
+export function libcOfLinux<const Functions extends Record<string, FFIFunction>>(
+  functions: Functions,
+): () => Library<Functions>['symbols'] | null {
+  let loaded: Library<Functions>['symbols'] | null | undefined;
+  return () => {
+    if (loaded === undefined) {
+      try {
+        loaded = process.platform === 'linux' ? libc(functions) : null;
+      } catch {
+        // An older library; each caller says what becomes of it then.
+        loaded = null;
+      }
+    }
+    return loaded;
+  };
+}

@@ -1,26 +1,14 @@
 /** Directories that lie apart on the device: the attribute T of chattr(1), which ext4 has. */
 import fs from 'node:fs';
-import { libc } from './libc.ts';
+import { libcOfLinux } from './libc.ts';
 
 /** From ioctl_iflags(2); the numbers are those of machines of 64 bits. */
 const FS_IOC_GETFLAGS = 0x80086601;
 const FS_IOC_SETFLAGS = 0x40086602;
 const FS_TOPDIR_FL = 0x00020000;
 
-type Control = (fd: number, request: number, flags: Int32Array) => number;
-
-/** Undefined until it was looked for; null if the C library does not have it. */
-let loaded: Control | null | undefined;
-
-function load(): Control | null {
-  if (process.platform !== 'linux') return null;
-  try {
-    return libc({ ioctl: { args: ['i32', 'usize', 'ptr'], returns: 'i32' } }).ioctl;
-  } catch {
-    // Directories lie where the file system puts them then, as they do without this file.
-    return null;
-  }
-}
+/** Without it directories lie where the file system puts them. */
+const symbols = libcOfLinux({ ioctl: { args: ['i32', 'usize', 'ptr'], returns: 'i32' } });
 
 /**
  * Has the file system put the directories that are made in a directory from now on where there is
@@ -30,16 +18,16 @@ function load(): Control | null {
  * @throws what the disk throws if the directory cannot be opened.
  */
 export function spread(directory: string): boolean {
-  if (loaded === undefined) loaded = load();
-  if (loaded === null) return false;
+  const control = symbols()?.ioctl;
+  if (control === undefined) return false;
   const fd = fs.openSync(directory, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
   try {
     const flags = new Int32Array(1);
-    if (loaded(fd, FS_IOC_GETFLAGS, flags) !== 0) return false;
+    if (control(fd, FS_IOC_GETFLAGS, flags) !== 0) return false;
     const before = flags[0] ?? 0;
     if ((before & FS_TOPDIR_FL) !== 0) return true;
     flags[0] = before | FS_TOPDIR_FL;
-    return loaded(fd, FS_IOC_SETFLAGS, flags) === 0;
+    return control(fd, FS_IOC_SETFLAGS, flags) === 0;
   } finally {
     fs.closeSync(fd);
   }
