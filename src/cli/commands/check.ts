@@ -32,8 +32,8 @@ export function check({ data }: CheckOptions, context: Context): void {
     );
   }
   if (state === null) throw missing(data);
-  const behind = changeSets === 1 ? 'one change set' : `${changeSets} change sets`;
-  context.print(`${data} is in order: ${describeState(state)}; ${behind} behind catalog.json`);
+  const after = changeSets === 1 ? 'one change set' : `${changeSets} change sets`;
+  context.print(`${data} is in order: ${describeState(state)}; ${after} after catalog.json`);
 }
 
 function findingsOf(judge: () => unknown): string[] {

@@ -15,12 +15,8 @@ import { addHostFlags, followOptionsOf, type HostFlags } from '../flags/hosts.ts
 import { addLoggingFlags } from '../flags/logging.ts';
 import { addAddressFlags, addClientFlags } from '../flags/network.ts';
 import { addPageFlags, type PageFlags, pageFlagsOf } from '../flags/pages.ts';
-import {
-  parseAuditSize,
-  parseCheckpointSize,
-  parseHistory,
-  parseWorkers,
-} from '../flags/values.ts';
+import { parseAuditSize, parseCheckpointSize, parseHistory } from '../flags/sizes.ts';
+import { parseWorkers } from '../flags/values.ts';
 
 /** The flags as commander names them, so far as they are not options of the server already. */
 type ServeFlags = Common &
@@ -31,7 +27,8 @@ type ServeFlags = Common &
   };
 
 const EXAMPLES = `
-Sizes are bytes, or have the unit KiB or MiB; durations have the unit s, m or h.
+Sizes are bytes, or have the unit KiB, MiB or GiB.
+Durations have the unit s, m, h or d.
 A flag wins over its environment variable.
 
 Examples:
@@ -61,7 +58,7 @@ export function declareServe(program: Command, context: Context): void {
   addPageFlags(serve);
   addClientFlags(serve);
   serve.optionsGroup('Audit trail:').addOption(
-    flag('--audit-size <MiB>', 'how much of it is kept; 0 keeps nothing', parseAuditSize, {
+    flag('--audit-size <MiB>', 'size of the entries that are kept; 0 keeps none', parseAuditSize, {
       value: DEFAULT_AUDIT_BYTES,
       shown: String(DEFAULT_AUDIT_BYTES / 2 ** 20),
     }),
@@ -81,7 +78,7 @@ function addChangeFlags(serve: Command): void {
     .addOption(
       flag(
         '--history <size>',
-        'how much of them is kept to be read; 0 keeps nothing',
+        'size of the change sets that are kept to be read; 0 keeps none',
         parseHistory,
         { value: DEFAULT_HISTORY_BYTES, shown: `${DEFAULT_HISTORY_BYTES / 2 ** 20}MiB` },
       ),
@@ -89,7 +86,7 @@ function addChangeFlags(serve: Command): void {
     .addOption(
       flag(
         '--checkpoint-size <size>',
-        'how much they grow, beside a smaller base, until a new base is written',
+        'size of the change sets at which a new base is written, if the base is smaller',
         parseCheckpointSize,
         { value: DEFAULT_CHECKPOINT_BYTES, shown: `${DEFAULT_CHECKPOINT_BYTES / 2 ** 20}MiB` },
       ),

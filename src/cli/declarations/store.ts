@@ -101,10 +101,9 @@ function declareRestore(program: Command, context: Context): void {
       ),
     )
     .addOption(
-      toggle(
-        '--without-keys',
-        'leave encrypted keys out; tokens of before are then void',
-      ).conflicts('from'),
+      toggle('--without-keys', 'leave encrypted keys out; earlier tokens become invalid').conflicts(
+        'from',
+      ),
     )
     .action((file: string | undefined, flags: RestoreFlags) => {
       const { data, from, archiveKey: key = null, at, sequence } = flags;

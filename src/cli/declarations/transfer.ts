@@ -64,7 +64,7 @@ function declareImport(program: Command, context: Context): void {
     .addOption(
       flag(
         '--create-missing <list>',
-        `create what a name is not found of: ${CREATABLE.join(',')}`,
+        `create what is named and missing: ${CREATABLE.join(',')}`,
         parseMissing,
       ),
     )

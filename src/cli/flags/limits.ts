@@ -6,21 +6,21 @@ import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports/paths.ts';
 import { JSON_LIMITS } from '../../http/rules/json-limits.ts';
 import { LIMITS } from '../../http/wire/limits.ts';
 import { type Flag, flag } from './flag.ts';
-import { parseMinFreeDisk } from './values.ts';
-
-/** Bytes. */
-interface Range {
-  readonly least: number;
-  readonly most: number;
-}
+import {
+  parseMemory,
+  parseMinFreeDisk,
+  parseSize,
+  parseSizeWithin,
+  type SizeRange,
+} from './sizes.ts';
 
 /** An array of SKUs with their specifications is nested this deep. */
 const MIN_JSON_DEPTH = 4;
 
 /** Browsers and proxies send a few KiB; node:http keeps them in memory for each connection. */
-const HEADER_BYTES: Range = { least: 1024, most: 1024 * 1024 };
+const HEADER_BYTES: SizeRange = { least: 1024, most: 1024 * 1024 };
 
-const URL_BYTES: Range = { least: 256, most: 1024 * 1024 };
+const URL_BYTES: SizeRange = { least: 256, most: 1024 * 1024 };
 
 /** The command `import` has it as well. */
 export function maxImportFlag(): Flag {
@@ -131,7 +131,7 @@ export function addTimeoutFlags(serve: Command): void {
     );
 }
 
-function size(name: string, what: string, value: number, range: Range): Flag {
+function size(name: string, what: string, value: number, range: SizeRange): Flag {
   const shown = `${value / 1024}KiB`;
   return flag(`${name} <size>`, what, parseSizeWithin(range), { value, shown });
 }
@@ -158,14 +158,6 @@ export function parseCount(least: number): (text: string) => number {
   };
 }
 
-export function parseSizeWithin({ least, most }: Range): (text: string) => number {
-  return (text) => {
-    const bytes = parseSize(text);
-    if (bytes >= least && bytes <= most) return bytes;
-    throw new InvalidArgumentError(`Give ${least} bytes or more, and at most ${most}.`);
-  };
-}
-
 /** @returns milliseconds. */
 export function parseTimeout(text: string): number {
   let milliseconds: number;
@@ -176,30 +168,4 @@ export function parseTimeout(text: string): number {
   }
   if (milliseconds <= MAX_TIMEOUT_MS) return milliseconds;
   throw new InvalidArgumentError('Give at most 1d.');
-}
-
-const UNITS: Readonly<Record<string, number>> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20 };
-
-/** Bytes. */
-const MAX_SIZE = 2 ** 30;
-
-/** @returns bytes, of a number of bytes, KiB or MiB. */
-export function parseSize(text: string): number {
-  const [, digits, unit = ''] = /^(\d{1,10})(KiB|MiB)?$/.exec(text) ?? [];
-  const bytes = Number(digits) * (UNITS[unit] ?? Number.NaN);
-  if (bytes >= 1 && bytes <= MAX_SIZE) return bytes;
-  throw new InvalidArgumentError(
-    'Give a number of bytes, such as 65536, 512KiB or 8MiB; at most 1024MiB.',
-  );
-}
-
-/** Bytes. An empty catalog needs about half of it. */
-const MIN_MEMORY = 128 * 2 ** 20;
-
-/** @returns bytes, of a number of MiB or GiB. */
-export function parseMemory(text: string): number {
-  const [, digits, unit = ''] = /^(\d{1,7})(MiB|GiB)$/.exec(text) ?? [];
-  const bytes = Number(digits) * (unit === 'GiB' ? 2 ** 30 : 2 ** 20);
-  if (bytes >= MIN_MEMORY) return bytes;
-  throw new InvalidArgumentError('Give 128MiB or more, such as 1536MiB or 4GiB.');
 }

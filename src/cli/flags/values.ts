@@ -43,62 +43,10 @@ export function parseIds(text: string, before: readonly number[] = []): number[]
   throw new InvalidArgumentError('Give SKU ids in digits.');
 }
 
-/** MiB. The audit trail is kept in memory. */
-const MAX_AUDIT_SIZE = 1024;
-
-/** @returns bytes. @param text a number of MiB. */
-export function parseAuditSize(text: string): number {
-  if (/^\d{1,4}$/.test(text) && Number(text) <= MAX_AUDIT_SIZE) return Number(text) * 2 ** 20;
-  throw new InvalidArgumentError(`Give a number of MiB from 0 to ${MAX_AUDIT_SIZE}.`);
-}
-
 /** Each worker has the whole state in memory. */
 const MAX_WORKERS = 64;
 
 export function parseWorkers(text: string): number {
   if (/^[1-9]\d?$/.test(text) && Number(text) <= MAX_WORKERS) return Number(text);
   throw new InvalidArgumentError(`Give a number from 1 to ${MAX_WORKERS}.`);
-}
-
-const UNITS: Readonly<Record<string, number>> = {
-  '': 1,
-  KiB: 2 ** 10,
-  MiB: 2 ** 20,
-  GiB: 2 ** 30,
-};
-
-/** Bytes. */
-const MAX_STORAGE = 2 ** 40;
-
-/** Bytes: a block of most file systems, and what a start reads in some seconds. */
-const CHECKPOINT_SIZE = { min: 2 ** 12, max: 2 ** 30 };
-
-/** @returns bytes, of a number of bytes, KiB, MiB or GiB. */
-export function parseHistory(text: string): number {
-  return storageSize(text, '0 keeps nothing');
-}
-
-/** @returns bytes, of a number of bytes, KiB, MiB or GiB. */
-export function parseMinFreeDisk(text: string): number {
-  return storageSize(text, '0 leaves the disk out');
-}
-
-/** @param zero what 0 means, for the message. */
-function storageSize(text: string, zero: string): number {
-  const bytes = bytesOf(text);
-  if (bytes <= MAX_STORAGE) return bytes;
-  throw new InvalidArgumentError(`Give a size such as 256MiB or 2GiB; ${zero}.`);
-}
-
-/** @returns bytes, of a number of bytes, KiB, MiB or GiB. */
-export function parseCheckpointSize(text: string): number {
-  const bytes = bytesOf(text);
-  if (bytes >= CHECKPOINT_SIZE.min && bytes <= CHECKPOINT_SIZE.max) return bytes;
-  throw new InvalidArgumentError('Give a size from 4KiB to 1GiB, such as 4MiB.');
-}
-
-/** NaN for what is no size. */
-function bytesOf(text: string): number {
-  const [, digits, unit = ''] = /^(\d{1,13})(KiB|MiB|GiB)?$/.exec(text) ?? [];
-  return Number(digits) * (UNITS[unit] ?? Number.NaN);
 }

@@ -64,7 +64,7 @@ async function askAll(
   });
   if (found === null) return null;
   const peers = found.filter(isPeer).toSorted((one, other) => other.sequence - one.sequence);
-  if (peers.length === 0) note('no other host with --advertise has given a sign of life');
+  if (peers.length === 0) note('no other host with --advertise has reported yet');
   for (const peer of peers) {
     if (signal.aborted) return null;
     try {

@@ -123,17 +123,17 @@ test('check of a whole store prints one line, ends with 0 and changes nothing', 
   // One brand, three categories, one SPU, two specifications, three options, two SKUs, two
   // records, one book; and an audit entry for each but the book.
   assert.match(line, `: 29 rows as of change set ${sequence}, 20`);
-  assert.match(line, `; ${sets} change sets behind catalog.json\n`);
+  assert.match(line, `; ${sets} change sets after catalog.json\n`);
   assert.equal(contentOf(data), before, 'not even a lock file');
 });
 
 test('check of a new store, and of one with a single change set', async () => {
   const data = temporaryDirectory();
   await callProgram(['migrate', '--data', data]);
-  const line = '0 rows as of change set 0; 0 change sets behind catalog.json';
+  const line = '0 rows as of change set 0; 0 change sets after catalog.json';
   assert.is(assertInOrder(data, await check(data)), `${data} is in order: ${line}\n`);
   await callProgram(['migrate', '--data', data, '--demo']);
-  assert.match(assertInOrder(data, await check(data)), '; one change set behind catalog.json');
+  assert.match(assertInOrder(data, await check(data)), '; one change set after catalog.json');
 });
 
 test('what a crash may leave is no finding', async () => {
@@ -146,7 +146,7 @@ test('what a crash may leave is no finding', async () => {
   const backup = await callProgram(['backup', '--data', data, '-']);
   writeFileSync(join(data, 'catalog.json'), backup.stdout);
   const before = contentOf(data);
-  assert.match(assertInOrder(data, await check(data)), '; 0 change sets behind');
+  assert.match(assertInOrder(data, await check(data)), '; 0 change sets after');
   assert.equal(contentOf(data), before);
 });
 

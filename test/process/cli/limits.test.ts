@@ -3,7 +3,6 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseSize } from '../../../src/cli/flags/limits.ts';
 import { type Received, send } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { killServers, startServer } from '../../support/server.ts';
@@ -50,18 +49,6 @@ for (const [text, bytes] of SIZES) {
     await server.stop();
   });
 }
-
-test('the smallest size is 1 byte, the largest 1024 MiB', () => {
-  for (const [text, bytes] of [
-    ['1', 1],
-    ['01', 1],
-    ['1024MiB', 2 ** 30],
-    ['1048576KiB', 2 ** 30],
-    ['1073741824', 2 ** 30],
-  ] as const) {
-    assert.is(parseSize(text), bytes, text);
-  }
-});
 
 test('CATALOG_MAX_BODY is taken, --max-body wins over it, and an empty one is unset', async () => {
   const variable = await startServer({ env: { CATALOG_MAX_BODY: '200' } });

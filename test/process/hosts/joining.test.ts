@@ -86,7 +86,7 @@ test('a host with an empty directory takes its base from another one, once there
   const read = await send(young, 'GET', '/books/1/', { undescribed: 'there is no catalog yet' });
   assert.is(read.status, 503);
   await until('it says what it waits for', () =>
-    young.said().includes('no other host with --advertise has given a sign of life'),
+    young.said().includes('no other host with --advertise has reported yet'),
   );
 
   old = await start('shop', data);

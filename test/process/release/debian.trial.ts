@@ -7,11 +7,22 @@
  *     DEBIAN_ROOT=/tmp/root bun test/process/release/debian.trial.ts
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { version } from '../../../package.json' with { type: 'json' };
+import { SCHEMA_VERSION } from '../../../src/store/files/schema.ts';
+import { ROOT as SOURCE } from '../../support/paths.ts';
 import { missingFor, RELEASE, succeed } from '../../support/release.ts';
 
 const PACKAGE = `catalog-server_${version}_amd64.deb`;
@@ -93,6 +104,52 @@ testOf('the package is installed, works for its user, keeps the data, and can be
   inRoot('dpkg', '--purge', 'catalog-server');
   assert.not.ok(isThere('etc/default/catalog-server'));
   assert.ok(isThere('var/lib/catalog-server/catalog.json'), 'the catalog is kept');
+});
+
+/** A store of an older program, as the package's user has it. */
+function olderStore(): string {
+  const data = join(ROOT, 'var/lib/catalog-server');
+  rmSync(data, { recursive: true, force: true });
+  cpSync(join(SOURCE, 'test/fixtures/schema-4'), data, { recursive: true });
+  inRoot('chown', '-R', 'catalog:catalog', '/var/lib/catalog-server');
+  inRoot('chmod', '700', '/var/lib/catalog-server');
+  return join(data, 'catalog.json');
+}
+
+const ofStore = (path: string) => {
+  const text = readFileSync(path, 'utf8');
+  return { schema: JSON.parse(text).schema, isRoots: statSync(path).uid === 0 };
+};
+
+testOf('an upgrade migrates the store of a running service, and leaves a stopped one alone', () => {
+  const [systemd, systemctl] = ['run/systemd/system', 'usr/bin/systemctl'].map((path) =>
+    join(ROOT, path),
+  ) as [string, string];
+  const calls = join(ROOT, 'tmp/systemctl-calls');
+  const upgrade = (isActive: boolean): string[] => {
+    const status = isActive ? 0 : 3;
+    const script = `#!/bin/sh\necho "$1" >> /tmp/systemctl-calls\n[ "$1" != is-active ] || exit ${status}\n`;
+    writeFileSync(systemctl, script, { mode: 0o755 });
+    rmSync(calls, { force: true });
+    inRoot('dpkg', '--install', `/tmp/${PACKAGE}`);
+    return readFileSync(calls, 'utf8').trim().split('\n');
+  };
+  copyFileSync(join(RELEASE, PACKAGE), join(ROOT, 'tmp', PACKAGE));
+  mkdirSync(systemd, { recursive: true });
+  try {
+    assert.equal(upgrade(false), ['daemon-reload', 'enable'], 'an installation');
+    const base = olderStore();
+    assert.equal(upgrade(false), ['daemon-reload', 'is-active']);
+    assert.equal(ofStore(base), { schema: 4, isRoots: false });
+    assert.equal(upgrade(true), ['daemon-reload', 'is-active', 'stop', 'start']);
+    assert.equal(ofStore(base), { schema: SCHEMA_VERSION, isRoots: false });
+    rmSync(join(ROOT, 'var/lib/catalog-server'), { recursive: true });
+    assert.equal(upgrade(true), ['daemon-reload', 'is-active', 'stop', 'start'], 'no store');
+    assert.not.ok(isThere('var/lib/catalog-server/catalog.json'));
+  } finally {
+    inRoot('dpkg', '--purge', 'catalog-server');
+    for (const path of [systemctl, calls, systemd]) rmSync(path, { recursive: true, force: true });
+  }
 });
 
 testOf('lintian has no objection but those that are explained', () => {

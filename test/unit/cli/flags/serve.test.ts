@@ -4,12 +4,8 @@ import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  parseCount,
-  parseMemory,
-  parseSizeWithin,
-  parseTimeout,
-} from '../../../../src/cli/flags/limits.ts';
+import { parseCount, parseTimeout } from '../../../../src/cli/flags/limits.ts';
+import { parseMemory, parseSizeWithin } from '../../../../src/cli/flags/sizes.ts';
 import { parseSwitch } from '../../../../src/cli/flags/flag.ts';
 import { parseProxies } from '../../../../src/cli/flags/network.ts';
 import { documentedFlags } from '../../../support/flags.ts';
@@ -73,8 +69,9 @@ const VALUES: Readonly<Record<string, Values>> = {
     good: [
       ['128MiB', 2 ** 27],
       ['4GiB', 2 ** 32],
+      ['134217728', 2 ** 27],
     ],
-    wrong: ['127MiB', '4', '4GB', '', '1.5GiB', '134217728'],
+    wrong: ['127MiB', '4', '4GB', '', '1.5GiB', '134217727'],
   },
   timeout: {
     parse: parseTimeout,

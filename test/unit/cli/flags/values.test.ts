@@ -2,13 +2,13 @@
 import { InvalidArgumentError } from 'commander';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseSize } from '../../../../src/cli/flags/limits.ts';
 import { parseOrigins } from '../../../../src/cli/flags/network.ts';
 import {
   parseAuditSize,
   parseCheckpointSize,
   parseHistory,
-} from '../../../../src/cli/flags/values.ts';
+  parseSize,
+} from '../../../../src/cli/flags/sizes.ts';
 import { callProgram } from '../../../support/program.ts';
 
 const SHOP = 'https://shop.example';
@@ -56,14 +56,14 @@ const LIMITS: readonly Flag[] = [
       '1M',
       '1mib',
       '1kib',
-      '1GiB',
+      '2GiB',
+      '1025MiB',
       '1MiBMiB',
       'MiB',
       '1,024',
       '١',
       'Infinity',
       '1024 ',
-      '1025MiB',
       '1048577KiB',
       '1073741825',
       '99999999999999999999',
@@ -76,7 +76,7 @@ const LIMITS: readonly Flag[] = [
     says: 'from 0 to 1024',
     parse: parseAuditSize,
     wrong: [
-      '16MiB',
+      '1025MiB',
       '',
       'x',
       '-1',
@@ -182,6 +182,34 @@ for (const { flag, variable, says, parse, wrong } of LIMITS) {
     }
   });
 }
+
+test('sizes are bytes, KiB, MiB or GiB, up to their bounds', () => {
+  for (const [parse, text, bytes] of [
+    [parseSize, '1', 1],
+    [parseSize, '01', 1],
+    [parseSize, '1048576KiB', 2 ** 30],
+    [parseSize, '1GiB', 2 ** 30],
+    [parseHistory, '0', 0],
+    [parseHistory, '1024GiB', 2 ** 40],
+    [parseCheckpointSize, '4096', 2 ** 12],
+    [parseCheckpointSize, '1GiB', 2 ** 30],
+  ] as const) {
+    assert.is(parse(text), bytes, text);
+  }
+});
+
+test('a size of the audit trail without a unit is one of MiB', () => {
+  for (const [text, bytes] of [
+    ['0', 0],
+    ['16', 2 ** 24],
+    ['16MiB', 2 ** 24],
+    ['512KiB', 2 ** 19],
+    ['1024', 2 ** 30],
+    ['1GiB', 2 ** 30],
+  ] as const) {
+    assert.is(parseAuditSize(text), bytes, text);
+  }
+});
 
 test('an origin that no page has is refused: a pattern, another scheme', () => {
   const taken = (value: string) => {

@@ -82,9 +82,7 @@ test('hosts that start later are found', async () => {
   const { run, seen, world } = join();
   world.members = [[], [], [member('a', 7)]];
   assert.is((await run())?.sequence, 7);
-  assert.equal(seen.warnings, [
-    'no base yet: no other host with --advertise has given a sign of life',
-  ]);
+  assert.equal(seen.warnings, ['no base yet: no other host with --advertise has reported yet']);
   assert.is(world.pauses, 2);
 });
 
