@@ -127,6 +127,8 @@ export class TokenVerifier {
     if (token === undefined) {
       throw invalidToken('the Authorization header must be: Bearer <jwt>');
     }
+    // The bits that a last character has over must be 0: a token has one form (RFC 4648, section 3.5).
+    if (!token.split('.').every(isCanonical)) throw invalidToken('the token is not valid');
     const verified = await this.#check(token, keys);
     // Keys or revocations may have changed meanwhile.
     const { keys: newest, access } = this.#credentials.current();
@@ -200,6 +202,11 @@ const EXPIRED = 'the token has expired; get a new one';
 /** An unpaired surrogate is in no UTF-8: the audit trail could not be read again. */
 function isName(claim: unknown): claim is string {
   return typeof claim === 'string' && claim !== '' && claim.isWellFormed();
+}
+
+/** Whether a text is what its bytes are in base64url. */
+function isCanonical(text: string): boolean {
+  return Buffer.from(text, 'base64url').toString('base64url') === text;
 }
 
 /** The key that a token names; the first key if it has no `kid`. */

@@ -76,6 +76,16 @@ async function requireCaller(header: string, verifier = verifierAt(NOW)): Promis
 
 const b64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
+test('each character of a token counts, also the bits that a last one has over', async () => {
+  const token = await sign();
+  const last = token.at(-1) ?? '';
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  for (const other of alphabet.replace(last, '')) {
+    await requireRefused(token.slice(0, -1) + other, `${other} instead of ${last}`);
+  }
+  await requireCaller(`Bearer ${token}`);
+});
+
 test('a valid token names its subject and role', async () => {
   const token = await sign();
   for (const scheme of ['Bearer', 'JWT', 'bearer', 'BEARER', 'jwt', 'Bearer ']) {
