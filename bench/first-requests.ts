@@ -4,17 +4,15 @@
  *
  * For each request a server starts anew on a copy of one store, while a client GETs a book each
  * millisecond. Printed are the milliseconds that the request took and those of the slowest GET
- * beside it, by executable. To bind the servers to one processor: `STARTS_ON=1`.
+ * beside it, by executable. To bind the servers to one processor: `SERVERS_ON=1`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { build, EXECUTABLE, fillAtRest, inDirectory, issueToken } from './server.ts';
+import { bound, build, EXECUTABLE, fillAtRest, inDirectory, issueToken } from './server.ts';
 
 const SKUS = Number(process.argv[2] ?? 100_000);
 const EXECUTABLES = process.argv.length > 3 ? process.argv.slice(3) : [EXECUTABLE];
-
-const { STARTS_ON: processor } = process.env;
 
 /** Milliseconds between the first answer of the server and the request. */
 const BEFORE_MS = 10;
@@ -66,8 +64,7 @@ async function measure(
   [method, path, body]: Request,
   token: string,
 ): Promise<Figures> {
-  const [program = '', ...args] =
-    processor === undefined ? command : ['taskset', '-c', processor, ...command];
+  const [program, ...args] = bound(command);
   const child = spawn(program, args, { stdio: 'ignore' });
   try {
     const book = () => timed(`${origin}/books/1/`, {});

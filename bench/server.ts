@@ -12,9 +12,18 @@ export interface Running {
   readonly child: ChildProcess;
 }
 
+const { SERVERS_ON: processor } = process.env;
+
+/** A command that runs a server on the processor that `SERVERS_ON` names, if it names one. */
+export function bound(command: readonly string[]): [string, ...string[]] {
+  const [program = '', ...args] = command;
+  return processor === undefined ? [program, ...args] : ['taskset', '-c', processor, ...command];
+}
+
 /** Starts a server, and returns once it prints its address. */
 export function start(command: string, ...args: string[]): Promise<Running> {
-  const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
+  const [program, ...rest] = bound([command, ...args]);
+  const child = spawn(program, rest, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
   return new Promise((resolve, reject) => {
     child.stdout.on('data', (chunk: Buffer) => {
       const url = /listening on (http:\S+)/.exec(chunk.toString())?.[1];

@@ -75,7 +75,8 @@ function fill(count: number): void {
   database.run('CREATE INDEX sku_spec_sku ON sku_spec (sku_id)');
 }
 
-fill(Number(skus));
+const isFilled = database.query("SELECT 1 FROM sqlite_master WHERE name = 'book'").get() !== null;
+if (!isFilled) fill(Number(skus));
 
 const COLUMNS =
   's.id, s.name, p.name AS goods, s.spu_id AS goods_id, s.caption, s.category_id, c.name AS category, s.price, s.cost_price, s.market_price, s.stock, s.sales, s.is_launched';

@@ -4,17 +4,15 @@
  * Executables take turns over one store, so that a machine that gets slower and faster does not
  * count for one of them; this build alone if none is named. Printed are the milliseconds from the
  * start of the process to the first answer, and its memory then: medians of several starts. To bind
- * the servers to one processor: `STARTS_ON=1 bun bench/start.ts`.
+ * the servers to one processor: `SERVERS_ON=1 bun bench/start.ts`.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { build, EXECUTABLE, fillAtRest, inDirectory, issueToken, median } from './server.ts';
+import { bound, build, EXECUTABLE, fillAtRest, inDirectory, issueToken, median } from './server.ts';
 
 const SKUS = Number(process.argv[2] ?? 100_000);
 const EXECUTABLES = process.argv.length > 3 ? process.argv.slice(3) : [EXECUTABLE];
 const STARTS = 11;
-
-const { STARTS_ON: processor } = process.env;
 
 /** What is asked for first. */
 const PATHS = ['/admin/skus/1/', '/books/1/'];
@@ -39,8 +37,8 @@ async function answered(url: string, token: string): Promise<boolean> {
 
 async function firstAnswer(command: string[], url: string, token: string): Promise<Started> {
   const begun = performance.now();
-  const bound = processor === undefined ? command : ['taskset', '-c', processor, ...command];
-  const child = spawn(bound[0] ?? '', bound.slice(1), { stdio: 'ignore' });
+  const [program, ...args] = bound(command);
+  const child = spawn(program, args, { stdio: 'ignore' });
   try {
     while (!(await answered(url, token))) {
       if (child.exitCode !== null) throw new Error(`${command.join(' ')} ended`);

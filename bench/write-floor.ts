@@ -4,7 +4,7 @@
  * Three servers take turns: node:http over the program's own durable write and nothing else
  * (bare-writer.ts), the program while no page is made (`--page-delay 1h`), and the program as it is.
  * Beside requests per second the CPU time of a request is printed, of all threads of the server. To
- * bind the servers to one processor, and the load to another: `WRITERS_ON=1 taskset -c 0 bun …`.
+ * bind the servers to one processor, and the load to another: `SERVERS_ON=1 taskset -c 0 bun …`.
  */
 import { join } from 'node:path';
 import { renameCeiling } from './ceiling.ts';
@@ -37,14 +37,6 @@ const CASES = [
   ['POST a book', 'post', 64],
 ] as const;
 
-const { WRITERS_ON: processor } = process.env;
-
-/** Starts a server on the processor that is set, if one is. */
-function startBound(command: string, ...args: readonly string[]): Promise<Running> {
-  if (processor === undefined) return start(command, ...args);
-  return start('taskset', '-c', processor, command, ...args);
-}
-
 const cpuOf = ({ child: { pid } }: Running) => cpuSecondsOf(`/proc/${pid}/stat`);
 
 void inDirectory(async (directory, children) => {
@@ -54,7 +46,7 @@ void inDirectory(async (directory, children) => {
   const begin = async (name: string, ...flags: readonly string[]) => {
     const data = join(directory, name);
     fill(data, SKUS);
-    const server = await startBound(EXECUTABLE, 'serve', '--port', '0', '--data', data, ...flags);
+    const server = await start(EXECUTABLE, 'serve', '--port', '0', '--data', data, ...flags);
     children.push(server.child);
     await pagesMade(data, SKUS);
     return server;
@@ -62,7 +54,7 @@ void inDirectory(async (directory, children) => {
   const ours = await begin('ours');
   const token = issueToken(join(directory, 'ours'));
   const withoutPages = await begin('without-pages', '--page-delay', '1h');
-  const bare = await startBound(process.execPath, 'bench/bare-writer.ts', join(directory, 'bare'));
+  const bare = await start(process.execPath, 'bench/bare-writer.ts', join(directory, 'bare'));
   children.push(bare.child);
   const servers = [bare, withoutPages, ours];
   const run = (server: Running, name: string, connections: number, seconds: number) => {
