@@ -122,9 +122,8 @@ const ofStore = (path: string) => {
 };
 
 testOf('an upgrade migrates the store of a running service, and leaves a stopped one alone', () => {
-  const [systemd, systemctl] = ['run/systemd/system', 'usr/bin/systemctl'].map((path) =>
-    join(ROOT, path),
-  ) as [string, string];
+  const systemd = join(ROOT, 'run/systemd/system');
+  const systemctl = join(ROOT, 'usr/bin/systemctl');
   const calls = join(ROOT, 'tmp/systemctl-calls');
   const upgrade = (isActive: boolean): string[] => {
     const status = isActive ? 0 : 3;
@@ -132,19 +131,20 @@ testOf('an upgrade migrates the store of a running service, and leaves a stopped
     writeFileSync(systemctl, script, { mode: 0o755 });
     rmSync(calls, { force: true });
     inRoot('dpkg', '--install', `/tmp/${PACKAGE}`);
-    return readFileSync(calls, 'utf8').trim().split('\n');
+    const verbs = readFileSync(calls, 'utf8').trim().split('\n');
+    return verbs.filter((verb) => verb !== 'daemon-reload');
   };
   copyFileSync(join(RELEASE, PACKAGE), join(ROOT, 'tmp', PACKAGE));
   mkdirSync(systemd, { recursive: true });
   try {
-    assert.equal(upgrade(false), ['daemon-reload', 'enable'], 'an installation');
+    assert.equal(upgrade(false), ['enable'], 'an installation');
     const base = olderStore();
-    assert.equal(upgrade(false), ['daemon-reload', 'is-active']);
+    assert.equal(upgrade(false), ['is-active']);
     assert.equal(ofStore(base), { schema: 4, isRoots: false });
-    assert.equal(upgrade(true), ['daemon-reload', 'is-active', 'stop', 'start']);
+    assert.equal(upgrade(true), ['is-active', 'stop', 'start']);
     assert.equal(ofStore(base), { schema: SCHEMA_VERSION, isRoots: false });
     rmSync(join(ROOT, 'var/lib/catalog-server'), { recursive: true });
-    assert.equal(upgrade(true), ['daemon-reload', 'is-active', 'stop', 'start'], 'no store');
+    assert.equal(upgrade(true), ['is-active', 'stop', 'start'], 'no store');
     assert.not.ok(isThere('var/lib/catalog-server/catalog.json'));
   } finally {
     inRoot('dpkg', '--purge', 'catalog-server');
