@@ -19,7 +19,8 @@ import { callProgram } from '../../support/program.ts';
 
 const EXAMPLES = join(ROOT, 'docs', 'examples');
 
-const INSTALLED = '/usr/local/bin/catalog-server';
+/** The program in a command: systemd looks for a name without a path in the usual directories. */
+const COMMAND = /^(Exec\w+=)(?:\/usr\/local\/bin\/)?catalog-server /gm;
 
 const UNITS = readdirSync(EXAMPLES).filter((name) => /\.(?:service|timer)$/.test(name));
 
@@ -32,7 +33,7 @@ const VERIFIED = 'systemd-analyze verifies every unit without a word';
   const folder = temporaryDirectory();
   for (const name of UNITS) {
     // It asks whether the program is there.
-    writeFileSync(join(folder, name), unit(name).replaceAll(INSTALLED, '/bin/true'));
+    writeFileSync(join(folder, name), unit(name).replace(COMMAND, '$1/bin/true '));
   }
   const paths = UNITS.map((name) => join(folder, name));
   const { status, stdout, stderr } = spawnSync(
@@ -57,10 +58,8 @@ interface Machine {
  * of the test's own. @returns the exit status of the last one, and what was said.
  */
 function runService(name: string, { paths, bin = '' }: Machine): { status: number; said: string } {
-  let text = unit(name);
-  for (const [path, other] of Object.entries({ ...paths, [INSTALLED]: PROGRAM })) {
-    text = text.replaceAll(path, other);
-  }
+  let text = unit(name).replace(COMMAND, `$1${PROGRAM} `);
+  for (const [path, other] of Object.entries(paths)) text = text.replaceAll(path, other);
   const cwd = /^WorkingDirectory=(.+)$/m.exec(text)?.[1] ?? '';
   const environment = [...text.matchAll(/^Environment=(\w+)=(\S+)$/gm)];
   const env = {

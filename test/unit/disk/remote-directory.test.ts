@@ -1,4 +1,4 @@
-/** docs/hosts.md, "Where it is": files of a directory that may be on another machine. */
+/** docs/backup.md, "Where it is": files of a directory that may be on another machine. */
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
