@@ -60,7 +60,7 @@ const MAY_WAIT = /^curl (?:-s )?\$API\/(?:pages|admin\/page-builds)\//;
 const shells: Shell[] = [];
 
 /** Commands that ask a person for a password. */
-const ASKS = /^dist\/\S+ users add\b/;
+const ASKS = /^catalog-server users add\b/;
 
 /** Runs every example of a document against a server with the demo catalog. */
 async function assertTrue(document: string): Promise<void> {
@@ -72,11 +72,13 @@ async function assertTrue(document: string): Promise<void> {
   mkdirSync(join(directory, 'dist'));
   const program = join(directory, 'dist', 'catalog-server');
   symlinkSync(PROGRAM, program);
-  const shell = openShell(directory, { CATALOG_DATA: data });
+  const path = `${join(directory, 'dist')}:${process.env['PATH'] ?? ''}`;
+  const shell = openShell(directory, { CATALOG_DATA: data, PATH: path });
   shells.push(shell);
 
   for (const { commands, output } of examples) {
-    if (!/^(?:curl|API|AUTH|TOKEN|JSON|ETAG|echo|dist)\b/.test(commands[0] ?? '')) continue;
+    if (!/^(?:curl|API|AUTH|TOKEN|JSON|ETAG|echo|export|catalog-server)\b/.test(commands[0] ?? ''))
+      continue;
     if (commands.some((command) => ASKS.test(command))) continue;
     for (const command of commands.slice(0, -1)) {
       await shell.run(command.replace('http://127.0.0.1:8000', server.url));

@@ -1,6 +1,6 @@
 /**
  * The schema versions. A migration turns a base of one version into one of the next. Change sets
- * have had the same form in all versions.
+ * have one form in all versions: the members that came later, `before` and `writer`, are optional.
  */
 import * as v from 'valibot';
 import type { ChangeSet } from '../change-set.ts';
