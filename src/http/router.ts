@@ -1,6 +1,6 @@
 /** The application: a request in, the answer of its operation out, with the headers of every answer. */
 import { CatalogError } from '../errors.ts';
-import { type HttpRequest, type HttpResponse, whenReady } from './message.ts';
+import { header, type HttpRequest, type HttpResponse, whenReady } from './message.ts';
 import { openApiDocument } from './openapi/document.ts';
 import type { ServedDocument } from './operations/document.ts';
 import type { Path, Place } from './operations/path.ts';
@@ -8,7 +8,7 @@ import type { Settings } from './operations/settings.ts';
 import { type Route, Routes } from './routes.ts';
 import { crossOrigin } from './rules/cors.ts';
 import { CATALOG_SEQUENCE, sequenceShown, textOf } from './rules/catalog-sequence.ts';
-import { JSON_TYPE, VERSION } from './rules/negotiation.ts';
+import { JSON_TYPE, parseAccept, VERSION } from './rules/negotiation.ts';
 import { type FaultReporter, problem } from './rules/problems.ts';
 import type { Services } from './services.ts';
 import { operationTable } from './table.ts';
@@ -115,18 +115,19 @@ function splitPrefix(path: string, basePath: string): Target {
 const MAX_LOCATION = 4096;
 
 /**
- * If the slash at the end alone is missing, a page for people is redirected to, and of any other
- * path the message names the right one.
+ * If the slash at the end alone is missing, the message names the right path. A browser is
+ * redirected to a page for people.
  *
  * @throws CatalogError `not_found`.
  */
 async function withoutRoute(
-  { method, path, search }: HttpRequest,
+  request: HttpRequest,
   find: (path: string) => Route | undefined | Promise<Route | undefined>,
 ): Promise<HttpResponse> {
+  const { method, path, search } = request;
   const meant = path.endsWith('/') ? undefined : await find(`${path}/`);
   const location = `${path}/${search === '' ? '' : `?${search}`}`;
-  const reads = method === 'GET' || method === 'HEAD';
+  const reads = (method === 'GET' || method === 'HEAD') && asksForHtml(request);
   if (reads && meant?.path.page === true && location.length <= MAX_LOCATION) {
     return { status: 308, headers: { Location: location }, body: null };
   }
@@ -136,6 +137,12 @@ async function withoutRoute(
       ? 'there is no such path'
       : `there is no such path; did you mean ${path}/ ?`,
   );
+}
+
+/** Whether `Accept` names HTML, as that of a browser does. */
+function asksForHtml(request: HttpRequest): boolean {
+  const ranges = parseAccept(header(request, 'accept') ?? '');
+  return ranges.some(({ type, quality }) => type === 'text/html' && quality > 0);
 }
 
 /** Adds the headers that every answer has. */

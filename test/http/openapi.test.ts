@@ -486,6 +486,9 @@ test('what POST and PUT of {} complain of is what the schema requires', async ()
       assert.is(answer.status, 200, template);
     } else if (required.length === 0) {
       assert.is(answer.status, EMPTY_BODIES[template], `${method} ${template}`);
+    } else if (template === '/admin/tokens/') {
+      assert.is(answer.status, 401);
+      for (const name of required) assert.match(answer.json.error, `${name}: is required`);
     } else {
       assert.is(answer.status, 422, `${method} ${template}`);
       assert.equal(Object.keys(answer.json.fields), required, `${method} ${template}`);

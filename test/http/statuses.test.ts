@@ -372,7 +372,7 @@ test('if only the slash is missing, the message names the right path', async () 
   assert.not.match(other.json.error, '/nowhere/');
 });
 
-test('a page for people without its last slash is redirected to, as it was called', async () => {
+test('a browser is redirected to a page for people whose last slash it left out', async () => {
   const based = await openService({ basePath: '/api' });
   for (const [on, path] of [
     [server, '/docs'],
@@ -384,11 +384,17 @@ test('a page for people without its last slash is redirected to, as it was calle
   ] as const) {
     for (const method of ['GET', 'HEAD']) {
       for (const query of ['', '?a=1&b=%2F']) {
-        const answer = await send(on, method, `${path}${query}`, { token: null });
+        const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+        const answer = await send(on, method, `${path}${query}`, { token: null, headers });
         assert.is(answer.status, 308, `${method} ${path}`);
         assert.is(answer.headers.get('location'), `${path}/${query}`);
         assert.is(answer.text, '');
       }
+    }
+    for (const accept of ['*/*', 'application/json', 'text/html;q=0, */*']) {
+      const answer = await send(on, 'GET', path, { token: null, headers: { accept } });
+      assertProblem(answer, 404, `${path} for ${accept}`);
+      assert.match(answer.json.error, `${path}/`);
     }
     for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
       const answer = await send(on, method, path, { token: null });

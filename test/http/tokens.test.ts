@@ -144,12 +144,31 @@ test('a wrong name, a wrong password and a disabled account get the same answer'
   assert.equal(json, { error: 'the user name or the password is wrong' });
 });
 
+test('a missing user name or password is 401, and no failed login (spec 6.6)', async () => {
+  for (const [body, error] of [
+    [{}, 'username: is required; password: is required'],
+    [{ username: 'viewer' }, 'password: is required'],
+    [{ username: 'viewer', password: null }, 'password: is required'],
+    [{ username: null, password: PASSWORD }, 'username: is required'],
+  ] as const) {
+    // More often than a name may fail.
+    for (let attempt = 0; attempt < 12; attempt += 1) {
+      const answer = await send(server, 'POST', TOKENS, { body, token: null });
+      assert.is(answer.status, 401, JSON.stringify(body));
+      assert.is(answer.headers.get('www-authenticate'), 'Bearer realm="catalog-admin"');
+      assert.equal(answer.json, { error });
+    }
+  }
+  assert.is((await login('viewer')).status, 201);
+});
+
 const INVALID: readonly (readonly [body: unknown, fields: Readonly<Record<string, string[]>>])[] = [
-  [{}, { username: ['is required'], password: ['is required'] }],
-  [{ username: 'viewer' }, { password: ['is required'] }],
   [
-    { username: null, password: 7 },
-    { username: ['must be a string, not null'], password: ['must be a string, not a number'] },
+    { username: false, password: 7 },
+    {
+      username: ['must be a string, not a boolean'],
+      password: ['must be a string, not a number'],
+    },
   ],
   [
     { username: 'x'.repeat(256), password: PASSWORD },

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { parseDuration } from '../../auth/duration.ts';
 import { mayActAs } from '../../auth/roles.ts';
-import { MAX_ID_LENGTH, type Verified } from '../../auth/tokens.ts';
+import { MAX_ID_LENGTH, unauthorized, type Verified } from '../../auth/tokens.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { longText, shortText } from '../../model/schemas.ts';
 import type { IssuedToken } from '../../auth/tokens.ts';
@@ -51,6 +51,24 @@ const tokenRequest = v.pipe(
   ),
   v.description('Who wants a token.'),
 );
+
+const TOKEN_INPUT = {
+  summary: 'A user name and a password',
+  value: { username: 'ann', password: 'correct horse battery staple', expires: '8h' },
+};
+
+/** A missing user name or password is 401, as a wrong one is (spec 6.6). */
+function requireCredential(body: unknown): void {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
+  const { username, password } = body as Readonly<Record<string, unknown>>;
+  const missing = Object.entries({ username, password }).filter(([, given]) => isMissing(given));
+  if (missing.length === 0) return;
+  throw unauthorized(missing.map(([name]) => `${name}: is required`).join('; '));
+}
+
+function isMissing(given: unknown): boolean {
+  return given === undefined || given === null;
+}
 
 const renewalRequest = v.pipe(v.object({}), v.description('Nothing: the token says it all.'));
 
@@ -111,10 +129,7 @@ export const TOKEN_PATHS: readonly Path[] = [
           'For the user name and the password of an account. Repeated failures are slowed down, for the name and for the address of the client.',
         // A client that wants a token has none.
         role: null,
-        body: json('TokenInput', tokenRequest, {
-          summary: 'A user name and a password',
-          value: { username: 'ann', password: 'correct horse battery staple', expires: '8h' },
-        }),
+        body: json('TokenInput', tokenRequest, TOKEN_INPUT, requireCredential),
         responses: { 201: TOKEN_CREATED },
         failures: [401, 429],
         run: createToken,

@@ -116,7 +116,7 @@ function sharedResponses(): Named {
     },
     SlashMissing: {
       description:
-        'A page for people whose path ends with a slash was asked for without it: GET and HEAD are redirected.',
+        'A page for people whose path ends with a slash was asked for without it by a browser: GET and HEAD are redirected.',
       ...headersOf(['Location']),
     },
   };

@@ -68,11 +68,14 @@ export function uncheckedJson(
  * JSON of a valibot schema, which validates the body, describes it, and names its attributes.
  *
  * @param name of the component of the description.
+ * @param refuse is called with the body before it is validated; it throws failures other than those
+ *   of the schema.
  */
 export function json<T>(
   name: string,
   schema: v.GenericSchema<unknown, T>,
   example: Example,
+  refuse: (body: unknown) => void = () => {},
 ): BodyDeclaration<T> {
   const shape = {
     name,
@@ -83,7 +86,9 @@ export function json<T>(
     validated: true,
     attributes: () => attributesOf(jsonSchemaOf(schema)),
     async read(request, limits) {
-      return parseFor(request, schema, await readJson(request, limits));
+      const body = await readJson(request, limits);
+      refuse(body);
+      return parseFor(request, schema, body);
     },
   };
 }

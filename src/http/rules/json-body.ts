@@ -48,7 +48,7 @@ export function requirePlain(contentEncoding: string | undefined): void {
 /** @throws CatalogError `malformed_body`. */
 function decode(bytes: Uint8Array): string {
   if (bytes.length === 0) {
-    throw new CatalogError('malformed_body', 'the body is empty; send a JSON object');
+    throw new CatalogError('malformed_body', 'the body is empty; send JSON');
   }
   let text: string;
   try {
