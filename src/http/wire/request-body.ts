@@ -146,6 +146,8 @@ export class IncomingBody implements RequestBody {
   #admit(limit: number): number {
     const declared = declaredLength(this.#incoming.headers);
     if (declared > limit) throw tooLarge(limit);
+    // A client that has gone meanwhile: no event of its request is to come any more.
+    if (this.#incoming.destroyed) throw cutOff();
     this.#read = true;
     this.#waiting?.writeContinue();
     return declared;

@@ -1,0 +1,38 @@
+/** Clients that go before the body of their request is asked for: the request ends all the same. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { HttpRequest, HttpResponse } from '../../../../src/http/message.ts';
+import { messageOf } from '../../../../src/errors.ts';
+import { until } from '../../../support/until.ts';
+import { staged } from '../../../support/wire.ts';
+
+const read = {
+  whole: async ({ body }: HttpRequest) => void (await body.bytes()),
+  'as a stream': async ({ body }: HttpRequest) => {
+    for await (const _ of body.stream(1000)) continue;
+  },
+};
+
+for (const [way, reading] of Object.entries(read)) {
+  for (const sent of ['', 'part', 'all of it.']) {
+    test(`a body that is read ${way} after its client has gone is cut off, with "${sent}" sent`, () => {
+      const failures: string[] = [];
+      const application = async (request: HttpRequest): Promise<HttpResponse> => {
+        await new Promise<void>((resolve) => request.whenGone(resolve));
+        await reading(request).catch((error: unknown) => failures.push(messageOf(error)));
+        return { status: 200, headers: {}, body: '' };
+      };
+      return staged(application, async (stage) => {
+        const client = stage.connect();
+        client.send('POST /', ['Content-Length: 10'], sent);
+        await until('the request is carried out', () => stage.server.requests === 1);
+        client.socket.resetAndDestroy();
+        await until('the request has ended', () => stage.server.requests === 0);
+        assert.equal(failures, ['the body is cut off']);
+        assert.is(stage.server.bodyMemory, 0);
+      });
+    });
+  }
+}
+
+test.run();
