@@ -116,7 +116,8 @@ export function changeAccess<T>(
   const path = accessPath(directory);
   return exclusively(directory, async () => {
     await shared?.pull();
-    const { users, subjects, tokens } = readAccess(path) ?? NO_ACCESS;
+    const before = readAccess(path) ?? NO_ACCESS;
+    const { users, subjects, tokens } = before;
     const draft = {
       users: new Map(users),
       subjects: new Map(subjects),
@@ -126,7 +127,7 @@ export function changeAccess<T>(
     const now = wholeSeconds(clock());
     const result = change(draft, now);
     forgetExpired(draft, now);
-    requireRoom(path, draft);
+    requireRoom(path, draft, before);
     await announce?.(result);
     const content = encode(draft);
     await changeFile(disk, fileOf(path), content, shared);
@@ -146,7 +147,9 @@ function forgetExpired({ subjects, tokens }: AccessDraft, now: number): void {
   }
 }
 
-function requireRoom(path: string, { users, subjects, tokens }: Access): void {
+/** What ends the access of an account fits in any case: it has one entry for each at most. */
+function requireRoom(path: string, { users, subjects, tokens }: Access, before: Access): void {
+  if (users.size <= before.users.size && tokens.size <= before.tokens.size) return;
   if (users.size + subjects.size + tokens.size <= MAX_ENTRIES) return;
   throw new CatalogError(
     'access_file',

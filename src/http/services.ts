@@ -78,9 +78,9 @@ export interface TokenService {
   /**
    * Ends a token, durably.
    *
-   * @param expires seconds since the epoch; null if it is not known.
+   * @param own the caller whose token it is; null if it is that of somebody else.
    */
-  revoke(jti: string, expires: number | null): Promise<void>;
+  revoke(jti: string, own: Verified | null): Promise<void>;
 }
 
 /** An account as clients see it: nothing of its password. */

@@ -205,6 +205,25 @@ test('a malformed lifetime is 422', async () => {
   }
 });
 
+test('who ends a hundred of its tokens ends all with the next, and leaves room for others', async () => {
+  const busy = await openWith({ ann: 'viewer', admin: 'admin' });
+  const kept = await tokenOf('ann', busy);
+  for (let each = 0; each < 101; each += 1) {
+    assert.is((await send(busy, 'GET', '/admin/brands/', { token: kept })).status, 200, `${each}`);
+    const token = await tokenOf('ann', busy);
+    const { jti } = decodeJwt(token);
+    assert.is((await send(busy, 'DELETE', `${TOKENS}${jti}/`, { token })).status, 204);
+  }
+  assert.is((await send(busy, 'GET', '/admin/brands/', { token: kept })).status, 401);
+  const file = JSON.parse(readFileSync(join(busy.data, 'access.json'), 'utf8'));
+  assert.equal(file.revoked_tokens, []);
+  const again = await tokenOf('ann', busy);
+  assert.ok((decodeJwt(again).iat ?? 0) > 0);
+  const token = await tokenOf('admin', busy);
+  const body = { disabled: true };
+  assert.is((await send(busy, 'PATCH', '/admin/users/ann/', { token, body })).status, 200);
+});
+
 test('unknown members are ignored, and an invalid body is 400, 413, 415 or 422 as elsewhere', async () => {
   assert.is((await login('viewer', { role: 'admin', remember: true })).status, 201);
   const { json } = await login('viewer', { role: 'admin' });

@@ -244,6 +244,6 @@ async function deleteToken({
   found: jti,
   caller,
 }: RequestContext<string>): Promise<HttpResponse> {
-  await services.tokenService.revoke(jti, caller?.id === jti ? caller.expires : null);
+  await services.tokenService.revoke(jti, caller?.id === jti ? caller : null);
   return { status: 204, headers: {}, body: null };
 }

@@ -296,6 +296,27 @@ test('more than 100,000 accounts and revocations are refused, with the way out',
   assert.is(readAccess(pathIn(directory))?.tokens.size, 100_000);
 });
 
+test('in a full file an account can be disabled and removed, and its tokens end', async () => {
+  const directory = temporaryDirectory();
+  await change(directory, (draft) => {
+    addAccount(draft, accountOf('ann'));
+    addAccount(draft, accountOf('bob'));
+    for (let each = 0; each < 99_998; each += 1) endToken(draft, `token ${each}`, null);
+  });
+  await failure(
+    () => change(directory, (draft) => addAccount(draft, accountOf('cy'))),
+    'access_file',
+  );
+  await change(directory, (draft, now) => setDisabled(draft, 'ann', true, now));
+  await change(directory, (draft, now) => removeAccount(draft, 'bob', now));
+  const { users, subjects } = readAccess(pathIn(directory)) ?? emptyDraft();
+  assert.equal(
+    [...users].map(([name, { disabled }]) => [name, disabled]),
+    [['ann', true]],
+  );
+  assert.equal([...subjects.keys()], ['ann', 'bob']);
+});
+
 test('a change of an account ends its tokens, and nothing else does', () => {
   const cases: readonly (readonly [string, boolean, (draft: AccessDraft) => unknown])[] = [
     ['passwd', true, (draft) => setPassword(draft, 'ann', '$argon2id$v=19$m=1,t=1,p=1$', NOW)],

@@ -484,6 +484,18 @@ test('as many tokens are remembered as there is room for, and each is judged all
   await refusal(first, verifier);
 });
 
+test('one token with ever more spaces before it does not take the place of others', async () => {
+  const { verifier } = verifierOf();
+  const other = `Bearer ${await sign({ ...CLAIMS, jti: 'other' })}`;
+  await requireCaller(other, verifier);
+  const token = await sign();
+  for (let spaces = 2; spaces < 10_050; spaces += 1) {
+    await verifier.verify(`Bearer${' '.repeat(spaces)}${token}`);
+  }
+  assert.not.instance(verifier.verify(other), Promise, 'it is remembered');
+  await requireCaller(`jwt   ${token}`, verifier);
+});
+
 test('each role may do what the one before it may, and no more', () => {
   const table = ROLES.map((role) => ROLES.filter((needed) => mayActAs(role, needed)));
   assert.equal(table, [['viewer'], ['viewer', 'editor'], ['viewer', 'editor', 'admin']]);
