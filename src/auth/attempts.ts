@@ -1,7 +1,7 @@
 /** Failed logins, counted for each account name and each address, whether or not they exist. */
-import { isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { CatalogError } from '../errors.ts';
+import { networkOf } from '../network.ts';
 
 /** How many failures a window allows. The window begins with the first failure. */
 export interface AttemptLimits {
@@ -75,21 +75,4 @@ function remaining(failures: LRUCache<string, number>, key: string, limit: numbe
 
 function count(failures: LRUCache<string, number>, key: string): void {
   failures.set(key, (failures.get(key) ?? 0) + 1);
-}
-
-/**
- * The address itself, or the first 64 bits of an IPv6 address, since one host may have all
- * addresses with the same prefix (RFC 4291, section 2.5.4).
- */
-export function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  const [plain = ''] = address.split('%', 1);
-  if (!isIPv6(plain)) return address;
-  const [head = '', tail = ''] = plain.split('::');
-  const before = head === '' ? [] : head.split(':');
-  const after = tail === '' ? [] : tail.split(':');
-  const zeros = plain.includes('::') ? Math.max(0, 8 - before.length - after.length) : 0;
-  const groups = [...before, ...Array<string>(zeros).fill('0'), ...after].slice(0, 4);
-  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 }

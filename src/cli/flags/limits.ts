@@ -72,7 +72,7 @@ export function addLimitFlags(serve: Command): void {
     .addOption(
       count(
         '--max-connections-per-address',
-        'most open connections from one address; 0 for no limit',
+        'most open connections from one address, or one /64 of IPv6; 0 for no limit',
         LIMITS.connectionsPerAddress,
         0,
       ),

@@ -98,7 +98,11 @@ export class Forwarder {
     this.#open += 1;
     const timer = new ProgressTimer(this.#options.idleMs ?? IDLE_MS, `${this.#to} is silent`);
     const upload = new Upload(request, this.#options.maxBody, timer);
+    let isDone = false;
+    // A stream may end twice: its client goes while the next piece is on its way.
     const done = () => {
+      if (isDone) return;
+      isDone = true;
       // A connection over which a body was sent half-way is of no more use.
       if (upload.isSent) timer.stop();
       else timer.fail(new Error('the exchange is over'));

@@ -1,29 +1,55 @@
 /** How many connections there may be, in all and from one address. */
 import type { Socket } from 'node:net';
+import { networkOf } from '../../network.ts';
 import type { Trust } from './client-address.ts';
 import { ERROR_RESPONSES, type ErrorResponse, serialize } from './error-responses.ts';
 
 export interface ConnectionLimits {
   readonly connections: number;
-  /** 0 for any number. A trusted proxy has no limit of its own. */
+  /**
+   * Those with the same first 64 bits count as one address of IPv6. 0 for any number. A trusted
+   * proxy has no limit of its own.
+   */
   readonly connectionsPerAddress: number;
 }
 
 /** Connections that are accepted even if memory is scarce, so that an operator can delete data. */
 const SPARE_CONNECTIONS = 100;
 
+/** Milliseconds that the client of a rejected connection has to read why, and to close it. */
+const LINGER_MS = 1000;
+
+/** Rejected connections that wait for their clients. Each takes a descriptor beside the limits. */
+const MAX_LINGERING = 100;
+
+/** Calls `work` after a time in milliseconds. @returns ends the waiting. */
+export type Delay = (work: () => void, milliseconds: number) => () => void;
+
+const delayed: Delay = (work, milliseconds) => {
+  const timer = setTimeout(work, milliseconds).unref();
+  return () => clearTimeout(timer);
+};
+
 export class Connections {
   readonly #limits: ConnectionLimits;
   readonly #trusts: Trust;
   readonly #isMemoryScarce: () => boolean;
-  readonly #byAddress = new Map<string, number>();
+  readonly #delay: Delay;
+  readonly #byNetwork = new Map<string, number>();
   readonly #ending = new WeakSet<object>();
   #open = 0;
+  #lingering = 0;
 
-  constructor(limits: ConnectionLimits, trusts: Trust, isMemoryScarce: () => boolean) {
+  constructor(
+    limits: ConnectionLimits,
+    trusts: Trust,
+    isMemoryScarce: () => boolean,
+    delay: Delay = delayed,
+  ) {
     this.#isMemoryScarce = isMemoryScarce;
     this.#limits = limits;
     this.#trusts = trusts;
+    this.#delay = delay;
   }
 
   /** Connections that are open now. */
@@ -48,31 +74,53 @@ export class Connections {
    */
   admit(socket: Socket): ErrorResponse | null {
     const address = socket.remoteAddress ?? '';
-    const fromAddress = this.#byAddress.get(address) ?? 0;
-    const response = this.#rejection(address, fromAddress);
+    // What a proxy has opened does not count for other hosts of its network.
+    const network = this.#trusts(address) ? null : networkOf(address);
+    const response = this.#rejection(network);
     if (response !== null) {
-      this.#ending.add(socket);
-      socket.end(serialize(response));
+      this.#reject(socket, response);
       return response;
     }
-    this.#open += 1;
-    this.#byAddress.set(address, fromAddress + 1);
-    socket.once('close', () => this.#removed(address));
+    this.#count(network, 1);
+    socket.once('close', () => this.#count(network, -1));
     return null;
   }
 
-  #rejection(address: string, fromAddress: number): ErrorResponse | null {
+  /** @param network of the client; null for a trusted proxy. */
+  #rejection(network: string | null): ErrorResponse | null {
     const { connections, connectionsPerAddress } = this.#limits;
     if (this.#open >= connections) return ERROR_RESPONSES.connections;
     if (this.#open >= SPARE_CONNECTIONS && this.#isMemoryScarce()) return ERROR_RESPONSES.memory;
-    const many = connectionsPerAddress !== 0 && fromAddress >= connectionsPerAddress;
-    return many && !this.#trusts(address) ? ERROR_RESPONSES.connectionsOfAddress : null;
+    if (network === null || connectionsPerAddress === 0) return null;
+    const isFull = (this.#byNetwork.get(network) ?? 0) >= connectionsPerAddress;
+    return isFull ? ERROR_RESPONSES.connectionsOfAddress : null;
   }
 
-  #removed(address: string): void {
-    this.#open -= 1;
-    const others = (this.#byAddress.get(address) ?? 1) - 1;
-    if (others === 0) this.#byAddress.delete(address);
-    else this.#byAddress.set(address, others);
+  /**
+   * Sends the response. A client that does not close its side would keep the descriptor, so that
+   * the limits would not bound descriptors. But a connection that is destroyed with unread bytes
+   * takes a response along that is still on its way, so the client gets a moment.
+   */
+  #reject(socket: Socket, response: ErrorResponse): void {
+    this.#ending.add(socket);
+    socket.end(serialize(response));
+    if (this.#lingering >= MAX_LINGERING) {
+      socket.destroy();
+      return;
+    }
+    this.#lingering += 1;
+    const stopWaiting = this.#delay(() => socket.destroy(), LINGER_MS);
+    socket.once('close', () => {
+      this.#lingering -= 1;
+      stopWaiting();
+    });
+  }
+
+  #count(network: string | null, change: 1 | -1): void {
+    this.#open += change;
+    if (network === null) return;
+    const connections = (this.#byNetwork.get(network) ?? 0) + change;
+    if (connections === 0) this.#byNetwork.delete(network);
+    else this.#byNetwork.set(network, connections);
   }
 }

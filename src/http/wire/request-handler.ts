@@ -98,7 +98,8 @@ async function serve(
     else depart();
   } catch (error) {
     context.onError(error);
-    exchange.incoming.destroy();
+    // If the request alone were destroyed, the engine would send an empty 200.
+    exchange.connection.destroy();
     abandon(context, exchange);
   }
 }
@@ -116,7 +117,7 @@ async function complete(
   response: HttpResponse,
 ): Promise<void> {
   const { pipeline, listener, onError } = context;
-  const { incoming, outgoing, connection, body, started } = exchange;
+  const { outgoing, connection, body, started } = exchange;
   try {
     const finishing = body === null || body.finish();
     const received = finishing instanceof Promise ? await finishing : finishing;
@@ -135,7 +136,7 @@ async function complete(
     if (!outgoing.writableFinished) await waitFor(exchange, 'finish');
   } catch (error) {
     onError(error);
-    incoming.destroy();
+    connection.destroy();
   } finally {
     abandon(context, exchange);
   }

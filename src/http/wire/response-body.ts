@@ -34,25 +34,43 @@ export function sendResponse(
   head: boolean,
 ): number | Promise<number> {
   const { outgoing } = delivery;
-  const { status, headers, body } = response;
+  const { headers, body } = response;
   if (body instanceof LentBytes) return sendLent(delivery, response, body, head);
   if (body === null) {
-    outgoing.writeHead(status, headers);
+    writeHead(delivery, response);
     outgoing.end();
     return 0;
   }
-  if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
-    outgoing.writeHead(status, headers);
+  if (isStream(body)) {
+    writeHead(delivery, response);
     if (!head) return sendStream(delivery, body);
     outgoing.end();
     return 0;
   }
   const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
   headers['Content-Length'] = String(bytes);
-  outgoing.writeHead(status, headers);
+  writeHead(delivery, response);
   if (!head && bytes > PIECE_BYTES) return sendPieces(delivery, body);
   outgoing.end(head ? undefined : body);
   return head ? 0 : bytes;
+}
+
+function isStream(body: HttpResponse['body']): body is BodyStream {
+  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
+}
+
+/** @throws what node:http throws if it refuses a header, such as one that another host has sent. */
+function writeHead(delivery: Delivery, { status, headers, body }: HttpResponse): void {
+  const { outgoing, connection, onError } = delivery;
+  try {
+    outgoing.writeHead(status, headers);
+  } catch (error) {
+    // If the request alone were destroyed, the engine would send an empty 200.
+    connection.destroy();
+    // Nobody will read a stream, for which a place and a connection may be held.
+    if (isStream(body)) closeIterator(body[Symbol.asyncIterator](), onError);
+    throw error;
+  }
 }
 
 /** The buffer is given back if the system has taken all of it; whoever still reads it keeps it. */
@@ -103,10 +121,10 @@ function isHighSurrogate(unit: number): boolean {
 async function sendStream(delivery: Delivery, body: BodyStream): Promise<number> {
   const { outgoing, connection, onError } = delivery;
   let bytes = 0;
-  // A client that waits for the first event of a stream has the status already.
-  outgoing.flushHeaders();
   const iterator = body[Symbol.asyncIterator]();
   try {
+    // A client that waits for the first event of a stream has the status already.
+    outgoing.flushHeaders();
     for (;;) {
       const next = await nextPiece(iterator, connection);
       if (next === null) break;
@@ -123,7 +141,6 @@ async function sendStream(delivery: Delivery, body: BodyStream): Promise<number>
   } catch (error) {
     onError(error);
     connection.destroy();
-    return bytes;
   }
   closeIterator(iterator, onError);
   return bytes;

@@ -102,6 +102,34 @@ test('a long response is passed back in pieces, and may be left half read', asyn
   );
 });
 
+test('a client that goes while the next piece is awaited gives its one place back', async () => {
+  await withPrimary(
+    (_, outgoing) => void outgoing.write('the first piece'),
+    async (origin) => {
+      const forwarder = new Forwarder({ maxBody: MIB, maxOpen: 2 });
+      const begin = async () => {
+        const { body } = await forwarder.forward(request('GET'), origin);
+        assert.ok(body !== null && typeof body === 'object' && Symbol.asyncIterator in body);
+        const pieces = body[Symbol.asyncIterator]();
+        await pieces.next();
+        return { pieces, pending: Promise.allSettled([pieces.next()]) };
+      };
+      const leave = async ({ pieces, pending }: Awaited<ReturnType<typeof begin>>) => {
+        await pieces.return?.();
+        await pending;
+      };
+      const [first, second] = [await begin(), await begin()];
+      await leave(first);
+      assert.is(forwarder.open, 1);
+      await leave(second);
+      assert.is(forwarder.open, 0);
+      const all = [await begin(), await begin()];
+      assert.is((await failure(forwarder.forward(request('GET'), origin))).code, 'busy');
+      for (const each of all) await leave(each);
+    },
+  );
+});
+
 test('a GET is passed on without a body, which means nothing', async () => {
   let received = '';
   await withPrimary(

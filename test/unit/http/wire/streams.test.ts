@@ -51,6 +51,24 @@ function unchunked(text: string): string | null {
   }
 }
 
+for (const method of ['GET', 'POST']) {
+  test(`a ${method} that could not be carried out never looks like one that was`, () =>
+    staged(
+      async () => {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        throw new Error('planted');
+      },
+      async (stage) => {
+        const client = stage.connect();
+        if (method === 'GET') client.send('GET /');
+        else client.send('POST /', ['Content-Length: 2'], 'ab');
+        assert.is(await client.end(), '');
+        assert.is(stage.errors.length, 1);
+        assert.is(stage.server.requests, 0);
+      },
+    ));
+}
+
 test('a response stream is sent in chunks, without a length, and its bytes are counted', () =>
   staged(
     () =>
@@ -148,6 +166,49 @@ test('a stream that waits for its next piece is closed when the client leaves', 
       await until('the stream is closed', () => closed);
     },
   );
+});
+
+/** A character that no header may have (RFC 9110, section 5.5). */
+const REFUSED = { 'X-Name': '\u20ac' };
+
+for (const method of ['GET', 'HEAD']) {
+  test(`a stream of which a header is refused is closed: ${method}`, () => {
+    let closed = 0;
+    const body: AsyncIterable<string> = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => Promise.reject(new Error('it is not read')),
+        return: () => {
+          closed += 1;
+          return Promise.resolve({ done: true, value: undefined });
+        },
+      }),
+    };
+    return staged(
+      () => ({ status: 200, headers: REFUSED, body }),
+      async (stage) => {
+        const client = stage.connect();
+        client.send(`${method} /`);
+        await client.end();
+        assert.is(closed, 1);
+        assert.match(String(stage.errors), 'X-Name');
+        await until('the request is over', () => stage.server.requests === 0);
+      },
+    );
+  });
+}
+
+test('a response of which a header is refused never looks like one that is complete', async () => {
+  const empty = async function* () {};
+  for (const body of [null, 'text', Buffer.from('bytes'), streamed(empty()).body]) {
+    await staged(
+      () => ({ status: 200, headers: REFUSED, body }),
+      async (stage) => {
+        const client = stage.connect();
+        client.send('GET /');
+        assert.is(await client.end(), '', 'the connection is cut');
+      },
+    );
+  }
 });
 
 test('the send timeout counts from one piece to the next, not for the whole response', () =>

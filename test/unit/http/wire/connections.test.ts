@@ -1,0 +1,140 @@
+/** Which connections are refused (spec 11.5), and when a refused one is closed; with a clock of the test. */
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { trustIn } from '../../../../src/http/wire/client-address.ts';
+import { type Delay, Connections } from '../../../../src/http/wire/connections.ts';
+
+/** Rejected connections that may wait for their clients. */
+const LINGERING = 100;
+
+/** The end of a connection that the server has, and what it has done with it. */
+class Peer extends EventEmitter {
+  sent = '';
+  closed = false;
+  readonly remoteAddress: string;
+
+  constructor(remoteAddress: string) {
+    super();
+    this.remoteAddress = remoteAddress;
+  }
+
+  end(text: string): void {
+    this.sent += text;
+  }
+
+  destroy(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.emit('close');
+  }
+}
+
+/** Work that waits for its time, which comes when a test says so. */
+class Waiting {
+  readonly #due = new Map<() => void, number>();
+
+  readonly delay: Delay = (work, milliseconds) => {
+    this.#due.set(work, milliseconds);
+    return () => void this.#due.delete(work);
+  };
+
+  get times(): readonly number[] {
+    return [...this.#due.values()];
+  }
+
+  pass(): void {
+    for (const work of this.#due.keys()) work();
+  }
+}
+
+/** A server with room for `limits`, and its clients. */
+function begin(
+  limits: { connections?: number; connectionsPerAddress?: number },
+  proxies: readonly string[] = [],
+) {
+  const all = { connections: 10_000, connectionsPerAddress: 0, ...limits };
+  const waiting = new Waiting();
+  const connections = new Connections(all, trustIn(proxies), () => false, waiting.delay);
+  const connect = (address = '192.0.2.1') => {
+    const peer = new Peer(address);
+    const status = connections.admit(peer as unknown as Socket)?.status ?? null;
+    return { peer, status };
+  };
+  return { connections, waiting, connect };
+}
+
+test('a refused connection gets its response, and is closed within a second', () => {
+  const { connections, waiting, connect } = begin({ connections: 1 });
+  connect();
+  const { peer, status } = connect();
+  assert.is(status, 503);
+  assert.match(peer.sent, /^HTTP\/1\.1 503 /);
+  assert.ok(connections.isEnding(peer));
+  assert.not.ok(peer.closed, 'its client has time to read');
+  assert.is(waiting.times.length, 1);
+  assert.ok((waiting.times[0] ?? Infinity) <= 1000);
+  waiting.pass();
+  assert.ok(peer.closed);
+  assert.is(connections.open, 1);
+});
+
+test('nothing waits for a refused connection that its client has closed', () => {
+  const { waiting, connect } = begin({ connections: 1 });
+  connect();
+  connect().peer.destroy();
+  assert.equal(waiting.times, []);
+});
+
+test('beyond 100 refused connections that wait, others are closed at once', () => {
+  const { connections, waiting, connect } = begin({ connections: 1 });
+  connect();
+  const lingering = Array.from({ length: LINGERING }, () => connect().peer);
+  assert.ok(lingering.every(({ closed }) => !closed));
+  const { peer, status } = connect();
+  assert.is(status, 503);
+  assert.match(peer.sent, /^HTTP\/1\.1 503 /, 'it is tried');
+  assert.ok(peer.closed);
+  lingering[0]?.destroy();
+  assert.not.ok(connect().peer.closed, 'there is room for one again');
+  assert.ok(connect().peer.closed, 'and for no other');
+  waiting.pass();
+  assert.ok(lingering.every(({ closed }) => closed));
+  assert.not.ok(connect().peer.closed);
+  assert.is(connections.open, 1, 'none of them counts as open');
+});
+
+for (const [what, own, same, other] of [
+  ['IPv4', '192.0.2.1', '192.0.2.1', '192.0.2.2'],
+  ['IPv4 on a socket of IPv6', '::ffff:192.0.2.1', '::ffff:192.0.2.1', '::ffff:192.0.2.2'],
+  ['IPv4 on both kinds of sockets', '192.0.2.1', '::ffff:192.0.2.1', '192.0.2.2'],
+  ['IPv6', '2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:db8:1:3::1'],
+  ['IPv6 with a zone', 'fe80::1%eth0', 'fe80::2%eth0', '2001:db8::1'],
+] as const) {
+  test(`the limit for an address of ${what} counts its network`, () => {
+    const { connections, connect } = begin({ connectionsPerAddress: 2 });
+    const first = connect(own);
+    assert.equal([first.status, connect(same).status], [null, null]);
+    assert.is(connect(same).status, 429);
+    assert.is(connect(own).status, 429);
+    assert.is(connect(other).status, null);
+    assert.is(connections.open, 3);
+    first.peer.destroy();
+    assert.is(connect(same).status, null, 'a place is free');
+    assert.is(connect(own).status, 429, 'one alone');
+  });
+}
+
+test('a trusted proxy has no limit, and leaves the one of its network to the others', () => {
+  const { connections, connect } = begin({ connectionsPerAddress: 2 }, ['2001:db8::1']);
+  const proxied = Array.from({ length: 5 }, () => connect('2001:db8::1'));
+  assert.ok(proxied.every(({ status }) => status === null));
+  assert.is(connect('2001:db8::2').status, null);
+  for (const { peer } of proxied) peer.destroy();
+  assert.is(connections.open, 1);
+  assert.is(connect('2001:db8::3').status, null);
+  assert.is(connect('2001:db8::4').status, 429);
+});
+
+test.run();
