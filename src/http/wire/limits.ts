@@ -27,7 +27,8 @@ export const LIMITS: Limits = {
   bodyMemory: 64 * 1024 * 1024,
   headers: 16 * 1024,
   url: 8 * 1024,
-  headersTimeout: 15_000,
+  // The engine closes a connection without a response if its first request is not there after 10 s.
+  headersTimeout: 8000,
   requestTimeout: 60_000,
   keepAliveTimeout: 65_000,
   sendTimeout: 60_000,

@@ -2,9 +2,16 @@
  * Pipelined requests: those of one connection are carried out one after the other, because a request
  * must see what the one before it changed (RFC 9112, section 9.3.2).
  *
- * Invariant: every request that was admitted is completed exactly once, so `active` is the number of
- * requests that are carried out or wait. A shutdown waits until it is 0.
+ * Invariants:
+ * 1. Every request that was admitted is completed exactly once, so `active` is the number of requests
+ *    that are carried out or wait. A shutdown waits until it is 0.
+ * 2. In one turn of the event loop each connection begins one request, and all connections together
+ *    {@link PIPELINED_A_TURN} more. The engine reads all that a client has sent before it turns to
+ *    others, so that one client with thousands of requests in a row would hold everybody up.
  */
+
+/** Requests that begin in one turn beside the first of each connection: some 2 ms. */
+export const PIPELINED_A_TURN = 32;
 
 /** What waits for its turn is served, or rejected if it is the first beyond the limit. */
 export type Turn = 'serve' | 'reject';
@@ -24,9 +31,12 @@ const START: Admission = { kind: 'start' };
 const IGNORE: Admission = { kind: 'ignore' };
 const DISCONNECT: Admission = { kind: 'disconnect' };
 
-/** The requests of a connection that has one under way. */
+/** The requests of a connection that has one under way, or had one in this turn. */
 interface Queue {
+  readonly connection: object;
   readonly waiting: (() => void)[];
+  isUnderWay: boolean;
+  hasBegunInTurn: boolean;
   /** Whether the last one that waits is to be rejected. */
   full: boolean;
   /** Requests after that one. */
@@ -39,11 +49,19 @@ export class Pipeline {
   readonly #limit: number;
   readonly #queues = new Map<object, Queue>();
   readonly #idle: (() => void)[] = [];
+  readonly #afterTurn: (work: () => void) => void;
   #active = 0;
+  /** Those that have begun a request in this turn. */
+  #ofTurn: Queue[] = [];
+  #pipelinedInTurn = 0;
 
-  /** @param limit requests of one connection that may wait. */
-  constructor(limit: number) {
+  /**
+   * @param limit requests of one connection that may wait.
+   * @param afterTurn calls its argument when others had their turn of the event loop.
+   */
+  constructor(limit: number, afterTurn: (work: () => void) => void = setImmediate) {
     this.#limit = limit;
+    this.#afterTurn = afterTurn;
   }
 
   /** Requests that were admitted and are not completed. */
@@ -52,10 +70,10 @@ export class Pipeline {
   }
 
   admit(connection: object): Admission {
-    const queue = this.#queues.get(connection);
-    if (queue === undefined) {
+    const queue = this.#queueOf(connection);
+    if (!queue.isUnderWay && queue.waiting.length === 0 && this.#mayBegin(queue)) {
       this.#active += 1;
-      this.#queues.set(connection, { waiting: [], full: false, ignored: 0 });
+      this.#note(queue);
       return START;
     }
     if (queue.full) {
@@ -76,12 +94,64 @@ export class Pipeline {
   /** The request that was under way is done: the next one of its connection begins. */
   complete(connection: object): void {
     const queue = this.#queues.get(connection);
-    if (queue === undefined) throw new Error('a request was completed twice');
+    if (queue?.isUnderWay !== true) throw new Error('a request was completed twice');
     this.#active -= 1;
-    const begin = queue.waiting.shift();
-    if (begin === undefined) this.#queues.delete(connection);
-    else begin();
+    queue.isUnderWay = false;
+    this.#proceed(queue);
     if (this.#active === 0) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  #queueOf(connection: object): Queue {
+    const found = this.#queues.get(connection);
+    if (found !== undefined) return found;
+    const queue: Queue = {
+      connection,
+      waiting: [],
+      isUnderWay: false,
+      hasBegunInTurn: false,
+      full: false,
+      ignored: 0,
+    };
+    this.#queues.set(connection, queue);
+    return queue;
+  }
+
+  #mayBegin({ hasBegunInTurn }: Queue): boolean {
+    return !hasBegunInTurn || this.#pipelinedInTurn < PIPELINED_A_TURN;
+  }
+
+  /** Notes that a request of a connection begins. */
+  #note(queue: Queue): void {
+    queue.isUnderWay = true;
+    if (queue.hasBegunInTurn) {
+      this.#pipelinedInTurn += 1;
+      return;
+    }
+    queue.hasBegunInTurn = true;
+    this.#ofTurn.push(queue);
+    if (this.#ofTurn.length === 1) this.#afterTurn(() => this.#endTurn());
+  }
+
+  #endTurn(): void {
+    const queues = this.#ofTurn;
+    this.#ofTurn = [];
+    this.#pipelinedInTurn = 0;
+    for (const queue of queues) queue.hasBegunInTurn = false;
+    for (const queue of queues) if (!queue.isUnderWay) this.#proceed(queue);
+  }
+
+  /** Begins the next request of a connection that has none under way, now or in the next turn. */
+  #proceed(queue: Queue): void {
+    if (queue.waiting.length === 0) {
+      // A queue without a request is kept for its turn, so that the turn knows who had one.
+      if (!queue.hasBegunInTurn) this.#queues.delete(queue.connection);
+      queue.full = false;
+      queue.ignored = 0;
+      return;
+    }
+    if (!this.#mayBegin(queue)) return;
+    this.#note(queue);
+    queue.waiting.shift()?.();
   }
 
   /** Resolves when no request is active. */

@@ -12,8 +12,11 @@ import { GrowingBuffer } from './body-memory/growing-buffer.ts';
  */
 const DRAIN = { bytes: 32 * 1024 * 1024, milliseconds: 5000, quietMilliseconds: 2000 };
 
-/** Chunks of a body after which others are served: tiny ones cost much more than their bytes. */
-const CHUNKS_A_TURN = 1000;
+/**
+ * The engine takes a microsecond for each chunk, however small, and reads all that has arrived before
+ * it turns to others. So a body may have as many chunks as this, and more if they are not tiny.
+ */
+const CHUNKS = { free: 16_384, bytes: 16 };
 
 /** Bytes of a stream for which the timeout of a request counts anew. */
 const STREAM_STRETCH_BYTES = 1024 * 1024;
@@ -44,6 +47,8 @@ export class IncomingBody implements RequestBody {
   /** The response to a client that waits for `100 Continue` before it sends the body. */
   readonly #waiting: ServerResponse | null;
   #read = false;
+  #chunks = 0;
+  #received = 0;
   #buffer: GrowingBuffer | null = null;
   /** Whether its request waits for its turn, is carried out, or cannot be carried out. */
   #state: 'queued' | 'current' | 'broken' = 'queued';
@@ -83,16 +88,13 @@ export class IncomingBody implements RequestBody {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => onTimeout(incoming.socket), timeout);
       let settled = false;
-      let chunks = 0;
       const onData = (chunk: Uint8Array) => {
         if (settled) return;
-        chunks += 1;
-        if (chunks % CHUNKS_A_TURN === 0) yieldTurn(incoming);
-        const outcome = buffer.add(chunk);
+        const outcome = this.#isTooFine(chunk) ? 'too fine' : buffer.add(chunk);
         if (outcome === 'added') return;
         settled = true;
         clearTimeout(timer);
-        reject(outcome === 'too large' ? tooLarge(limit) : noRoom());
+        reject(refusals[outcome](limit));
       };
       // `close` follows the `end` of every request: an error is made only if it is needed.
       const onEnd = () => {
@@ -126,6 +128,7 @@ export class IncomingBody implements RequestBody {
         const chunk: Uint8Array = next.value;
         size += chunk.length;
         if (size > limit) throw tooLarge(limit);
+        if (this.#isTooFine(chunk)) throw tooFine();
         // The time that the reader takes for a chunk is not the client's.
         waited += performance.now() - begun;
         if (size >= stretch * STREAM_STRETCH_BYTES) {
@@ -153,6 +156,17 @@ export class IncomingBody implements RequestBody {
     return declared;
   }
 
+  /** Counts a chunk. @returns whether the chunks so far are too many for their bytes. */
+  #isTooFine(chunk: Uint8Array): boolean {
+    this.#chunks += 1;
+    this.#received += chunk.length;
+    return this.#isFine;
+  }
+
+  get #isFine(): boolean {
+    return this.#chunks > CHUNKS.free && this.#received < this.#chunks * CHUNKS.bytes;
+  }
+
   /** The request was handled: its bytes no longer count. */
   release(): void {
     this.#buffer?.release();
@@ -166,7 +180,7 @@ export class IncomingBody implements RequestBody {
   finish(): boolean | Promise<boolean> {
     const incoming = this.#incoming;
     if (incoming.complete) return true;
-    if (incoming.destroyed) return false;
+    if (incoming.destroyed || this.#isFine) return false;
     // A client that waits for `100 Continue` and does not get it sends nothing.
     if (this.#waiting !== null && !this.#read) return false;
     if (declaredLength(incoming.headers) > DRAIN.bytes) return false;
@@ -181,7 +195,7 @@ export class IncomingBody implements RequestBody {
       incoming.on('data', (chunk: Uint8Array) => {
         size += chunk.length;
         const long = performance.now() - begun > DRAIN.milliseconds;
-        if (size > DRAIN.bytes || long) settle(false);
+        if (size > DRAIN.bytes || long || this.#isTooFine(chunk)) settle(false);
         else quiet.refresh();
       });
       incoming.on('end', () => settle(incoming.complete));
@@ -191,12 +205,6 @@ export class IncomingBody implements RequestBody {
   }
 }
 
-/** Receives nothing more of a body in this turn of the event loop. */
-function yieldTurn(incoming: IncomingMessage): void {
-  incoming.pause();
-  setImmediate(() => incoming.resume());
-}
-
 function tooLarge(limit: number): CatalogError {
   return new CatalogError('body_too_large', `the body is larger than ${limit} bytes`);
 }
@@ -204,6 +212,15 @@ function tooLarge(limit: number): CatalogError {
 function cutOff(): CatalogError {
   return new CatalogError('malformed_request', 'the body is cut off');
 }
+
+function tooFine(): CatalogError {
+  return new CatalogError(
+    'malformed_request',
+    `the body has more than ${CHUNKS.free} chunks of less than ${CHUNKS.bytes} bytes on average; send larger ones`,
+  );
+}
+
+const refusals = { 'too large': tooLarge, 'too fine': tooFine, 'over budget': noRoom };
 
 function noRoom(): CatalogError {
   return new CatalogError('busy', 'too many large bodies arrive at once; try again later', {

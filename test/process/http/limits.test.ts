@@ -1,5 +1,6 @@
 /** Every limit over a raw socket: below it a request is served, above it it is refused. */
-import { connect, type Socket } from 'node:net';
+import { existsSync, readdirSync } from 'node:fs';
+import { connect, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Limits } from '../../../src/http/wire/limits.ts';
@@ -30,17 +31,21 @@ const PLACES = 250;
 /** A connection that stays, and what has come over it. */
 class Wire {
   text = '';
+  /** Whether the server sends no more. */
+  ended = false;
   closed = false;
   readonly socket: Socket;
 
-  constructor(server: Reachable, localAddress?: string) {
+  constructor(
+    server: Reachable,
+    options: Pick<TcpNetConnectOpts, 'localAddress' | 'allowHalfOpen'> = {},
+  ) {
     const { hostname, port } = new URL(server.url);
-    this.socket = connect({
-      port: Number(port),
-      host: hostname,
-      ...(localAddress !== undefined && { localAddress }),
-    });
+    this.socket = connect({ port: Number(port), host: hostname, ...options });
     this.socket.on('data', (chunk) => (this.text += chunk.toString('latin1')));
+    this.socket.on('end', () => {
+      this.ended = true;
+    });
     this.socket.on('close', () => {
       this.closed = true;
     });
@@ -123,6 +128,14 @@ test('--headers-timeout: headers that come byte by byte are 408', () =>
     await until('the connection is closed', () => wire.closed);
     clearInterval(timer);
     assert.ok(sent < bytes.length, 'it did not wait for the end');
+    assertRefused(wire.text, 408);
+  }));
+
+test('by default too, headers that do not end are 408 before the engine closes the connection', () =>
+  withServer({}, async (server) => {
+    const wire = new Wire(server);
+    wire.socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n');
+    await until('the connection is closed', () => wire.closed);
     assertRefused(wire.text, 408);
   }));
 
@@ -219,7 +232,7 @@ test('--max-connections-per-address: one more is 429, another address is served'
     const refused = await exchangeRaw(server, [get('/healthz')]);
     assertRefused(refused, 429);
     assert.match(refused, /\r\nRetry-After: 1\r\n/);
-    const other = new Wire(server, '127.0.0.2');
+    const other = new Wire(server, { localAddress: '127.0.0.2' });
     assert.match(await other.ask(), /^HTTP\/1\.1 200 /);
     for (const wire of [...wires, other]) wire.socket.destroy();
   }));
@@ -327,5 +340,29 @@ test('the flag sets how many connections an address may have', async () => {
   const { status, stderr } = await server.stop();
   assert.equal([status, stderr], [0, '']);
 });
+
+const hasProc = existsSync('/proc/self/fd');
+
+(hasProc ? test : test.skip)(
+  'refused connections that their clients keep have at most 100 descriptors',
+  async () => {
+    const server = await startServer({ args: ['--max-connections-per-address', '1'] });
+    const descriptors = () => readdirSync(`/proc/${server.child.pid}/fd`).length;
+    const wires = [new Wire(server), new Wire(server, { localAddress: '127.0.0.2' })];
+    for (const wire of wires) await wire.ask();
+    const before = descriptors();
+    const kept = Array.from({ length: 400 }, () => new Wire(server, { allowHalfOpen: true }));
+    for (const { socket } of kept) socket.write('GET / HTTP/1.1\r\n');
+    await until('each is refused', () => kept.every(({ ended, closed }) => ended || closed));
+    // By then the server has done all that it had to do for the refusals.
+    assert.match((await wires[1]?.ask()) ?? '', /^HTTP\/1\.1 200 /);
+    const more = descriptors() - before;
+    // Others may come and go, such as those of files.
+    assert.ok(more < 150, `${more} descriptors`);
+    for (const { socket } of [...wires, ...kept]) socket.destroy();
+    const { status, stderr } = await server.stop();
+    assert.equal([status, stderr], [0, '']);
+  },
+);
 
 test.run();

@@ -143,7 +143,7 @@ const WRONG: readonly (readonly [flag: string, value: string])[] = [
   ['--max-connections', '0'],
   ['--max-connections-per-address', '-1'],
   ['--max-pipelined', 'x'],
-  ['--headers-timeout', '15'],
+  ['--headers-timeout', '8'],
   ['--request-timeout', '0s'],
   ['--keep-alive-timeout', '2w'],
   ['--send-timeout', ''],
@@ -177,7 +177,7 @@ test('the examples name no variable and no command that there is not', async () 
   for (const variable of variables) assert.ok(known.has(variable), variable);
   const { stdout } = await callProgram(['--help']);
   const commands = texts.flatMap((text) =>
-    [...text.matchAll(/\/catalog-server ([a-z-]+)/g)].map(([, command = '']) => command),
+    [...text.matchAll(/(?:\/|=|  )catalog-server ([a-z-]+)/g)].map(([, command = '']) => command),
   );
   assert.ok(commands.length > 2, `${commands.length} commands`);
   for (const command of commands) assert.match(stdout, new RegExp(`^  ${command} `, 'm'));

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Pipeline, type Turn } from '../../../../src/http/wire/pipeline.ts';
+import { Pipeline, PIPELINED_A_TURN, type Turn } from '../../../../src/http/wire/pipeline.ts';
 
 /** Of one connection: what was admitted and not completed, in its order, as the rules have it. */
 interface Model {
@@ -31,7 +31,8 @@ test('any sequence of requests and completions keeps the order, the limit and th
     fc.integer({ min: 0, max: 3 }),
     fc.array(step, { maxLength: 60 }),
     async (limit, steps) => {
-      const pipeline = new Pipeline(limit);
+      // Each of these is a turn of its own.
+      const pipeline = new Pipeline(limit, (work) => void Promise.resolve().then(work));
       const connections = [{}, {}, {}];
       const models: Model[] = connections.map(() => ({ queue: [], full: false, ignored: 0 }));
       const begun: string[] = [];
@@ -80,6 +81,37 @@ test('any sequence of requests and completions keeps the order, the limit and th
   );
   await fc.assert(property, { numRuns: 500 });
   assert.equal([...seen].sort(), ['disconnect', 'ignore', 'start', 'wait']);
+});
+
+test('in a turn each connection begins one request, and all together some more', async () => {
+  const turns: (() => void)[] = [];
+  const pipeline = new Pipeline(1000, (work) => turns.push(work));
+  const [greedy, other] = [{ name: 'greedy' }, { name: 'other' }];
+  let begun = 0;
+  const carryOut = () => {
+    begun += 1;
+    pipeline.complete(greedy);
+  };
+  const admit = (connection: object) => {
+    const admission = pipeline.admit(connection);
+    if (admission.kind === 'start') carryOut();
+    else if (admission.kind === 'wait') void admission.turn.then(carryOut);
+  };
+  for (let each = 0; each < 100; each += 1) {
+    admit(greedy);
+    await Promise.resolve();
+  }
+  assert.is(begun, 1 + PIPELINED_A_TURN);
+  assert.is(pipeline.admit(other).kind, 'start', 'another connection is not held up');
+  pipeline.complete(other);
+  for (const expected of [66, 99, 100]) {
+    assert.is(turns.length, 1);
+    turns.shift()?.();
+    for (let step = 0; step < 200; step += 1) await Promise.resolve();
+    assert.is(begun, expected);
+  }
+  turns.shift()?.();
+  assert.equal([turns.length, pipeline.active], [0, 0], 'nothing is left');
 });
 
 test('everybody who waits for idle hears of it', async () => {
