@@ -396,13 +396,13 @@ test('a receiver that answers 410 gets nothing more until it is activated again'
 test('after three days of failures it is deactivated', async () => {
   const receiver = new Receiver();
   let now = Date.now();
-  const day = 24 * 3600_000;
+  const hour = 3600_000;
   const server = await open(receiver, {
     clock: { now: () => now },
     retryDelay: () => 0,
     send: async (request) => {
       receiver.requests.push(request);
-      now += day;
+      now += hour;
       return 500;
     },
   });
@@ -411,7 +411,7 @@ test('after three days of failures it is deactivated', async () => {
   await sent(server, 201, 'POST', BRANDS, { ...name('A'), token });
   const hook = async () => (await sent(server, 200, 'GET', `${WEBHOOKS}1/`, { token })).json;
   await until('it is deactivated', async () => !(await hook()).active);
-  assert.is(receiver.requests.length, 4);
+  assert.is(receiver.requests.length, 3 * 24 + 1);
   assert.not.equal((await hook()).failing_since, null);
   await server.stop();
 });

@@ -5,6 +5,8 @@
  * 1. A request is imported at most once: it is renamed before it is read, and what has that name at
  *    a start is not imported.
  * 2. A request is taken only if there is room among the imports; until then it waits.
+ * 3. What fails about one request keeps no other from its turn. A reply that cannot be written is
+ *    written with a later look.
  */
 import type { Disk } from '../../disk/disk.ts';
 import { writeVolatile } from '../../disk/durable-file.ts';
@@ -31,25 +33,38 @@ const REPLY_MS = 60_000;
 /** Milliseconds after which nobody writes a request any more that was not changed since. */
 const ABANDONED_MS = 3_600_000;
 
+/** What has become of a request: the import, or why there is none. */
+type Outcome = { readonly id: number } | Extract<ImportReply, { readonly error: unknown }>;
+
+interface Taken {
+  readonly outcome: Outcome;
+  /** When its last reply was written; null until then. */
+  endedAt: number | null;
+}
+
 interface Options {
   readonly disk: Disk;
   /** The data directory. */
   readonly data: string;
-  readonly imports: Imports;
+  readonly imports: Pick<Imports, 'isFull' | 'accept' | 'progress'>;
   /** ISO 4217. */
   readonly currency: string;
   /** Bytes of a file. */
   readonly maxImport: number;
+  /** Called with files that cannot be read, and with the first of several failures in a row. */
   readonly onError: (error: unknown) => void;
+  readonly intervalMs?: number | undefined;
 }
 
 export class ImportRequests {
   readonly #options: Options;
   readonly #folder: string;
-  /** By token: the import, and when it was seen to have ended. */
-  readonly #taken = new Map<string, { readonly id: number; endedAt: number | null }>();
+  /** By token. */
+  readonly #taken = new Map<string, Taken>();
   #timer: NodeJS.Timeout | null = null;
   #look: Promise<void> = Promise.resolve();
+  /** Whether something failed in the last look. */
+  #isFailing = false;
 
   private constructor(options: Options) {
     this.#options = options;
@@ -73,12 +88,10 @@ export class ImportRequests {
 
   #schedule(): void {
     this.#timer = setTimeout(() => {
-      this.#look = this.#lookAround()
-        .catch(this.#options.onError)
-        .then(() => {
-          if (this.#timer !== null) this.#schedule();
-        });
-    }, LOOK_MS);
+      this.#look = this.#lookAround().then(() => {
+        if (this.#timer !== null) this.#schedule();
+      });
+    }, this.#options.intervalMs ?? LOOK_MS);
     this.#timer.unref();
   }
 
@@ -91,20 +104,30 @@ export class ImportRequests {
     }
   }
 
+  /** Never rejects. */
   async #lookAround(): Promise<void> {
+    let hasFailed = false;
+    const attempt = async (act: () => Promise<void>): Promise<void> => {
+      try {
+        await act();
+      } catch (error) {
+        if (!hasFailed && !this.#isFailing) this.#options.onError(error);
+        hasFailed = true;
+      }
+    };
+    await attempt(async () => {
+      for (const token of this.#requested()) await attempt(() => this.#take(token));
+    });
+    for (const [token, taken] of this.#taken) await attempt(() => this.#attend(token, taken));
+    this.#isFailing = hasFailed;
+  }
+
+  /** The tokens of what is requested, one after the other while there is room. */
+  *#requested(): Generator<string> {
     const { disk, imports } = this.#options;
     for (const name of disk.list(this.#folder)) {
       const [, token] = REQUEST.exec(name) ?? [];
-      if (token !== undefined && !imports.isFull) await this.#take(token);
-    }
-    for (const [token, taken] of this.#taken) {
-      if (taken.endedAt === null) {
-        const ended = await this.#tell(token, taken.id);
-        if (ended) taken.endedAt = performance.now();
-      } else if (performance.now() - taken.endedAt > REPLY_MS) {
-        this.#taken.delete(token);
-        await disk.unlink(requestPath(this.#folder, token, 'reply'));
-      }
+      if (token !== undefined && !imports.isFull) yield token;
     }
   }
 
@@ -118,17 +141,21 @@ export class ImportRequests {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
       throw error;
     }
+    const taken = { outcome: await this.#outcomeOf(path), endedAt: null };
+    // Before anything else can fail, so that it gets its reply with a later look.
+    this.#taken.set(token, taken);
+    await disk.unlink(path);
+    await this.#tell(token, taken);
+  }
+
+  async #outcomeOf(path: string): Promise<Outcome> {
     try {
-      const id = await this.#accept(path);
-      this.#taken.set(token, { id, endedAt: null });
-      await this.#reply(token, { id, done: 0, total: 0, ended: false });
+      return { id: await this.#accept(path) };
     } catch (error) {
       const isKnown = error instanceof CatalogError;
       if (!isKnown) this.#options.onError(error);
       const code = isKnown ? error.code : 'import_failed';
-      await this.#reply(token, { error: { code, message: messageOf(error) } });
-    } finally {
-      await disk.unlink(path);
+      return { error: { code, message: messageOf(error) } };
     }
   }
 
@@ -160,16 +187,24 @@ export class ImportRequests {
     );
   }
 
-  /** @returns whether the import has ended. */
-  async #tell(token: string, id: number): Promise<boolean> {
-    const progress = this.#options.imports.progress(id);
-    const ended = progress === null;
-    await this.#reply(token, { id, ended, ...(progress ?? { done: 1, total: 1 }) });
-    return ended;
+  /** Says how far it is, and removes the last reply when the command had time to read it. */
+  async #attend(token: string, taken: Taken): Promise<void> {
+    if (taken.endedAt === null) return this.#tell(token, taken);
+    if (performance.now() - taken.endedAt <= REPLY_MS) return;
+    this.#taken.delete(token);
+    await this.#options.disk.unlink(requestPath(this.#folder, token, 'reply'));
   }
 
-  #reply(token: string, reply: ImportReply): Promise<void> {
+  async #tell(token: string, taken: Taken): Promise<void> {
+    const reply = this.#replyTo(taken.outcome);
     const path = requestPath(this.#folder, token, 'reply');
-    return writeVolatile(this.#options.disk, path, Buffer.from(JSON.stringify(reply)));
+    await writeVolatile(this.#options.disk, path, Buffer.from(JSON.stringify(reply)));
+    if ('error' in reply || reply.ended) taken.endedAt = performance.now();
+  }
+
+  #replyTo(outcome: Outcome): ImportReply {
+    if ('error' in outcome) return outcome;
+    const progress = this.#options.imports.progress(outcome.id);
+    return { ...outcome, ended: progress === null, ...(progress ?? { done: 1, total: 1 }) };
   }
 }

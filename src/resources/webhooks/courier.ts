@@ -201,11 +201,11 @@ export class Courier {
   async #fail(webhook: Webhook, message: Message, outcome: Outcome): Promise<void> {
     const { warn, now, retryDelay } = this.#post;
     const time = now();
-    const lasting = this.state.failed(message, outcome, time, retryDelay);
+    const tried = this.state.failed(message, outcome, time, retryDelay);
     const why = outcome.error ?? `it answered with ${outcome.status}`;
     const failing = this.#failingSince();
     const since = failing ?? new Date(time).toISOString();
-    const isOver = outcome.status === GONE || lasting >= GIVE_UP_MS;
+    const isOver = outcome.status === GONE || tried >= GIVE_UP_MS;
     if (isOver) {
       this.state.gaveUp();
       warn(`webhook ${this.#id} is deactivated: ${why}`);
@@ -219,8 +219,9 @@ export class Courier {
 
   /** The changes that are next are not kept: it goes on with the oldest since its creation that are. */
   #skip({ origin }: Webhook): void {
-    const { store, now, warn } = this.#post;
-    const after = Math.max(store.oldest, origin);
+    const { store, source, now, warn } = this.#post;
+    // A row that was copied from another store may begin beyond the end of this one.
+    const after = Math.min(Math.max(store.oldest, origin), source.sequence);
     const why = this.state.skipped(after, now());
     warn(`webhook ${this.#id} goes on after change set ${after}: ${why}`);
     this.#save();

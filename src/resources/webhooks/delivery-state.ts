@@ -1,7 +1,7 @@
 /** How far the deliveries of a webhook are: what is kept of them across restarts. */
 import * as v from 'valibot';
 import type { Message } from './message.ts';
-import { retryDelay } from './schedule.ts';
+import { MAX_DELAY_MS, retryDelay } from './schedule.ts';
 
 /** Deliveries of a webhook that are listed. */
 const MAX_LISTED = 100;
@@ -28,6 +28,8 @@ const stateFile = v.object({
   position: v.number(),
   failures: v.number(),
   trying_since: v.nullable(v.number()),
+  /** Earlier versions did not write it. */
+  last_failure: v.optional(v.nullable(v.number()), null),
   deliveries: v.array(delivery),
 });
 
@@ -48,7 +50,9 @@ export class DeliveryState {
   /** When the next attempt is due, in milliseconds since the epoch; null for now. */
   next: number | null = null;
   #failures = 0;
+  /** The first failure; it is moved on by the time in which nothing was tried. */
   #tryingSince: number | null = null;
+  #lastFailure: number | null = null;
   /** The oldest first. */
   #deliveries: Delivery[] = [];
 
@@ -70,6 +74,7 @@ export class DeliveryState {
     const state = new DeliveryState(output.position);
     state.#failures = output.failures;
     state.#tryingSince = output.trying_since;
+    state.#lastFailure = output.last_failure;
     state.#deliveries = output.deliveries;
     return state;
   }
@@ -80,6 +85,7 @@ export class DeliveryState {
       position: this.position,
       failures: this.#failures,
       trying_since: this.#tryingSince,
+      last_failure: this.#lastFailure,
     };
   }
 
@@ -95,9 +101,7 @@ export class DeliveryState {
 
   /** Takes note of a delivery that has arrived. */
   delivered(message: Message, outcome: Outcome, time: number): void {
-    this.#failures = 0;
-    this.#tryingSince = null;
-    this.next = null;
+    this.#endFailures();
     this.#note(message, 'delivered', outcome, time);
   }
 
@@ -105,14 +109,26 @@ export class DeliveryState {
    * Takes note of a failure.
    *
    * @param delay milliseconds to the next attempt, by the number of failures in a row.
-   * @returns milliseconds for which deliveries have been failing.
+   * @returns milliseconds for which deliveries have been tried in vain.
    */
   failed(message: Message, outcome: Outcome, time: number, delay = retryDelay): number {
     this.#failures += 1;
-    this.#tryingSince ??= time;
+    const tried = this.#triedUntil(time);
+    this.#tryingSince = time - tried;
+    this.#lastFailure = time;
     this.next = time + delay(this.#failures);
     this.#note(message, 'failed', outcome, time);
-    return time - this.#tryingSince;
+    return tried;
+  }
+
+  /**
+   * Of the time since the last failure the longest delay counts at most: for the rest the server was
+   * off, or its clock was set forward. Of a clock that was set back nothing counts.
+   */
+  #triedUntil(time: number): number {
+    const [first, last] = [this.#tryingSince, this.#lastFailure];
+    if (first === null || last === null) return 0;
+    return last - first + Math.min(Math.max(time - last, 0), MAX_DELAY_MS);
   }
 
   /** Takes note that changes up to `position` cannot be delivered. @returns why. */
@@ -142,10 +158,15 @@ export class DeliveryState {
 
   /** Tries again at once, for as long as if nothing had failed yet. */
   beginAnew(): void {
+    this.#endFailures();
+    this.messages = 0;
+  }
+
+  #endFailures(): void {
     this.#failures = 0;
     this.#tryingSince = null;
+    this.#lastFailure = null;
     this.next = null;
-    this.messages = 0;
   }
 
   /** Takes note that no attempt will follow. */

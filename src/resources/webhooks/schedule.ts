@@ -6,7 +6,10 @@ const HOUR_MS = 3600 * SECOND_MS;
 const FIRST_DELAY_MS = 2 * SECOND_MS;
 export const MAX_DELAY_MS = HOUR_MS;
 
-/** For so long deliveries are tried; then the webhook is deactivated. */
+/**
+ * For so long deliveries are tried; then the webhook is deactivated. Of the time between two attempts
+ * no more than the longest delay counts.
+ */
 export const GIVE_UP_MS = 72 * HOUR_MS;
 
 /** The share of a delay that is left to chance, so that many receivers are not called at once. */

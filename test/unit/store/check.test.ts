@@ -332,6 +332,11 @@ const ROWS: readonly Planted[] = [
     },
     found: [damage(BASE, 'brands has two rows with one id')],
   },
+  {
+    what: 'a webhook of another store, which begins beyond the last change set',
+    base: row('webhooks', 1, { origin: 6 }),
+    found: ['webhook 1: origin: it is 6, but the last change set is 5'],
+  },
 ];
 
 for (const { what, base, found } of ROWS) {

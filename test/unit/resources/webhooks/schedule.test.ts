@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DeliveryState } from '../../../../src/resources/webhooks/delivery-state.ts';
-import { retryDelay } from '../../../../src/resources/webhooks/schedule.ts';
+import { GIVE_UP_MS, retryDelay } from '../../../../src/resources/webhooks/schedule.ts';
 
 test('the first delay is below 5 seconds, each is twice the one before, and none over an hour', () => {
   for (const chance of [0, 0.5, 1]) {
@@ -31,6 +31,66 @@ test('the state of deliveries is what it was after a restart, the last hundred i
   const [latest, ...others] = again?.deliveries ?? [];
   assert.equal([latest?.state, latest?.attempts, latest?.error?.length], ['failed', 1, 300]);
   assert.equal([others.length, others.at(-1)?.sequence], [99, 22]);
+});
+
+const HOUR_MS = 3_600_000;
+
+/** Takes note of a failure. @returns hours for which deliveries were tried. */
+const failedAt = (state: DeliveryState, hour: number) =>
+  state.failed(message(1), { status: 500, error: null }, hour * HOUR_MS) / HOUR_MS;
+
+function restarted(state: DeliveryState): DeliveryState {
+  const again = DeliveryState.parse(state.text);
+  if (again === null) throw new Error('the state cannot be read');
+  return again;
+}
+
+test('the time in which the server was off is no time in which it has tried', () => {
+  const state = new DeliveryState(0);
+  assert.is(failedAt(state, 0), 0);
+  assert.is(failedAt(state, 0.5), 0.5);
+  const again = restarted(state);
+  assert.is(failedAt(again, 96), 1.5, 'an hour at most between two attempts');
+  assert.is(failedAt(again, 97), 2.5);
+  assert.is(failedAt(restarted(again), 97.25), 2.75, 'a short restart does not interrupt it');
+});
+
+test('a clock that jumps, forward or back, neither shortens nor prolongs the attempts', () => {
+  const state = new DeliveryState(0);
+  const hours = [0, 1, 1000, 1001, 500, 501].map((hour) => failedAt(state, hour));
+  assert.equal(hours, [0, 1, 2, 3, 3, 4]);
+});
+
+test('retries at the longest delays are given up after three days, no matter how often it restarts', () => {
+  let [state, time, tried, attempts] = [new DeliveryState(0), 0, 0, 0];
+  while (tried < GIVE_UP_MS) {
+    state = restarted(state);
+    tried = state.failed(message(1), { status: 500, error: null }, time);
+    attempts += 1;
+    time += retryDelay(attempts, 0);
+  }
+  assert.ok(tried - GIVE_UP_MS <= HOUR_MS, `${tried}`);
+  assert.ok(attempts > 72, `${attempts} attempts`);
+});
+
+test('after a success, and when it begins anew, the time begins with the next failure', () => {
+  for (const end of [
+    (state: DeliveryState) => state.delivered(message(1), { status: 204, error: null }, HOUR_MS),
+    (state: DeliveryState) => state.beginAnew(),
+  ]) {
+    const state = new DeliveryState(0);
+    failedAt(state, 0);
+    failedAt(state, 1);
+    end(state);
+    assert.equal([failedAt(state, 2), failedAt(state, 3)], [0, 1]);
+  }
+});
+
+test('what a version wrote that did not keep the last failure is read, and the time begins anew', () => {
+  const written = { position: 7, failures: 2, trying_since: 0, deliveries: [] };
+  const state = DeliveryState.parse(JSON.stringify(written));
+  assert.is(state?.position, 7);
+  assert.is(state && failedAt(state, 96), 0);
 });
 
 test('what is not the state of deliveries is not taken for one', () => {

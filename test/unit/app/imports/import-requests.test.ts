@@ -1,0 +1,133 @@
+/** spec 8.14: what a server replies to commands that ask for imports, on a disk that fails. */
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { decodeReply, encodeOrder } from '../../../../src/app/imports/import-request.ts';
+import { ImportRequests } from '../../../../src/app/imports/import-requests.ts';
+import type { Disk } from '../../../../src/disk/disk.ts';
+import { CatalogError, messageOf } from '../../../../src/errors.ts';
+import { memoryDisk } from '../../../support/memory-disk.ts';
+import { until } from '../../../support/until.ts';
+
+const FOLDER = '/data/imports';
+const [A, B] = [1, 2].map((n) => `00000000-0000-4000-8000-00000000000${n}`) as [string, string];
+
+const ORDER = encodeOrder({
+  collection: 'brands',
+  format: 'csv',
+  match: 'id',
+  createMissing: [],
+  subject: 'cli:ann',
+  currency: null,
+}).toString();
+
+/** A server without imports of its own, which each file ends at once. */
+async function open() {
+  const { disk: memory, files } = memoryDisk();
+  const world = {
+    /** Looks at the folder so far. */
+    looks: 0,
+    /** What fails, by the end of its path; null lets everything pass. */
+    failing: null as string | null,
+    /** Why no file is accepted. */
+    refusal: null as CatalogError | null,
+  };
+  const judge = (path: string) => {
+    if (world.failing !== null && path.endsWith(world.failing)) throw new Error(`EIO: ${path}`);
+  };
+  const disk: Disk = {
+    ...memory,
+    list(path) {
+      world.looks += 1;
+      judge(path);
+      return memory.list(path);
+    },
+    async rename(from, to) {
+      judge(to);
+      return memory.rename(from, to);
+    },
+  };
+  const errors: string[] = [];
+  let accepted = 0;
+  const requests = await ImportRequests.open({
+    disk,
+    data: '/data',
+    imports: {
+      isFull: false,
+      progress: () => null,
+      async accept() {
+        if (world.refusal !== null) throw world.refusal;
+        accepted += 1;
+        return { id: accepted, text: '', replayed: false };
+      },
+    },
+    currency: 'USD',
+    maxImport: 1000,
+    onError: (error) => void errors.push(messageOf(error)),
+    intervalMs: 1,
+  });
+  const ask = (token: string) => files.set(join(FOLDER, `${token}.request`), ORDER);
+  const reply = (token: string) =>
+    decodeReply(Buffer.from(files.get(join(FOLDER, `${token}.reply`)) ?? ''));
+  /** Waits until the server has looked some times more, each time to the end. */
+  const looks = (count: number) => {
+    const enough = world.looks + count + 1;
+    return until(`it looks ${count} times`, () => world.looks >= enough);
+  };
+  return { world, requests, errors, ask, reply, looks };
+}
+
+const ended = (id: number) => ({ id, done: 1, total: 1, ended: true });
+
+test('a failure that lasts is reported once, and again after a look without one', async () => {
+  const { world, requests, errors, looks } = await open();
+  for (const failures of [1, 2]) {
+    world.failing = FOLDER;
+    await looks(5);
+    world.failing = null;
+    await looks(2);
+    assert.equal(errors, Array(failures).fill(`EIO: ${FOLDER}`));
+  }
+  await requests.close();
+});
+
+test('a reply that fails, again and again, is reported once and keeps no other from its own', async () => {
+  const { world, requests, errors, ask, reply, looks } = await open();
+  world.failing = `${A}.reply`;
+  for (const token of [A, B]) ask(token);
+  await looks(5);
+  assert.equal(reply(B), ended(2));
+  assert.equal(errors, [`EIO: ${join(FOLDER, `${A}.reply`)}`]);
+  world.failing = null;
+  await looks(2);
+  assert.equal(reply(A), ended(1));
+  await requests.close();
+});
+
+test('a request that cannot be taken keeps no other from being taken, and is taken later', async () => {
+  const { world, requests, errors, ask, reply, looks } = await open();
+  world.failing = `${A}.taken`;
+  for (const token of [A, B]) ask(token);
+  await looks(5);
+  assert.equal([reply(A), reply(B)], [null, ended(1)]);
+  assert.equal(errors, [`EIO: ${join(FOLDER, `${A}.taken`)}`]);
+  world.failing = null;
+  await looks(2);
+  assert.equal(reply(A), ended(2));
+  await requests.close();
+});
+
+test('why a file is not accepted is said as soon as a reply can be written', async () => {
+  const { world, requests, ask, reply, looks } = await open();
+  world.refusal = new CatalogError('write_refused', 'there is no room');
+  world.failing = `${A}.reply`;
+  ask(A);
+  await looks(3);
+  assert.is(reply(A), null);
+  world.failing = null;
+  await looks(2);
+  assert.equal(reply(A), { error: { code: 'write_refused', message: 'there is no room' } });
+  await requests.close();
+});
+
+test.run();

@@ -1,0 +1,101 @@
+/** spec 14.7: where the deliveries of a webhook go on, and what ends them. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Arrivals } from '../../../../src/resources/changes/arrivals.ts';
+import { Courier, type Post } from '../../../../src/resources/webhooks/courier.ts';
+import { DeliveryState } from '../../../../src/resources/webhooks/delivery-state.ts';
+import type { Webhook } from '../../../../src/resources/webhooks/ports.ts';
+import type { ChangeSet } from '../../../../src/store/change-set.ts';
+import { until } from '../../../support/until.ts';
+
+/** Warnings after which something is taken to go on for ever: a loop of promises would hang the test. */
+const PLENTY = 5;
+
+/** A change set that creates a brand. */
+function changeSetOf(sequence: number): ChangeSet {
+  return {
+    sequence,
+    previous: '',
+    digest: '',
+    time: '2026-01-01T00:00:00.000Z',
+    last_ids: {},
+    put: { brands: [{ id: sequence, name: 'A', logo: '', first_letter: '' }] },
+    delete: {},
+  };
+}
+
+function webhookOf(origin: number): Webhook {
+  return {
+    id: 1,
+    url: 'https://receiver.example/',
+    resources: '[]',
+    active: true,
+    created: '2026-01-01T00:00:00.000Z',
+    failing_since: null,
+    origin,
+    key: '',
+  };
+}
+
+/** A store up to a change set, and a receiver that takes everything. */
+function world(webhook: Webhook, last: number) {
+  const store = { last };
+  const warnings: string[] = [];
+  const told: number[] = [];
+  const arrivals = new Arrivals(() => store.last);
+  const post: Post = {
+    store: { get: () => webhook as never, oldest: 0 },
+    source: {
+      get sequence() {
+        return store.last;
+      },
+      arrivals,
+    },
+    async *changesAfter(sequence, to) {
+      for (let at = sequence + 1; at <= to; at += 1) yield changeSetOf(at);
+    },
+    secrets: { id: async () => '', secretOf: () => `whsec_${'A'.repeat(43)}=` },
+    storage: {
+      load: () => null,
+      save: async () => {},
+      forget: async () => {},
+      ids: () => [],
+      latest: async () => null,
+    },
+    send: async ({ body }) => {
+      told.push((JSON.parse(body) as { data: { id: number }[] }).data[0]?.id ?? 0);
+      return 204;
+    },
+    isOnDuty: () => true,
+    now: Date.now,
+    mark: async () => {},
+    warn(message) {
+      warnings.push(message);
+      if (warnings.length >= PLENTY) throw new Error('it goes on for ever');
+    },
+    onError: () => {},
+    onAttempt: () => {},
+  };
+  const commit = () => {
+    store.last += 1;
+    void arrivals.announce(store.last);
+  };
+  return { post, commit, warnings, told };
+}
+
+test('one whose origin is beyond the store goes on at its end, and says so once', async () => {
+  const webhook = webhookOf(99);
+  const { post, commit, warnings, told } = world(webhook, 3);
+  const courier = new Courier(post, webhook.id, new DeliveryState(webhook.origin));
+  courier.start();
+  await until('it has begun', () => warnings.length > 0);
+  assert.equal(warnings, [
+    'webhook 1 goes on after change set 3: the change sets that it had are not in this store',
+  ]);
+  commit();
+  await until('the next change set is delivered', () => told.length > 0);
+  assert.equal(told, [4]);
+  await courier.stop(0);
+});
+
+test.run();
