@@ -117,14 +117,7 @@ test('without since there is nothing yet', async () => {
 
 test('what is malformed is 400, and names the parameter or the header', async () => {
   const server = await openService();
-  const since = [
-    'since=',
-    'since=-1',
-    'since=1.5',
-    'since=x',
-    'since=0&since=0',
-    'since=99999999999999999',
-  ];
+  const since = ['since=', 'since=-1', 'since=1.5', 'since=x', 'since=0&since=0'];
   const others = [
     'limit=0',
     'limit=1001',
@@ -151,6 +144,8 @@ test('beyond the last change set, and before those that are kept, the answer is 
   const server = await openService();
   await sent(server, 201, 'POST', BRANDS, { body: { name: 'A' } });
   const beyond = await sent(server, 410, 'GET', `${CHANGES}?since=2`);
+  const far = await sent(server, 410, 'GET', `${CHANGES}?since=${'9'.repeat(30)}`);
+  assert.match(far.json.error, /ask for those after 0 to 1$/);
   assert.match(beyond.json.error, /after 0 to 1$/);
   const headers = { accept: 'text/event-stream' };
   await sent(server, 410, 'GET', `${CHANGES}?since=2`, { headers });
@@ -368,7 +363,7 @@ test('if the change set does not come, the read is 503 and may be sent again', a
 
 test('a malformed Catalog-Min-Sequence is 400', async () => {
   const server = await openService();
-  for (const value of ['', '-1', '1.0', 'x', '1, 2', '9'.repeat(20)]) {
+  for (const value of ['', '-1', '1.0', 'x', '1, 2']) {
     const headers = { 'catalog-min-sequence': value };
     const answer = await sent(server, 400, 'GET', '/books/', { headers, token: null });
     assert.match(answer.json.error, 'Catalog-Min-Sequence');

@@ -57,8 +57,10 @@ export function awaitSequence(
   });
 }
 
-/** The number of a change set as clients send it; null if it is not one. */
+/**
+ * The number of a change set as clients send it; null if it is not one. A number that no change set
+ * will ever have is beyond all that there are.
+ */
 export function parseSequence(text: string): number | null {
-  const sequence = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  return Number.isSafeInteger(sequence) ? sequence : null;
+  return /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : null;
 }

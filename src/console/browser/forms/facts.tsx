@@ -14,7 +14,8 @@ export function Facts({ collection, item }: FactsProps) {
       {['id', ...collection.facts].map((attribute) => (
         <div key={attribute}>
           <label for={`fact-${attribute}`}>{attributeLabel(attribute)}</label>
-          <output id={`fact-${attribute}`} aria-describedby={`fact-${attribute}-help`}>
+          {/* Without a role of its own it would be a message that is announced. */}
+          <output id={`fact-${attribute}`} role="group" aria-describedby={`fact-${attribute}-help`}>
             {shownValue(attribute, item[attribute]) || '–'}
           </output>
           <p id={`fact-${attribute}-help`} class="help">

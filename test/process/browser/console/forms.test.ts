@@ -199,6 +199,7 @@ testInBrowser('every field says what it is for, in English and in German', async
       if (name === 'goods') await page.getByRole('textbox').nth(4).waitFor();
       assert.ok((await page.locator('.item .fields label').count()) >= 2, name);
       assert.equal(await page.evaluate(UNDESCRIBED), [], `${locale} ${name}`);
+      assert.equal(await page.getByRole('status').allTextContents(), [''], `${name}: no message`);
     }
     await page.context().close();
   }
