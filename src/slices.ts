@@ -1,7 +1,120 @@
-/** Long work cut into slices, so that one event loop serves everybody while it is done. */
+/**
+ * Long work cut into slices, so that one event loop serves everybody while it is done.
+ *
+ * Invariants:
+ * 1. All work that is under way takes about one slice of a turn of the event loop together, however
+ *    much of it there is. What did not come into a turn is the first in the next one.
+ * 2. Work that begins need not wait behind it: short work, such as that of most requests, ends at
+ *    once. What begins in a turn takes about one more slice together.
+ * 3. Nothing waits within its slice: work that waits for something else holds up no other work.
+ */
 
-/** Milliseconds of work between two turns of the event loop. */
+/** Milliseconds of a turn that all work which is under way takes. */
 const SLICE_MS = 2;
+
+/** Works until a time, or to the next yield if it has come. @returns whether the work is over. */
+type Job = (until: number) => boolean;
+
+interface Scheduling {
+  /** Milliseconds on a clock that does not go back. */
+  readonly now: () => number;
+  /** Calls `work` in the next turn of the event loop. */
+  readonly nextTurn: (work: () => void) => void;
+}
+
+/** The work of one event loop. */
+export class Slices {
+  readonly #now: () => number;
+  readonly #nextTurn: (work: () => void) => void;
+  /** The first one runs first in the next turn. */
+  #waiting: Job[] = [];
+  /** Milliseconds that are left in this turn for work that begins. */
+  #left = SLICE_MS;
+  #isScheduled = false;
+
+  constructor({ now, nextTurn }: Scheduling) {
+    this.#now = now;
+    this.#nextTurn = nextTurn;
+  }
+
+  /** See {@link inSlices}. */
+  run<T>(work: Generator<unknown, T>, sliceMs = SLICE_MS): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const job = this.#jobOf(work, sliceMs, resolve, reject);
+      if (!this.#begin(job)) this.#waiting.push(job);
+      this.#schedule();
+    });
+  }
+
+  /** See {@link inLaterSlices}. */
+  runLater<T>(work: Generator<unknown, T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push(this.#jobOf(work, SLICE_MS, resolve, reject));
+      this.#schedule();
+    });
+  }
+
+  /** @returns whether it is over. */
+  #begin(job: Job): boolean {
+    if (this.#left <= 0) return false;
+    const begun = this.#now();
+    const isOver = job(begun + this.#left);
+    this.#left -= this.#now() - begun;
+    return isOver;
+  }
+
+  /** Also if nothing waits: the next turn has time of its own for what begins. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#nextTurn(() => this.#turn());
+  }
+
+  #turn(): void {
+    this.#isScheduled = false;
+    this.#left = SLICE_MS;
+    // What comes to wait meanwhile has had its slice, or begins: it is for the turn after this one.
+    const due = this.#waiting;
+    if (due.length === 0) return;
+    this.#waiting = [];
+    const end = this.#now() + SLICE_MS;
+    const later: Job[] = [];
+    let ran = 0;
+    for (const job of due) {
+      if (!job(end)) later.push(job);
+      ran += 1;
+      if (this.#now() >= end) break;
+    }
+    this.#waiting = [...due.slice(ran), ...later, ...this.#waiting];
+    if (this.#waiting.length > 0) this.#schedule();
+  }
+
+  #jobOf<T>(
+    work: Generator<unknown, T>,
+    sliceMs: number,
+    resolve: (value: T) => void,
+    reject: (error: unknown) => void,
+  ): Job {
+    return (until) => {
+      try {
+        const end = Math.min(until, this.#now() + sliceMs);
+        do {
+          const step = work.next();
+          if (step.done === true) {
+            resolve(step.value);
+            return true;
+          }
+        } while (this.#now() < end);
+        return false;
+      } catch (error) {
+        reject(error);
+        return true;
+      }
+    };
+  }
+}
+
+const SLICES = new Slices({ now: () => performance.now(), nextTurn: setImmediate });
 
 /**
  * Runs a generator to its end, and lets the event loop turn between slices of its work.
@@ -11,15 +124,16 @@ const SLICE_MS = 2;
  * @returns what the generator returns.
  * @throws what the generator throws.
  */
-export async function inSlices<T>(work: Generator<unknown, T>, sliceMs = SLICE_MS): Promise<T> {
-  for (;;) {
-    const end = performance.now() + sliceMs;
-    do {
-      const step = work.next();
-      if (step.done === true) return step.value;
-    } while (performance.now() < end);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+export function inSlices<T>(work: Generator<unknown, T>, sliceMs?: number): Promise<T> {
+  return SLICES.run(work, sliceMs);
+}
+
+/**
+ * The same from the next turn on: for work that goes on after a pause, which would otherwise have
+ * two slices of this turn.
+ */
+export function inLaterSlices<T>(work: Generator<unknown, T>): Promise<T> {
+  return SLICES.runLater(work);
 }
 
 /** Runs a generator to its end at once. @returns what it returns. */

@@ -26,6 +26,7 @@ import { keepSettings } from '../pages/shop/settings.ts';
 import { TemplateSources } from '../pages/render/template-sources.ts';
 import { AuditedStore } from '../resources/audit/audited-store.ts';
 import { Records } from '../resources/records.ts';
+import { Downloads } from '../resources/transfer/downloads.ts';
 import { Exports } from '../resources/transfer/exports.ts';
 import { Money } from '../model/money.ts';
 import { Undo } from '../resources/audit/undo.ts';
@@ -60,6 +61,7 @@ export type CatalogOptions = Pick<
   | 'maxJsonDepth'
   | 'maxJsonElements'
   | 'maxImport'
+  | 'sendTimeout'
   | 'pageDelay'
   | 'archive'
   | 'archiveKey'
@@ -165,7 +167,10 @@ async function compose(
     undo: new Undo(audited),
     changes: changes.feed,
     webhooks: changes.webhooks,
-    exports: new Exports(store, new Money(options.pages.currency), clock?.now),
+    exports: new Downloads(
+      new Exports(store, new Money(options.pages.currency), clock?.now),
+      options.sendTimeout,
+    ),
     imports,
     ...(options.maxImport !== undefined && { maxImport: options.maxImport }),
     tokens: new TokenVerifier(seams.confirmed?.(credentials) ?? credentials, clock?.now),

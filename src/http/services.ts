@@ -7,20 +7,20 @@ import type { Kind } from '../model/kind.ts';
 import type { Records } from '../resources/records.ts';
 import type { Undo } from '../resources/audit/undo.ts';
 import type { ChangeFeed } from '../resources/changes/change-feed.ts';
-import type { Exports } from '../resources/transfer/exports.ts';
+import type { Downloads } from '../resources/transfer/downloads.ts';
 import type { Imports } from '../resources/transfer/imports.ts';
 import type { Webhooks } from '../resources/webhooks/webhooks.ts';
 import type { BodyStream } from './message.ts';
 import type { ServedDocument } from './operations/document.ts';
-import type { JsonLimits } from './rules/json-limits.ts';
+import type { JsonLimits } from '../json/json-limits.ts';
 
 export interface Services {
   readonly records: Records;
   readonly undo: Undo;
   readonly changes: Pick<ChangeFeed, 'sequence' | 'reach' | 'page' | 'events'>;
   readonly webhooks: Pick<Webhooks, 'create' | 'deliveriesOf'>;
-  readonly exports: Exports;
-  readonly imports: Pick<Imports, 'accept' | 'find' | 'all'>;
+  readonly exports: Pick<Downloads, 'open'>;
+  readonly imports: Pick<Imports, 'accept' | 'show' | 'all'>;
   readonly tokens: TokenVerifier;
   readonly tokenService: TokenService;
   readonly users: UserService;

@@ -20,7 +20,7 @@ export function entityTag(content: string | Uint8Array): string {
 export class EntityTagger {
   readonly #hash = createHash('sha256');
 
-  update(part: string): void {
+  update(part: string | Uint8Array): void {
     this.#hash.update(part);
   }
 

@@ -3,7 +3,6 @@ import { type Attribute, isStored, type Kind, type Row, type Scalar } from '../m
 import { KINDS } from '../model/kinds.ts';
 import { perKind } from '../model/per-kind.ts';
 import type { Transaction } from '../store/writer/draft.ts';
-import { atOnce } from '../slices.ts';
 import type { Address } from './address.ts';
 import type { Input } from './input.ts';
 import { representInParts } from './represent.ts';
@@ -26,9 +25,13 @@ export function* insert(
 }
 
 /** The same for a writer that does not show the row. @returns the row. */
-export function insertUnseen(transaction: Transaction, kind: Kind, input: Input): Row {
+export function* insertUnseen(
+  transaction: Transaction,
+  kind: Kind,
+  input: Input,
+): Generator<undefined, Row> {
   const row = newRowAt({ kind, parent: null }, transaction, input);
-  atOnce(putRows(transaction, kind, row, input));
+  yield* putRows(transaction, kind, row, input);
   return row;
 }
 

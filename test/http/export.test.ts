@@ -255,4 +255,25 @@ test('an export shows the state of its beginning, whatever is written meanwhile'
   await shop.stop();
 });
 
+test('a caller with four exports that are not read gets no fifth, and HEAD has no place', async () => {
+  const shop = await openService({ demo: true });
+  const path = '/admin/brands/export/';
+  const token = await tokenFor('viewer', { sub: 'one' });
+  for (let nth = 0; nth < 5; nth += 1) {
+    assert.is((await send(shop, 'HEAD', path, { token })).status, 200);
+  }
+  const headers = { authorization: `Bearer ${token}` };
+  const open = () => shop.fetch?.(`${shop.url}${path}`, { headers });
+  const unread = [await open(), await open(), await open(), await open()];
+  const refused = await send(shop, 'GET', path, { token });
+  assert.is(refused.status, 503);
+  assert.match(refused.json.error, '4 exports of yours');
+  assert.is(refused.headers.get('retry-after'), '10');
+  assert.is((await send(shop, 'HEAD', path, { token })).status, 503);
+  assert.is((await read(path, {}, shop)).status, 200, 'others have places');
+  assert.match((await unread[0]?.text()) ?? '', /^id,name/);
+  assert.is((await send(shop, 'GET', path, { token })).status, 200);
+  await shop.stop();
+});
+
 test.run();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { messageOf } from '../../src/errors.ts';
+import type { BodyStream } from '../../src/http/message.ts';
 import { type Catalog, createCatalog, make, read, skuFields } from '../support/catalog.ts';
 import { type Received, send, tokenFor } from '../support/client.ts';
 import {
@@ -13,6 +14,7 @@ import {
   importInto,
   postImport,
 } from '../support/imports.ts';
+import { requestWith } from '../support/request.ts';
 import { closeServices, openService, type Service } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -43,6 +45,28 @@ const importOf = (
 const csv = (...lines: readonly string[]) => `${lines.join('\r\n')}\r\n`;
 
 const exported = (collection: string, query = '') => exportOf(server, collection, query);
+
+test('a long report has all of its changes and an ETag, and its readers share its bytes', async () => {
+  const names = Array.from({ length: 999 }, (_, index) => `${index} ${'\u00e9'.repeat(80)}`);
+  const { id } = await importOf('brands', csv('name', ...names), { query: 'dry_run=true' });
+  const path = `/admin/imports/${id}/`;
+  const first = await send(server, 'GET', path);
+  const changes: { readonly fields: { readonly name: readonly string[] } }[] = first.json.changes;
+  assert.equal(
+    changes.map(({ fields }) => fields.name[1]),
+    names,
+  );
+  const etag = first.headers.get('etag') ?? '';
+  const again = await send(server, 'GET', path, { headers: { 'if-none-match': etag } });
+  assert.is(again.status, 304);
+  assert.is((await send(server, 'HEAD', path)).headers.get('etag'), etag);
+  const headers = { authorization: `Bearer ${await tokenFor('viewer')}` };
+  const firstPiece = async () => {
+    const { body } = await server.application(requestWith({ path, headers }));
+    return (await (body as BodyStream)[Symbol.asyncIterator]().next()).value as Uint8Array;
+  };
+  assert.ok((await firstPiece()) === (await firstPiece()));
+});
 
 test('a row with an id changes that row, one without creates, and columns left out stay', async () => {
   const before = await read(server, `/admin/brands/${catalog.brand}/`);

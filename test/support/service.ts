@@ -11,7 +11,7 @@ import { type Disk, machineDisk } from '../../src/disk/disk.ts';
 import { CatalogError, messageOf } from '../../src/errors.ts';
 import type { HttpRequest, HttpResponse, RequestBody } from '../../src/http/message.ts';
 import type { Application } from '../../src/http/router.ts';
-import { JSON_LIMITS } from '../../src/http/rules/json-limits.ts';
+import { JSON_LIMITS } from '../../src/json/json-limits.ts';
 import { LIMITS } from '../../src/http/wire/limits.ts';
 import { REQUEST_ID, Trace } from '../../src/http/wire/trace.ts';
 import { DEFAULT_SETTINGS, type PageSettings } from '../../src/pages/shop/settings.ts';
@@ -133,6 +133,7 @@ export function optionsOf(options: ServiceOptions, data: string): CatalogOptions
     history: DEFAULT_HISTORY_BYTES,
     maxJsonDepth: JSON_LIMITS.depth,
     maxJsonElements: JSON_LIMITS.elements,
+    sendTimeout: LIMITS.sendTimeout,
     ...options,
     data,
     pages: { ...DEFAULT_SETTINGS, ...options.pages },

@@ -38,7 +38,7 @@ export async function openImportFiles(disk: Disk, data: string): Promise<ImportS
       withOpen(disk, folder, async (fd) => {
         await writeDurably(disk, statePath(id), Buffer.from(text), fd);
       }),
-    load: (id) => readWhole(disk, statePath(id))?.toString() ?? null,
+    load: (id) => readWhole(disk, statePath(id)),
     forget: (id) => disk.unlink(statePath(id)),
     ids: () => ({ states: idsOf(STATE), files: idsOf(FILE) }),
   };

@@ -12,16 +12,18 @@ import { withSmallHeap } from './small-heap.ts';
 
 /** @returns the imports, and what ends them: requests of commands first, then those under way. */
 export async function openImports(
-  { data, pages, maxImport = MAX_IMPORT_BYTES }: Pick<ServeOptions, 'data' | 'pages' | 'maxImport'>,
+  options: Pick<ServeOptions, 'data' | 'pages' | 'maxImport' | 'maxJsonDepth' | 'maxJsonElements'>,
   audited: AuditedStore,
   disk: Disk,
   monitor: Pick<Monitor, 'failed'>,
 ): Promise<{ readonly imports: Imports; readonly close: () => Promise<void> }> {
+  const { data, pages, maxImport = MAX_IMPORT_BYTES } = options;
   const { currency } = pages;
   const imports = await Imports.open({
     audited,
     money: new Money(currency),
     storage: await openImportFiles(disk, data),
+    jsonLimits: { depth: options.maxJsonDepth, elements: options.maxJsonElements },
     whenIndexed: () => audited.store.completeIndexes(),
     inSmallHeap: withSmallHeap,
     onError: monitor.failed('an import could not be kept'),

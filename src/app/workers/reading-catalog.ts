@@ -14,6 +14,7 @@ import { Undo } from '../../resources/audit/undo.ts';
 import { ChangeFeed } from '../../resources/changes/change-feed.ts';
 import { ChangeSource } from '../../resources/changes/change-source.ts';
 import { Records } from '../../resources/records.ts';
+import { Downloads } from '../../resources/transfer/downloads.ts';
 import { Exports } from '../../resources/transfer/exports.ts';
 import type { Store } from '../../store/store.ts';
 import type { Monitor } from '../catalog-monitor.ts';
@@ -63,7 +64,10 @@ export async function openReadingCatalog(
     records: new Records(audited),
     undo: new Undo(audited),
     changes,
-    exports: new Exports(store, new Money(options.pages.currency)),
+    exports: new Downloads(
+      new Exports(store, new Money(options.pages.currency)),
+      options.sendTimeout,
+    ),
     tokens: new TokenVerifier(credentials),
     forwarding: () => forward,
     ...(options.maxImport !== undefined && { maxImport: options.maxImport }),

@@ -3,8 +3,8 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { parseDuration } from '../../auth/duration.ts';
 import { messageOf } from '../../errors.ts';
 import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports/paths.ts';
-import { JSON_LIMITS } from '../../http/rules/json-limits.ts';
 import { LIMITS } from '../../http/wire/limits.ts';
+import { JSON_LIMITS } from '../../json/json-limits.ts';
 import { type Flag, flag } from './flag.ts';
 import {
   parseMemory,
@@ -127,7 +127,11 @@ export function addTimeoutFlags(serve: Command): void {
       time('--keep-alive-timeout', 'for an idle connection to stay open', LIMITS.keepAliveTimeout),
     )
     .addOption(
-      time('--send-timeout', 'for a client to read 64KiB of a response', LIMITS.sendTimeout),
+      time(
+        '--send-timeout',
+        'for a client to read 64KiB of a response, or 1MiB of an export',
+        LIMITS.sendTimeout,
+      ),
     );
 }
 

@@ -148,7 +148,10 @@ export const CHANGES_PATH: Path = definePath<undefined>({
 
 async function page(context: RequestContext<undefined>): Promise<HttpResponse> {
   const { services, mediaType } = context;
-  const query = parseQuery(context.request.search);
+  const query = {
+    ...parseQuery(context.request.search),
+    isHead: context.request.method === 'HEAD',
+  };
   const gone = new AbortController();
   const endListening = context.request.whenGone(() => gone.abort());
   const waiting = services.changes.page(query, viewOf(context), gone.signal);

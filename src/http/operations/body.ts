@@ -6,7 +6,7 @@ import { header, type HttpRequest } from '../message.ts';
 import type { Members } from '../../resources/members.ts';
 import { readJson, requirePlain } from '../rules/json-body.ts';
 import { prefersStrict, requireKnown } from '../rules/preferences.ts';
-import type { JsonLimits } from '../rules/json-limits.ts';
+import type { JsonLimits } from '../../json/json-limits.ts';
 import { type Content, type Example, type JsonSchema, plainJson } from './content.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 

@@ -2,8 +2,9 @@
 import pLimit from 'p-limit';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { header, type HttpRequest } from '../message.ts';
-import { type JsonLimits, requireWithinLimits } from './json-limits.ts';
-import { parseInSlices } from './json-parser.ts';
+import type { JsonLimits } from '../../json/json-limits.ts';
+import { parseInSlices } from '../../json/json-parser.ts';
+import { requireWithinLimits } from './json-limits.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -24,7 +25,7 @@ export async function readJson(
   const bytes = await request.body.bytes();
   if (bytes.length === 0 && absent !== undefined) return absent;
   const text = decode(bytes);
-  await requireWithinLimits(limits, bytes);
+  await requireWithinLimits(limits, text);
   return bytes.length > LARGE_BYTES ? await parseLarge(text) : parseJson(text);
 }
 

@@ -2,13 +2,17 @@
  * The use cases of readers of changes (spec 14.2 to 14.4): change sets after a sequence as an array,
  * at once or when there are some, and as a stream of events; and reads that wait for a sequence.
  *
- * Every answer holds at most one change set in memory, and some pieces of its text. Their number is
- * bounded, and that of the callers that wait.
+ * Every answer holds no more than a piece of 64 KiB of a text that all readers share. The number of
+ * answers is bounded, and that of the callers that wait.
  */
 import { CatalogError } from '../../errors.ts';
 import type { ChangeSource } from './change-source.ts';
-import { arrayText, eventText, type View } from './feed-text.ts';
-import { isPublished } from './published.ts';
+import type { View } from './change-text.ts';
+import { ChangeTexts, type Part } from './change-texts.ts';
+import { closable } from './closable.ts';
+import { arrayText, eventText, gathered } from './feed-text.ts';
+import { Pace } from './pace.ts';
+import type { SharedTextsOptions } from './shared-texts.ts';
 
 /** Milliseconds for which a read waits for a change set that it asks for (spec 15.2). */
 const MIN_SEQUENCE_WAIT_MS = 1000;
@@ -22,7 +26,7 @@ const MAX_WAITING_READS = 1000;
 /** Milliseconds without an event after which a stream gets a comment. */
 const COMMENT_MS = 15_000;
 
-const COMMENT = ':\n\n';
+const COMMENT = Buffer.from(':\n\n');
 
 export interface FeedQuery {
   /** The change set after which to begin; null for the last one. */
@@ -31,11 +35,13 @@ export interface FeedQuery {
   readonly limit: number;
   /** Milliseconds to wait for a change. */
   readonly wait: number;
+  /** Whether the text is left out, as in the answer to HEAD; otherwise it has to be read or closed. */
+  readonly isHead?: boolean;
 }
 
 /** An array of changes. */
 export interface FeedPage {
-  readonly text: string | AsyncIterable<string>;
+  readonly text: string | AsyncIterable<Uint8Array>;
   /** The last change set that there is: there are no changes up to it but those in the array. */
   readonly last: number;
 }
@@ -43,17 +49,22 @@ export interface FeedPage {
 interface Options {
   /** {@link COMMENT_MS} by default. */
   readonly commentMs?: number | undefined;
+  /** How the texts of change sets are shared, where it differs from what is usual. */
+  readonly sharing?: Partial<SharedTextsOptions> | undefined;
 }
 
 export class ChangeFeed {
   readonly #source: ChangeSource;
   readonly #commentMs: number;
+  readonly #pace = new Pace();
+  readonly #texts: ChangeTexts;
   #open = 0;
   #reads = 0;
 
   constructor(source: ChangeSource, options: Options = {}) {
     this.#source = source;
     this.#commentMs = options.commentMs ?? COMMENT_MS;
+    this.#texts = new ChangeTexts(source, this.#pace, options.sharing);
   }
 
   /** The last change set that there is. */
@@ -97,20 +108,23 @@ export class ChangeFeed {
    * @param gone ends the wait.
    * @throws CatalogError `history_gone`, `busy`, `store_damaged`, `store_unreadable`.
    */
-  async page({ since, limit, wait }: FeedQuery, view: View, gone?: AbortSignal): Promise<FeedPage> {
+  async page(query: FeedQuery, view: View, gone?: AbortSignal): Promise<FeedPage> {
     this.#requireOpen();
+    const { since, wait } = query;
     const source = this.#source;
     const deadline = performance.now() + wait;
     let scanned = since ?? source.sequence;
     source.require(scanned);
+    const closed = new AbortController();
+    gone?.addEventListener('abort', () => closed.abort(), { once: true });
     this.#open += 1;
     try {
       for (;;) {
         const last = source.sequence;
-        for await (const changeSet of source.after(scanned, last)) {
-          if (!isPublished(changeSet)) continue;
-          const text = arrayText(source.after(changeSet.sequence - 1, last), limit, view);
-          return { text: this.#counted(text), last };
+        const parts = this.#texts.after(scanned, last, view, closed.signal);
+        const first = await parts.next();
+        if (first.done !== true) {
+          return { text: await this.#arrayOf(first.value, parts, query, closed), last };
         }
         scanned = last;
         if (!(await source.arrivals.past(last, deadline - performance.now(), gone))) {
@@ -120,6 +134,22 @@ export class ChangeFeed {
     } finally {
       this.#open -= 1;
     }
+  }
+
+  /** @param rest of the parts: it keeps a place at a text until it is closed. */
+  async #arrayOf(
+    first: Part,
+    rest: AsyncGenerator<Part>,
+    { limit, isHead }: FeedQuery,
+    closed: AbortController,
+  ): Promise<AsyncIterable<Uint8Array>> {
+    const close = async () => void (await rest.return(undefined));
+    if (isHead === true) {
+      await close();
+      return NOTHING;
+    }
+    const text = gathered(arrayText(withFirst(first, rest), limit), this.#pace);
+    return closable(this.#counted(text), closed, close);
   }
 
   /**
@@ -133,23 +163,12 @@ export class ChangeFeed {
     since: number | null,
     view: View,
     isAllowed: () => boolean | Promise<boolean>,
-  ): AsyncIterable<string> {
+  ): AsyncIterable<Uint8Array> {
     this.#requireOpen();
     const after = since ?? this.sequence;
     this.#source.require(after);
-    const gone = new AbortController();
-    const events = this.#counted(this.#events(after, view, isAllowed, gone.signal));
-    return {
-      [Symbol.asyncIterator]: () => ({
-        next: () => events.next(),
-        async return() {
-          // A generator that waits for a change set would be closed with the next one.
-          gone.abort();
-          await events.return();
-          return { done: true, value: undefined };
-        },
-      }),
-    };
+    const closed = new AbortController();
+    return closable(this.#counted(this.#events(after, view, isAllowed, closed.signal)), closed);
   }
 
   async *#events(
@@ -157,20 +176,20 @@ export class ChangeFeed {
     view: View,
     isAllowed: () => boolean | Promise<boolean>,
     gone: AbortSignal,
-  ): AsyncGenerator<string, void, void> {
+  ): AsyncGenerator<Uint8Array, void, void> {
     const { arrivals } = this.#source;
     let at = after;
     let due = performance.now() + this.#commentMs;
     while (!arrivals.closed && !gone.aborted) {
       const last = this.sequence;
       try {
-        for await (const changeSet of this.#source.after(at, last)) {
-          at = changeSet.sequence;
-          if (!isPublished(changeSet)) continue;
-          if (arrivals.closed || !(await isAllowed())) return;
-          yield* eventText(changeSet, view);
+        for await (const part of this.#texts.after(at, last, view, gone)) {
+          if (part.isFirst && (arrivals.closed || !(await isAllowed()))) return;
+          await this.#pace.turn();
+          yield* eventText(part);
           due = performance.now() + this.#commentMs;
         }
+        at = last;
       } catch (error) {
         // The reader was too slow. It comes back with the last id, and gets a 410.
         if (error instanceof CatalogError && error.code === 'history_gone') return;
@@ -189,7 +208,7 @@ export class ChangeFeed {
   }
 
   /** Counts an answer from its first piece on: the one to HEAD has none. */
-  async *#counted(text: AsyncIterable<string>): AsyncGenerator<string, void, void> {
+  async *#counted(text: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
     this.#open += 1;
     try {
       yield* text;
@@ -197,6 +216,19 @@ export class ChangeFeed {
       this.#open -= 1;
     }
   }
+}
+
+/** Of no length: that of the text is not known. */
+const NOTHING: AsyncIterable<Uint8Array> = {
+  async *[Symbol.asyncIterator]() {},
+};
+
+async function* withFirst(
+  first: Part,
+  rest: AsyncGenerator<Part>,
+): AsyncGenerator<Part, void, void> {
+  yield first;
+  yield* rest;
 }
 
 function tooMany(): CatalogError {

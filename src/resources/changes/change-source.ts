@@ -14,10 +14,16 @@ const MAX_RECENT_BYTES = 8 * 1024 * 1024;
 /** What a change set in memory counts at least, in bytes. */
 const MIN_BYTES = 1024;
 
+/** A change set in memory, and about its bytes as it is encoded. */
+export interface RecentChangeSet {
+  readonly changeSet: ChangeSet;
+  readonly bytes: number;
+}
+
 export class ChangeSource {
   readonly arrivals: Arrivals;
   readonly #store: Pick<Store, 'sequence' | 'since' | 'onCommit'>;
-  readonly #recent = new Map<number, { readonly changeSet: ChangeSet; readonly bytes: number }>();
+  readonly #recent = new Map<number, RecentChangeSet>();
   readonly #maxBytes: number;
   #bytes = 0;
 
@@ -46,6 +52,11 @@ export class ChangeSource {
     if (sequence === this.sequence) return;
     // The call judges; reading begins with the first change set that is asked for.
     void this.#store.since(sequence);
+  }
+
+  /** A change set, if it is in memory. */
+  recent(sequence: number): RecentChangeSet | undefined {
+    return this.#recent.get(sequence);
   }
 
   /**

@@ -1,96 +1,65 @@
-/** The text of changes: an array of them, or server-sent events, in pieces. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ChangeSet } from '../../store/change-set.ts';
-import { piecesOf } from '../text/pieces.ts';
-import { changesIn, isPublished } from './published.ts';
+/** The texts of change sets on their way to a reader: as one array, or as server-sent events. */
+import type { Part } from './change-texts.ts';
+import type { Pace } from './pace.ts';
 
-/** UTF-16 units after which a piece is complete. */
-const PIECE_UNITS = 32 * 1024;
+/** Bytes after which a piece is sent. */
+const SENT_BYTES = 32 * 1024;
 
-/** Milliseconds of work between two turns of the event loop. */
-const SLICE_MS = 2;
+const ascii = (text: string): Uint8Array => Buffer.from(text);
 
-/** What is shown of changes. */
-export interface View {
-  /** Whether changes name their subjects. */
-  readonly subjects: boolean;
-}
-
-/** Texts of small change sets, which many readers ask for at the same time. */
-const known = {
-  withSubjects: new WeakMap<ChangeSet, string>(),
-  without: new WeakMap<ChangeSet, string>(),
-};
+const [OPENING, COMMA, CLOSING] = [ascii('['), ascii(','), ascii(']')];
+const END_OF_EVENT = ascii(']\n\n');
 
 /**
  * The changes of change sets as one JSON array.
  *
- * @param limit change sets with changes.
+ * @param limit change sets.
  */
 export async function* arrayText(
-  changeSets: AsyncIterable<ChangeSet>,
+  parts: AsyncIterable<Part>,
   limit: number,
-  view: View,
-): AsyncGenerator<string, void, void> {
-  let [piece, separator, left] = ['[', '', limit];
-  for await (const changeSet of changeSets) {
-    if (!isPublished(changeSet)) continue;
-    for await (const text of changesText(changeSet, view)) {
-      piece += separator + text;
-      separator = '';
-      if (piece.length < PIECE_UNITS) continue;
-      yield* piecesOf(piece);
-      piece = '';
-    }
-    separator = ',';
-    left -= 1;
+): AsyncGenerator<Uint8Array, void, void> {
+  yield OPENING;
+  let left = limit;
+  for await (const { bytes, isFirst, isLast } of parts) {
+    if (isFirst && left < limit) yield COMMA;
+    yield bytes;
+    if (isLast) left -= 1;
     if (left === 0) break;
   }
-  yield* piecesOf(`${piece}]`);
+  yield CLOSING;
 }
 
-/** One change set as a server-sent event: its id is the sequence, its data the array of changes. */
-export async function* eventText(
-  changeSet: ChangeSet,
-  view: View,
-): AsyncGenerator<string, void, void> {
-  let piece = `id: ${changeSet.sequence}\ndata: [`;
-  for await (const text of changesText(changeSet, view)) {
-    piece += text;
-    if (piece.length < PIECE_UNITS) continue;
-    yield* piecesOf(piece);
-    piece = '';
-  }
-  yield* piecesOf(`${piece}]\n\n`);
+/** A part of a server-sent event: its id is the sequence, its data the array of changes. */
+export function eventText({ sequence, bytes, isFirst, isLast }: Part): readonly Uint8Array[] {
+  const texts = [
+    ...(isFirst ? [ascii(`id: ${sequence}\ndata: [`)] : []),
+    bytes,
+    ...(isLast ? [END_OF_EVENT] : []),
+  ];
+  return bytes.length >= SENT_BYTES ? texts : [Buffer.concat(texts)];
 }
 
-/** The changes of one change set, separated by commas, in pieces that are not too small. */
-async function* changesText(
-  changeSet: ChangeSet,
-  { subjects }: View,
-): AsyncGenerator<string, void, void> {
-  const cache = subjects ? known.withSubjects : known.without;
-  const cached = cache.get(changeSet);
-  if (cached !== undefined) {
-    yield cached;
-    return;
-  }
-  let [piece, isFirst, isWhole] = ['', true, true];
-  let end = performance.now() + SLICE_MS;
-  for (const change of changesIn(changeSet)) {
-    if (change !== null) {
-      piece += isFirst ? change.text(subjects) : `,${change.text(subjects)}`;
-      isFirst = false;
+/**
+ * Joins texts, and sisLast what has become long enough, in its turn. Texts that are long enough
+ * themselves are passed on, because others share them.
+ */
+export async function* gathered(
+  texts: AsyncIterable<Uint8Array>,
+  pace: Pace,
+): AsyncGenerator<Uint8Array, void, void> {
+  let [waiting, length]: [Uint8Array[], number] = [[], 0];
+  for await (const text of texts) {
+    const isLong = text.length >= SENT_BYTES;
+    if (!isLong) {
+      waiting.push(text);
+      length += text.length;
+      if (length < SENT_BYTES) continue;
     }
-    if (piece.length >= PIECE_UNITS) {
-      isWhole = false;
-      yield piece;
-      piece = '';
-    }
-    if (performance.now() < end) continue;
-    await nextTurn();
-    end = performance.now() + SLICE_MS;
+    await pace.turn();
+    if (waiting.length > 0) yield Buffer.concat(waiting);
+    [waiting, length] = [[], 0];
+    if (isLong) yield text;
   }
-  if (isWhole) cache.set(changeSet, piece);
-  if (piece !== '') yield piece;
+  yield Buffer.concat(waiting);
 }

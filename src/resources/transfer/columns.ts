@@ -7,9 +7,10 @@ import type { Money } from '../../model/money.ts';
 import { existingRow } from '../../model/rows.ts';
 import { joinOf } from '../../model/rules.ts';
 import { price } from '../../model/schemas.ts';
+import { atOnce } from '../../slices.ts';
 import type { View } from '../../store/view.ts';
 import { visibleAttributes } from '../visible-attributes.ts';
-import { pairsText, pathText } from './labels.ts';
+import { joinPairs, pairText, pathText } from './labels.ts';
 
 export interface Column {
   /** In the header. */
@@ -97,12 +98,18 @@ function spuOfOption(row: Row, view: View): string {
   return view.get('goods', spec?.goods_id ?? null)?.name ?? '';
 }
 
-function specs({ id }: Row, view: View): string {
-  const pairs: [string, string][] = [];
+function specs(row: Row, view: View): string {
+  return atOnce(specsInParts(row, view));
+}
+
+/** The specification records of a SKU, which can be many; yields between them. */
+export function* specsInParts({ id }: Row, view: View): Generator<undefined, string> {
+  const pairs: string[] = [];
   for (const record of view.matching('sku_specs', 'sku_id', id)) {
     const { spec_id, option_id } = existingRow(view, 'sku_specs', record);
     const { name } = existingRow(view, 'specs', spec_id);
-    pairs.push([name, existingRow(view, 'options', option_id).value]);
+    pairs.push(pairText([name, existingRow(view, 'options', option_id).value]));
+    yield;
   }
-  return pairsText(pairs);
+  return joinPairs(pairs);
 }

@@ -1,4 +1,6 @@
 /** What an import has come to, as clients see it (spec 12.7). */
+import { randomUUID } from 'node:crypto';
+import { entityTag } from '../entity-tag.ts';
 import type { RowChange } from './rows/row-writer.ts';
 
 /** Entries of each list, at most. */
@@ -6,6 +8,9 @@ const MAX_LISTED = 1000;
 
 /** About the bytes of all changes that are listed: descriptions of SPUs are long. */
 const MAX_CHANGE_UNITS = 4 * 1024 * 1024;
+
+/** UTF-16 units of a message, at most: some quote the file, of which a row has up to 4 MiB. */
+const MAX_MESSAGE_UNITS = 1000;
 
 export interface ImportError {
   readonly row: number | null;
@@ -51,20 +56,35 @@ export interface ImportProgress {
   readonly total: number;
 }
 
+/** An import at one moment, for readers who take their time. */
+export interface ImportMoment {
+  /** Another one for every other moment, also of another import. */
+  readonly etag: string;
+  /** UTF-16 units of its JSON text, about. */
+  readonly units: number;
+  /** Makes the JSON text of an {@link ImportReport}, in short parts. */
+  readonly parts: () => Iterable<string>;
+}
+
 export class ImportState {
   readonly id: number;
   readonly #collection: string;
   readonly #dryRun: boolean;
   #state: ImportPhase = 'checking';
   #counts: Record<Counted, number> = { ...NOTHING };
-  #errors: ImportError[] = [];
+  /** Those that are listed, as JSON: a client asks for them again and again. Only ever longer. */
+  readonly #errors: string[] = [];
   #errorCount = 0;
-  /** The changes that are listed, as JSON: a client asks for them again and again. */
+  #errorUnits = 0;
+  /** The same of the changes. A list that is over is left to those who read it. */
   #changes: string[] = [];
   #changeCount = 0;
   #changeUnits = 0;
   #bytesRead = 0;
   #bytesInAll = 0;
+  readonly #nonce = randomUUID();
+  /** How often what is shown has changed. */
+  #version = 0;
 
   constructor(id: number, collection: string, dryRun: boolean) {
     this.id = id;
@@ -86,8 +106,25 @@ export class ImportState {
 
   /** JSON text of an {@link ImportReport}. */
   get text(): string {
-    const head = JSON.stringify({ ...this.summary, errors: this.#errors }).slice(0, -1);
-    return `${head},"changes":[${this.#changes.join(',')}]}`;
+    return [...this.moment.parts()].join('');
+  }
+
+  /** What it is now; later changes are not in it. */
+  get moment(): ImportMoment {
+    const head = JSON.stringify(this.summary).slice(0, -1);
+    const [errors, changes] = [this.#errors, this.#changes];
+    const [errorCount, changeCount] = [errors.length, changes.length];
+    return {
+      etag: entityTag(`${this.#nonce} ${this.#version}`),
+      units: head.length + this.#errorUnits + this.#changeUnits,
+      *parts() {
+        yield `${head},"errors":[`;
+        yield* joined(errors, errorCount);
+        yield '],"changes":[';
+        yield* joined(changes, changeCount);
+        yield ']}';
+      },
+    };
   }
 
   get hasErrors(): boolean {
@@ -117,6 +154,7 @@ export class ImportState {
   }
 
   enter(state: ImportPhase): void {
+    this.#version += 1;
     this.#state = state;
   }
 
@@ -144,12 +182,19 @@ export class ImportState {
   }
 
   addError(error: ImportError): void {
+    this.#version += 1;
     this.#errorCount += 1;
-    if (this.#errors.length < MAX_LISTED) this.#errors.push(error);
+    if (this.#errors.length >= MAX_LISTED) return;
+    const { row, column, message } = error;
+    const told = { row, column: column && shortened(column), message: shortened(message) };
+    const text = JSON.stringify(told satisfies ImportError);
+    this.#errorUnits += text.length;
+    this.#errors.push(text);
   }
 
   /** Nothing is written, or nothing was written yet: what the check counted does not count. */
   forget(): void {
+    this.#version += 1;
     const { rows, refused } = this.#counts;
     this.#counts = { ...NOTHING, rows, refused };
     this.#changes = [];
@@ -165,8 +210,20 @@ export class ImportState {
   }
 
   #add(name: Counted): void {
+    this.#version += 1;
     this.#counts[name] += 1;
   }
+}
+
+/** The first elements of a list, separated by commas. */
+function* joined(list: readonly string[], count: number): Generator<string> {
+  for (let index = 0; index < count; index += 1) yield `${index > 0 ? ',' : ''}${list[index]}`;
+}
+
+function shortened(text: string): string {
+  if (text.length <= MAX_MESSAGE_UNITS) return text;
+  // A copy, because a part of a text keeps the whole in memory.
+  return `${Buffer.from(text.slice(0, MAX_MESSAGE_UNITS)).toString()}…`;
 }
 
 const NOTHING: Readonly<Record<Counted, number>> = {

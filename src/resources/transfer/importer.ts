@@ -10,6 +10,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf } from '../../errors.ts';
+import { JSON_LIMITS, type JsonLimits } from '../../json/json-limits.ts';
 import type { KindName } from '../../model/kind.ts';
 import type { Money } from '../../model/money.ts';
 import { inSlices } from '../../slices.ts';
@@ -17,7 +18,8 @@ import { Draft } from '../../store/writer/draft.ts';
 import type { FrozenView } from '../../store/memory/frozen-view.ts';
 import type { AuditedStore } from '../audit/audited-store.ts';
 import { FileProblem } from './reading/file-problem.ts';
-import { type FileRow, fileRows } from './reading/file-rows.ts';
+import type { FileRow } from './reading/file-row.ts';
+import { fileRows } from './reading/file-rows.ts';
 import type { Format } from './formats.ts';
 import { readHeader } from './rows/header.ts';
 import type { ImportState } from './import-state.ts';
@@ -26,7 +28,7 @@ import { problemsOf } from './rows/row-problems.ts';
 import { type ImportTask, type RowChange, RowWriter, Seen } from './rows/row-writer.ts';
 
 /** Rows of one commit, and about the UTF-16 units that they have, at most. */
-const BATCH = { rows: 250, units: 1024 * 1024 };
+const BATCH = { rows: 250, units: 512 * 1024 };
 
 /** The kinds whose names a column holds, by its attribute. */
 const NAMED: Readonly<Record<string, readonly KindName[]>> = {
@@ -51,6 +53,8 @@ type ImportTarget = Pick<AuditedStore, 'freeze' | 'requireRoom' | 'transact'>;
 export interface ImporterOptions {
   readonly audited: ImportTarget;
   readonly money: Money;
+  /** Of JSON of a body, which hold for a row as well; the usual ones without them. */
+  readonly jsonLimits?: JsonLimits;
   /** Whether to stop, because the process ends. */
   readonly isStopping: () => boolean;
 }
@@ -101,6 +105,10 @@ export class Importer {
     }
   }
 
+  get #jsonLimits(): JsonLimits {
+    return this.#options.jsonLimits ?? JSON_LIMITS;
+  }
+
   async #check(): Promise<void> {
     const view = this.#options.audited.freeze();
     try {
@@ -136,17 +144,15 @@ export class Importer {
     rows: readonly FileRow[],
   ): Generator<undefined, void> {
     for (const row of rows) {
-      this.#checkRow(draft, writer, row);
+      yield* this.#checkRow(draft, writer, row);
       yield;
     }
   }
 
-  #checkRow(draft: Draft, writer: RowWriter, row: FileRow): void {
+  *#checkRow(draft: Draft, writer: RowWriter, row: FileRow): Generator<undefined, void> {
     try {
-      this.#state.count(
-        row.row,
-        draft.run((tx) => writer.write(tx, row)),
-      );
+      const change = yield* draft.runInParts((transaction) => writer.write(transaction, row));
+      this.#state.count(row.row, change);
     } catch (error) {
       const problems = problemsOf(error, writer.columnOf);
       if (problems === null) throw error;
@@ -162,7 +168,7 @@ export class Importer {
     for await (const rows of this.#rows(writer, null)) {
       for (const row of rows) {
         batch.push(row);
-        units += unitsOf(row);
+        units += writer.unitsOf(row);
         if (batch.length < BATCH.rows && units < BATCH.units) continue;
         await this.#commit(writer, batch);
         batch = [];
@@ -182,7 +188,7 @@ export class Importer {
       changes = await audited.transact(this.#order.subject, true, function* (tx) {
         const written: (RowChange | null)[] = [];
         for (const row of batch) {
-          written.push(writer.write(tx, row));
+          written.push(yield* writer.write(tx, row));
           yield;
         }
         return written;
@@ -208,14 +214,15 @@ export class Importer {
   }
 
   #writer(names: Names, seen: Seen | null): RowWriter {
-    return new RowWriter(this.#order, this.#options.money, names, seen);
+    const task = { ...this.#order, jsonLimits: this.#jsonLimits };
+    return new RowWriter(task, this.#options.money, names, seen);
   }
 
   /** @param view to read the names of; null if they are read already. */
   async *#rows(writer: RowWriter, view: FrozenView | null): AsyncGenerator<readonly FileRow[]> {
     const { kind, format, match } = this.#order;
     let kinds: readonly KindName[] = match === 'name' ? [kind.name] : [];
-    const pieces = fileRows(format, this.#read(), (names) => {
+    const pieces = fileRows(format, this.#read(), this.#jsonLimits, (names) => {
       const columns = readHeader(kind, this.#options.money, names);
       if (
         match !== 'id' &&
@@ -241,9 +248,4 @@ export class Importer {
 
 function matchedBy({ kind, match }: ImportTask): string {
   return match === 'name' && kind.name === 'options' ? 'value' : match;
-}
-
-function unitsOf({ content }: FileRow): number {
-  if ('cells' in content) return content.cells.reduce((sum, { length }) => sum + length, 0);
-  return 'value' in content ? JSON.stringify(content.value).length : 0;
 }

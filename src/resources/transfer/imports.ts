@@ -6,6 +6,7 @@ import { createHash, type Hash } from 'node:crypto';
 import * as v from 'valibot';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { type Created, recall, remember, type Retry } from '../idempotency.ts';
+import { ImportReports, type ShownImport } from './import-reports.ts';
 import { type ImportProgress, ImportState, type ImportSummary } from './import-state.ts';
 import { Importer, type ImporterOptions, type ImportOrder } from './importer.ts';
 
@@ -33,8 +34,8 @@ export interface ImportStorage {
   discard(id: number): Promise<void>;
   /** Keeps the state of an import as JSON text. */
   save(id: number, text: string): Promise<void>;
-  /** The text; null if there is none. */
-  load(id: number): string | null;
+  /** The text in UTF-8; null if there is none. */
+  load(id: number): Buffer | null;
   /** Removes a state. */
   forget(id: number): Promise<void>;
   /** The ids of all states and files. */
@@ -73,6 +74,7 @@ export interface Accepted {
 
 export class Imports {
   readonly #options: ImportsOptions;
+  readonly #reports: ImportReports;
   /** By ascending id. */
   readonly #finished = new Map<number, ImportSummary>();
   readonly #running = new Map<number, ImportState>();
@@ -85,6 +87,7 @@ export class Imports {
 
   private constructor(options: ImportsOptions) {
     this.#options = options;
+    this.#reports = new ImportReports((id) => options.storage.load(id));
   }
 
   /** Reads what is kept, and ends what an earlier process left. */
@@ -192,7 +195,15 @@ export class Imports {
   find(id: number): string | null {
     const running = this.#running.get(id);
     if (running !== undefined) return running.text;
-    return this.#finished.has(id) ? this.#options.storage.load(id) : null;
+    if (!this.#finished.has(id)) return null;
+    return this.#options.storage.load(id)?.toString() ?? null;
+  }
+
+  /** An import for a client; null if it is not kept. @throws as {@link ImportReports.finished}. */
+  show(id: number): ShownImport | Promise<ShownImport> | null {
+    const running = this.#running.get(id);
+    if (running !== undefined) return this.#reports.unfinished(running.moment);
+    return this.#finished.has(id) ? this.#reports.finished(id) : null;
   }
 
   /** The imports that are kept, without their lists; the latest first. */
@@ -231,6 +242,7 @@ export class Imports {
     for (const id of this.#finished.keys()) {
       if (this.#finished.size <= MAX_KEPT) return;
       this.#finished.delete(id);
+      this.#reports.forget(id);
       await this.#options.storage.forget(id);
     }
   }
@@ -253,7 +265,7 @@ export class Imports {
     const text = this.#options.storage.load(id);
     let object: ImportSummary & { readonly errors: readonly object[]; readonly changes: object };
     try {
-      object = v.parse(keptShape, JSON.parse(text ?? '')) as unknown as typeof object;
+      object = v.parse(keptShape, JSON.parse(String(text ?? ''))) as unknown as typeof object;
     } catch (error) {
       this.#options.onError(new Error(`the state of import ${id} is lost: ${messageOf(error)}`));
       return null;

@@ -1,4 +1,5 @@
 /** Names of rows as people read them in a cell: paths and specifications (spec 12.4). */
+import { atOnce } from '../../slices.ts';
 
 /** What a backslash stands before, besides a space at either end. */
 const SPECIAL = /[\\;=>]/g;
@@ -16,79 +17,115 @@ export function pathText(names: readonly string[]): string {
   return names.map(escapeName).join(' > ');
 }
 
-/** `Colour=Silver; Storage=128 GB`. @param pairs a specification and its option. */
-export function pairsText(pairs: readonly (readonly [string, string])[]): string {
-  return pairs.map((pair) => pair.map(escapeName).join('=')).join('; ');
+/** `Colour=Silver`. @param pair a specification and its option. */
+export function pairText(pair: readonly [string, string]): string {
+  return pair.map(escapeName).join('=');
+}
+
+/** `Colour=Silver; Storage=128 GB`. @param texts as of {@link pairText}. */
+export function joinPairs(texts: readonly string[]): string {
+  return texts.join('; ');
 }
 
 /** A text that is not a path or a list of specifications. The message ends a sentence. */
 export class LabelError extends Error {}
 
+/** Levels of a path. */
+const MAX_LEVELS = 3;
+
 /**
  * The names of a path, from the first level; none of an empty text.
  *
- * @throws LabelError if a name is empty.
+ * @throws LabelError if a name is empty, or there are more levels than categories have.
  */
 export function parsePath(text: string): string[] {
-  return text === '' ? [] : split(text, '>').map(nameIn);
+  if (text === '') return [];
+  const parts = atOnce(split(text, '>', MAX_LEVELS));
+  if (parts === null) throw new LabelError('must have at most three levels');
+  return parts.map(nameIn);
 }
 
 /**
- * Specifications and their options; none of an empty text.
+ * Specifications and their options; none of an empty text. Yields between parts of the work.
  *
- * @throws LabelError if a part is not `name=value`.
+ * @param most pairs.
+ * @throws LabelError if a part is not `name=value`, or there are more.
  */
-export function parsePairs(text: string): (readonly [string, string])[] {
+export function* parsePairs(
+  text: string,
+  most: number,
+): Generator<undefined, (readonly [string, string])[]> {
   if (text === '') return [];
-  return split(text, ';').map((part) => {
-    const [name, value, ...more] = split(part, '=');
-    if (name === undefined || value === undefined || more.length > 0) {
+  const parts = yield* split(text, ';', most);
+  if (parts === null) throw new LabelError(`has more than ${most} specifications`);
+  const pairs: (readonly [string, string])[] = [];
+  for (const part of parts) {
+    const [name, value] = (yield* split(part, '=', 2)) ?? [];
+    if (name === undefined || value === undefined) {
       throw new LabelError(String.raw`must be like Colour=Silver; Storage=128 GB`);
     }
-    return [nameIn(name), nameIn(value)] as const;
-  });
+    pairs.push([nameIn(name), nameIn(value)]);
+    yield;
+  }
+  return pairs;
 }
 
-/** The parts between separators that no backslash stands before; escapes stay in them. */
-function split(text: string, separator: string): string[] {
-  if (!text.includes('\\')) return text.split(separator);
+const BACKSLASH = 0x5c;
+const SPACE = 0x20;
+
+/** Characters between two yields: a tenth of a millisecond. */
+const SLICE_UNITS = 32 * 1024;
+
+/**
+ * The parts between separators that no backslash stands before; escapes stay in them.
+ *
+ * @returns null if there are more than `most`.
+ */
+function* split(
+  text: string,
+  separator: string,
+  most: number,
+): Generator<undefined, string[] | null> {
+  const wanted = separator.charCodeAt(0);
   const parts: string[] = [];
   let begin = 0;
+  let pause = SLICE_UNITS;
   for (let at = 0; at < text.length; at += 1) {
-    if (text[at] === '\\') at += 1;
-    else if (text[at] === separator) {
+    const code = text.charCodeAt(at);
+    if (code === BACKSLASH) at += 1;
+    else if (code === wanted) {
+      if (parts.length + 1 >= most) return null;
       parts.push(text.slice(begin, at));
       begin = at + 1;
     }
+    if (at < pause) continue;
+    pause = at + SLICE_UNITS;
+    yield;
   }
   parts.push(text.slice(begin));
   return parts;
 }
 
+/** UTF-16 units of a name, at most: 255 characters of two units, a backslash before each of them. */
+const MAX_NAME_UNITS = 4 * 255;
+
 /** The name that a part stands for: without spaces at its ends, and without escapes. */
 function nameIn(part: string): string {
-  if (!part.includes('\\')) return withoutSpaces(part);
-  let name = '';
-  /** The length up to the last character that is no unescaped space. */
-  let length = 0;
-  for (let at = 0; at < part.length; at += 1) {
-    const escaped = part[at] === '\\';
-    if (escaped) at += 1;
-    const unit = part[at];
-    if (unit === undefined) throw new LabelError(String.raw`ends with a single \ `.trimEnd());
-    if (unit === ' ' && !escaped && name === '') continue;
-    name += unit;
-    if (unit !== ' ' || escaped) length = name.length;
+  let [begin, end] = [0, part.length];
+  while (part.charCodeAt(begin) === SPACE) begin += 1;
+  while (end > begin && part.charCodeAt(end - 1) === SPACE) end -= 1;
+  if (isEscaped(part, end)) {
+    if (end === part.length) throw new LabelError(String.raw`ends with a single \ `.trimEnd());
+    end += 1;
   }
-  if (length === 0) throw new LabelError('has an empty name');
-  return name.slice(0, length);
+  if (begin === end) throw new LabelError('has an empty name');
+  if (end - begin > MAX_NAME_UNITS) throw new LabelError('has a name that is too long');
+  return part.slice(begin, end).replaceAll(/\\([^])/g, '$1');
 }
 
-/** A name without escapes, without the spaces at its ends. @throws LabelError if it is empty. */
-function withoutSpaces(part: string): string {
-  let [begin, end] = [0, part.length];
-  while (part[begin] === ' ') begin += 1;
-  while (end > begin && part[end - 1] === ' ') end -= 1;
-  if (begin === end) throw new LabelError('has an empty name');
-  return part.slice(begin, end);
+/** Whether a backslash stands before a place that is not one of a pair itself. */
+function isEscaped(text: string, at: number): boolean {
+  let before = at;
+  while (before > 0 && text.charCodeAt(before - 1) === BACKSLASH) before -= 1;
+  return (at - before) % 2 === 1;
 }

@@ -1,13 +1,13 @@
 /** `/admin/<collection>/imports/` takes a file, and `/admin/imports/` shows what has come of it. */
 import { CatalogError } from '../../../errors.ts';
 import type { Kind } from '../../../model/kind.ts';
-import { entityTag } from '../../../resources/entity-tag.ts';
 import {
   malformed,
   parseParameters,
   type Parameters,
 } from '../../../resources/query/parameters.ts';
 import { type Format, FORMAT_TYPES, FORMATS } from '../../../resources/transfer/formats.ts';
+import type { ShownImport } from '../../../resources/transfer/import-reports.ts';
 import { CREATABLE } from '../../../resources/transfer/rows/references.ts';
 import { type Match, MATCHES, matchesOf } from '../../../resources/transfer/rows/row-writer.ts';
 import { header, type HttpResponse } from '../../message.ts';
@@ -141,13 +141,13 @@ export const IMPORT_PATHS: readonly Path[] = [
     about: 'an import',
     label: 'import',
     offers: JSON_OFFERS,
-    resolve(params, { imports }): string {
+    resolve(params, { imports }): ShownImport | Promise<ShownImport> {
       const id = params.id('pk');
-      const found = imports.find(id);
+      const found = imports.show(id);
       if (found !== null) return found;
       throw new CatalogError('not_found', `there is no import ${id}`);
     },
-    validators: (found) => ({ etag: entityTag(found) }),
+    validators: ({ etag }) => ({ etag }),
     operations: {
       GET: operation({
         id: 'readImport',
@@ -164,10 +164,10 @@ export const IMPORT_PATHS: readonly Path[] = [
             head: HEAD,
           },
         },
-        run: ({ found, mediaType }: RequestContext<string>) => ({
+        run: ({ found: { etag, text: body }, mediaType }: RequestContext<ShownImport>) => ({
           status: 200,
-          headers: { 'Content-Type': mediaType, ETag: entityTag(found) },
-          body: found,
+          headers: { 'Content-Type': mediaType, ETag: etag },
+          body,
         }),
       }),
     },

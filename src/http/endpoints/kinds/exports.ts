@@ -17,7 +17,7 @@ import { definePath, type Path } from '../../operations/path.ts';
 import { negotiate, type Offer } from '../../rules/negotiation.ts';
 import { selectionParameters } from './list-parameters.ts';
 import { componentName } from './names.ts';
-import { type Place, roleFor, tagOf, templateOf } from './place.ts';
+import { type Place, roleFor, subjectOf, tagOf, templateOf } from './place.ts';
 import { manyOf } from './shapes.ts';
 
 const FORMAT: Parameter = {
@@ -42,7 +42,7 @@ export function exportPath(place: Place): Path {
         id: `export${name}List`,
         summary: `Export ${kind.plural}`,
         description:
-          'All that a list with the same filters would show on all of its pages, as one file and as of one moment. The columns of CSV are those that an import reads.',
+          'All that a list with the same filters would show on all of its pages, as one file and as of one moment. The columns of CSV are those that an import reads. At most 8 exports are sent at a time, 4 of them for one subject; one more is a 503.',
         role: roleFor(place, 'GET'),
         parameters: [FORMAT, ...selectionParameters(kind)],
         body: noBody,
@@ -80,15 +80,14 @@ const TEXT: Content = {
   },
 };
 
-async function exportAll({
-  request,
-  services,
-  found: kind,
-}: RequestContext<Kind>): Promise<HttpResponse> {
+async function exportAll(context: RequestContext<Kind>): Promise<HttpResponse> {
+  const { request, services, found: kind } = context;
   const { selection, sent } = parseUnpagedQuery(kind, [FORMAT.name], request.search);
   const format = parseFormat(sent.get(FORMAT.name));
   const type = negotiate(header(request, 'accept'), [offerOf(format)]);
-  const { name, text } = await services.exports.open(kind, format, selection);
+  const { name, text } = await services.exports.open(kind, format, selection, subjectOf(context));
+  // Nobody reads the text for HEAD: it would keep its place.
+  if (request.method === 'HEAD') await text.return?.();
   return {
     status: 200,
     headers: { 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` },

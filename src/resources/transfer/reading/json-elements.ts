@@ -10,6 +10,7 @@ type Expected = 'array' | 'first' | 'element' | 'separator' | 'end';
 class ElementCutter {
   readonly #maxLength: number;
   #expected: Expected = 'array';
+  /** What earlier pieces have of the element. */
   #element = '';
   #depth = 0;
   #inString = false;
@@ -27,11 +28,20 @@ class ElementCutter {
   /** @returns the elements that end in a piece. @throws FileProblem. */
   cut(text: string): string[] {
     const found: string[] = [];
-    for (const unit of text) {
-      if (this.#expected === 'element' || this.#expected === 'first') this.#begin(unit);
-      else if (this.#expected === 'separator') this.#within(unit, found);
-      else this.#outside(unit);
+    let begin = 0;
+    for (let at = 0; at < text.length; at += 1) {
+      const unit = text.charAt(at);
+      if (this.#expected === 'separator') {
+        if (this.#isWithin(unit)) continue;
+        found.push(this.#take(text.slice(begin, at)));
+        this.#element = '';
+        this.#count += 1;
+        this.#expected = unit === ']' ? 'end' : 'element';
+      } else if (this.#expected === 'element' || this.#expected === 'first') {
+        if (this.#begin(unit)) begin = at;
+      } else this.#outside(unit);
     }
+    if (this.#expected === 'separator') this.#element = this.#take(text.slice(begin));
     return found;
   }
 
@@ -41,41 +51,36 @@ class ElementCutter {
     this.#expected = 'first';
   }
 
-  #begin(unit: string): void {
-    if (isSpace(unit)) return;
+  /** @returns whether an element begins with the character. */
+  #begin(unit: string): boolean {
+    if (isSpace(unit)) return false;
     if (unit === ']' && this.#expected === 'first') {
       this.#expected = 'end';
-      return;
+      return false;
     }
     if (unit === ',' || unit === ']') throw this.#wrong();
     this.#expected = 'separator';
-    this.#add(unit);
+    return this.#isWithin(unit);
   }
 
-  #within(unit: string, found: string[]): void {
-    const closes = this.#depth === 0 && !this.#inString && (unit === ',' || unit === ']');
-    if (!closes) {
-      this.#add(unit);
-      return;
-    }
-    found.push(this.#element);
-    this.#count += 1;
-    this.#element = '';
-    this.#expected = unit === ']' ? 'end' : 'element';
-  }
-
-  #add(unit: string): void {
-    this.#element += unit;
-    if (this.#element.length > this.#maxLength) {
-      throw new FileProblem(`an element is longer than ${this.#maxLength}`, this.#count + 1);
-    }
+  /** Whether the character belongs to the element, and does not end it. */
+  #isWithin(unit: string): boolean {
     if (this.#inString) {
       if (this.#escaped) this.#escaped = false;
       else if (unit === '\\') this.#escaped = true;
       else if (unit === '"') this.#inString = false;
     } else if (unit === '"') this.#inString = true;
     else if (unit === '[' || unit === '{') this.#depth += 1;
+    else if (this.#depth === 0) return unit !== ',' && unit !== ']';
     else if (unit === ']' || unit === '}') this.#depth -= 1;
+    return true;
+  }
+
+  /** @returns the element up to here. @throws FileProblem if it is too long. */
+  #take(part: string): string {
+    const element = this.#element + part;
+    if (element.length <= this.#maxLength) return element;
+    throw new FileProblem(`an element is longer than ${this.#maxLength}`, this.#count + 1);
   }
 
   #wrong(): FileProblem {

@@ -3,7 +3,9 @@ import * as v from 'valibot';
 import { CatalogError } from '../../../errors.ts';
 import type { Kind, Row, Scalar } from '../../../model/kind.ts';
 import type { Money } from '../../../model/money.ts';
+import { existingRow } from '../../../model/rows.ts';
 import type { Transaction } from '../../../store/writer/draft.ts';
+import { specsInParts } from '../columns.ts';
 import { guardFormula, unguardFormula } from '../formulas.ts';
 import { LabelError } from '../labels.ts';
 import type { SentColumn } from './header.ts';
@@ -29,14 +31,20 @@ interface Reading {
   readonly references: References;
   /** The row that is changed; null if one is created. */
   readonly target: Row | null;
+  /** Specification records, at most. */
+  readonly maxSpecs: number;
 }
 
 /**
  * The members of the object by their attributes; those of which nothing is said are left out.
+ * Yields between parts of the work.
  *
  * @throws RowProblems with every problem.
  */
-export function readCells(cells: readonly Cell[], reading: Reading): Record<string, unknown> {
+export function readCells(
+  cells: readonly Cell[],
+  reading: Reading,
+): Generator<undefined, Record<string, unknown>> {
   return new CellReader(cells, reading).read();
 }
 
@@ -51,13 +59,19 @@ class CellReader {
     this.#reading = reading;
   }
 
-  read(): Record<string, unknown> {
-    const later: Cell[] = [];
+  *read(): Generator<undefined, Record<string, unknown>> {
+    const owner = this.#ownerCell;
+    const isOwned = owner === null || this.#attempt(owner.column, () => this.#requireSpu(owner));
     for (const cell of this.#cells) {
-      if (cell.column.form === 'specs') later.push(cell);
-      else if (this.#counts(cell)) this.#attempt(cell.column, () => this.#readOne(cell));
+      if (cell.column.form === 'specs' || !this.#counts(cell)) continue;
+      // Without its SPU a specification would only be missing as well.
+      const waits = !isOwned && cell.column.name === 'spec';
+      if (!waits) this.#attempt(cell.column, () => this.#readOne(cell));
     }
-    for (const cell of later) this.#attempt(cell.column, () => this.#readSpecs(cell));
+    if (owner !== null && isOwned) this.#attempt(owner.column, () => this.#requireOwner(owner));
+    for (const cell of this.#cells) {
+      if (cell.column.form === 'specs') yield* this.#readSpecs(cell);
+    }
     if (this.#problems.length > 0) throw new RowProblems(this.#problems);
     const members: Record<string, unknown> = {};
     for (const [name, { value }] of this.#said) members[name] = value;
@@ -66,8 +80,7 @@ class CellReader {
 
   /** Of an id and a name of one reference, an empty one says nothing beside the other. */
   #counts({ column, raw }: Cell): boolean {
-    const { name } = column;
-    if (name === 'id' || (name === 'spu' && column.form === 'name' && this.#isOption)) return false;
+    if (column.name === 'id' || this.#isOwner(column)) return false;
     if (raw !== '') return true;
     const isLevel = column.attribute === 'category1_id' || column.attribute === 'category2_id';
     if (
@@ -81,25 +94,59 @@ class CellReader {
     );
   }
 
-  get #isOption(): boolean {
-    return this.#reading.kind.name === 'options';
+  /** Whether the column tells specifications of equal names apart, by their SPU. */
+  #isOwner({ name }: SentColumn): boolean {
+    return name === 'spu' && this.#reading.kind.name === 'options';
   }
 
-  #attempt(column: SentColumn, run: () => void): void {
+  /** The cell that names the SPU of an option's specification; null if nothing does. */
+  get #ownerCell(): Cell | null {
+    const cell = this.#cells.find(({ column }) => this.#isOwner(column));
+    return cell === undefined || cell.raw === '' ? null : cell;
+  }
+
+  /** @throws LabelError if there is no such SPU. */
+  #requireSpu({ raw }: Cell): void {
+    this.#reading.references.requireSpu(unguardFormula(raw));
+  }
+
+  /** The SPU says something without the name of a specification too. @throws LabelError. */
+  #requireOwner({ raw }: Cell): void {
+    const { target, transaction } = this.#reading;
+    const isNamed = this.#cells.some(({ column, raw: name }) => {
+      return column.name === 'spec' && name !== '';
+    });
+    const id = this.#said.get('spec_id')?.value ?? target?.['spec_id'];
+    const spec = transaction.get('specs', typeof id === 'number' ? id : null);
+    if (isNamed || spec === undefined) return;
+    const owner = existingRow(transaction, 'goods', spec.goods_id).name;
+    if (owner === unguardFormula(raw)) return;
+    throw new LabelError(`specification ${spec.id} belongs to SPU ${JSON.stringify(owner)}`);
+  }
+
+  /** @returns whether nothing was wrong. */
+  #attempt(column: SentColumn, run: () => void): boolean {
     try {
       run();
+      return true;
     } catch (error) {
-      const known = error instanceof LabelError || error instanceof CatalogError;
-      if (!known) throw error;
-      this.#problems.push({ column: column.sent, message: error.message });
+      this.#report(column, error);
+      return false;
     }
+  }
+
+  /** @throws the error, if it is not about the cell. */
+  #report(column: SentColumn, error: unknown): void {
+    const known = error instanceof LabelError || error instanceof CatalogError;
+    if (!known) throw error;
+    this.#problems.push({ column: column.sent, message: error.message });
   }
 
   #readOne({ column, raw }: Cell): void {
     const { target } = this.#reading;
     const { attribute, sent, form } = column;
     const beside = form === 'name' ? this.#idBeside(attribute) : null;
-    if (beside === null && this.#isUnchanged(column, raw)) {
+    if (beside === null && this.#isUnchanged(column, raw) && !this.#isMoved(column)) {
       this.#say(attribute, target?.[attribute] ?? null, sent);
     } else if (form === 'name') this.#readName(column, unguardFormula(raw), beside);
     else if (form === 'money') this.#say(attribute, this.#amount(raw), sent);
@@ -110,6 +157,12 @@ class CellReader {
   #isUnchanged({ text }: SentColumn, raw: string): boolean {
     const { target, transaction } = this.#reading;
     return target !== null && raw === guardFormula(text(target, transaction));
+  }
+
+  /** Whether the row names another SPU than that of the option's specification. */
+  #isMoved({ name }: SentColumn): boolean {
+    const owner = name === 'spec' ? this.#ownerCell : null;
+    return owner !== null && !this.#isUnchanged(owner.column, owner.raw);
   }
 
   #amount(raw: string): number {
@@ -132,7 +185,9 @@ class CellReader {
     } else if (attribute === 'goods_id') {
       this.#say(attribute, beside ?? references.named('goods', text), sent);
     } else if (attribute === 'spec_id') {
-      this.#say(attribute, beside ?? references.spec(text, this.#spuCell()), sent);
+      const owner = this.#ownerCell;
+      const spu = owner === null ? null : unguardFormula(owner.raw);
+      this.#say(attribute, beside ?? references.spec(text, spu), sent);
     } else {
       const path = beside === null ? references.path(text) : references.pathTo(beside);
       if (!isParent && path.length !== 3) throw new LabelError('must have three levels');
@@ -160,12 +215,6 @@ class CellReader {
       : null;
   }
 
-  /** The SPU that an option's row names; null if it does not. */
-  #spuCell(): string | null {
-    const cell = this.#cells.find(({ column }) => column.name === 'spu');
-    return cell === undefined || cell.raw === '' ? null : unguardFormula(cell.raw);
-  }
-
   /** The path of an SPU's third level says the first two as well. */
   #sayLevels(path: readonly number[], by: string): void {
     for (const [index, attribute] of ['category1_id', 'category2_id'].entries()) {
@@ -176,13 +225,18 @@ class CellReader {
     }
   }
 
-  #readSpecs({ column, raw }: Cell): void {
-    const { target, references } = this.#reading;
+  *#readSpecs({ column, raw }: Cell): Generator<undefined, void> {
+    const { target, references, transaction, maxSpecs } = this.#reading;
     const spu = this.#said.get('goods_id')?.value ?? target?.['goods_id'];
-    const isMoved = target !== null && spu !== target['goods_id'];
-    if (this.#isUnchanged(column, raw) && !isMoved) return;
+    const stays = target !== null && spu === target['goods_id'];
+    if (stays && raw === guardFormula(yield* specsInParts(target, transaction))) return;
     if (typeof spu !== 'number') return;
-    this.#say(column.attribute, references.pairs(unguardFormula(raw), spu), column.sent);
+    try {
+      const pairs = yield* references.pairs(unguardFormula(raw), spu, maxSpecs);
+      this.#say(column.attribute, pairs, column.sent);
+    } catch (error) {
+      this.#report(column, error);
+    }
   }
 
   #say(attribute: string, value: unknown, by: string): void {

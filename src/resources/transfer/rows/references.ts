@@ -1,5 +1,5 @@
 /** From names in cells to ids: references, paths of categories, specifications and options. */
-import type { KindName } from '../../../model/kind.ts';
+import type { KindName, Row, Scalar } from '../../../model/kind.ts';
 import { KINDS } from '../../../model/kinds.ts';
 import { existingRow } from '../../../model/rows.ts';
 import { atOnce } from '../../../slices.ts';
@@ -7,7 +7,7 @@ import type { Transaction } from '../../../store/writer/draft.ts';
 import { parseInput } from '../../input.ts';
 import { insertUnseen } from '../../rows.ts';
 import { LabelError, parsePairs, parsePath } from '../labels.ts';
-import type { Names } from './names.ts';
+import { nameAttribute, type Names } from './names.ts';
 
 /** Kinds of which missing rows can be created. */
 export const CREATABLE = ['brands', 'categories', 'specs', 'options'] as const;
@@ -16,6 +16,9 @@ export interface Pair {
   readonly spec_id: number;
   readonly option_id: number;
 }
+
+/** Ids by the names of what belongs to one row. */
+type NamesBelow = Map<string, number[]>;
 
 /** Paths that are remembered, at most. */
 const MAX_PATHS = 1000;
@@ -85,6 +88,12 @@ export class References {
     return ids;
   }
 
+  /** @throws LabelError if no SPU has the name. */
+  requireSpu(name: string): void {
+    if (this.#names.find(this.#transaction, 'goods', name).length > 0) return;
+    throw new LabelError(`there is no ${KINDS.goods.label} ${JSON.stringify(name)}`);
+  }
+
   /** The id of a specification. @param spu the name of its SPU; null if it is not said. */
   spec(name: string, spu: string | null): number {
     const found = this.#names.find(this.#transaction, 'specs', name);
@@ -100,27 +109,61 @@ export class References {
     return this.#one('specs', name, own, () => ({ name, spu_id: this.named('goods', spu) }));
   }
 
-  /** The specifications and options of a SKU. @throws LabelError. */
-  pairs(text: string, spu: number): Pair[] {
-    return parsePairs(text).map(([name, value]) => {
-      const specs = this.#below('specs', 'goods_id', spu, 'name', name);
-      const spec_id = this.#one('specs', name, specs, () => ({ name, spu_id: spu }));
-      const options = this.#below('options', 'spec_id', spec_id, 'value', value);
-      const option_id = this.#one('options', value, options, () => ({ value, spec_id }));
-      return { spec_id, option_id };
-    });
+  /**
+   * The specifications and options of a SKU. Yields between them.
+   *
+   * @param most records.
+   * @throws LabelError.
+   */
+  *pairs(text: string, spu: number, most: number): Generator<undefined, Pair[]> {
+    const named = yield* parsePairs(text, most);
+    const specs = yield* this.#below('specs', 'goods_id', spu);
+    const options = new Map<number, NamesBelow>();
+    const pairs: Pair[] = [];
+    for (const [name, value] of named) {
+      const spec_id = this.#oneBelow(specs, 'specs', name, { name, spu_id: spu });
+      let own = options.get(spec_id);
+      if (own === undefined) {
+        own = yield* this.#below('options', 'spec_id', spec_id);
+        options.set(spec_id, own);
+      }
+      const option_id = this.#oneBelow(own, 'options', value, { value, spec_id });
+      pairs.push({ spec_id, option_id });
+      yield;
+    }
+    return pairs;
   }
 
-  #below(
-    kind: KindName,
+  /** What belongs to a row, by its name. */
+  *#below(
+    kind: 'specs' | 'options',
     foreignKey: string,
     parent: number,
-    attribute: string,
+  ): Generator<undefined, NamesBelow> {
+    const below: NamesBelow = new Map();
+    const attribute = nameAttribute(kind);
+    for (const id of this.#transaction.matching(kind, foreignKey, parent)) {
+      const row: Row = existingRow(this.#transaction, kind, id);
+      const name = String(row[attribute]);
+      const ids = below.get(name);
+      if (ids === undefined) below.set(name, [id]);
+      else ids.push(id);
+      yield;
+    }
+    return below;
+  }
+
+  /** @param missing what it is created from if there is none. @throws LabelError, CatalogError. */
+  #oneBelow(
+    below: NamesBelow,
+    kind: 'specs' | 'options',
     name: string,
-  ): number[] {
-    return [...this.#transaction.matching(kind, foreignKey, parent)].filter(
-      (id) => existingRow(this.#transaction, kind, id)[attribute] === name,
-    );
+    missing: Readonly<Record<string, Scalar>>,
+  ): number {
+    const ids = below.get(name) ?? [];
+    const id = this.#one(kind, name, ids, () => missing);
+    if (ids.length === 0) below.set(name, [id]);
+    return id;
   }
 
   /** @param missing gives what a missing row is created from. @throws LabelError, CatalogError. */
@@ -132,7 +175,7 @@ export class References {
         throw new LabelError(`there is no ${kind.label} ${JSON.stringify(text)}`);
       }
       const input = atOnce(parseInput(kind, missing(), 'whole'));
-      const created = insertUnseen(this.#transaction, kind, input);
+      const created = atOnce(insertUnseen(this.#transaction, kind, input));
       this.#names.add(name, created);
       this.#created += 1;
       return created.id;

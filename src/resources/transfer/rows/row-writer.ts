@@ -1,20 +1,22 @@
 /** One row of a file as a write of a transaction (spec 12.7 to 12.9). */
+import * as v from 'valibot';
+import type { JsonLimits } from '../../../json/json-limits.ts';
 import type { Kind, Row, Scalar } from '../../../model/kind.ts';
-import { KINDS } from '../../../model/kinds.ts';
 import type { Money } from '../../../model/money.ts';
 import { existingRow } from '../../../model/rows.ts';
-import { atOnce } from '../../../slices.ts';
+import { identifier } from '../../../model/schemas.ts';
 import type { Transaction } from '../../../store/writer/draft.ts';
 import { type Input, parseInput } from '../../input.ts';
 import { visibleAttributes } from '../../visible-attributes.ts';
 import { insertUnseen } from '../../rows.ts';
 import { type Cell, readCells } from './cells.ts';
-import type { FileRow } from '../reading/file-rows.ts';
+import { type FileRow, MAX_TEXT_UNITS } from '../reading/file-row.ts';
 import { unguardFormula } from '../formulas.ts';
 import type { SentColumn } from './header.ts';
 import { nameAttribute, type Names } from './names.ts';
-import { type Pair, References } from './references.ts';
+import { References } from './references.ts';
 import { type RowProblem, RowProblems } from './row-problems.ts';
+import { pairsIn, replacePairs } from './sku-specs.ts';
 
 /** How rows of a file are matched with those of the store. */
 export const MATCHES = ['id', 'code', 'name'] as const;
@@ -30,6 +32,11 @@ export interface ImportTask {
   readonly kind: Kind;
   readonly match: Match;
   readonly createMissing: ReadonlySet<string>;
+}
+
+interface RowTask extends ImportTask {
+  /** Of JSON of a body, which hold for a row as well. */
+  readonly jsonLimits: JsonLimits;
 }
 
 /** What a row of a file does. */
@@ -54,7 +61,7 @@ export class Seen {
 }
 
 export class RowWriter {
-  readonly #task: ImportTask;
+  readonly #task: RowTask;
   readonly #money: Money;
   readonly #names: Names;
   /** Null while every row has been seen before: in the second run of a file. */
@@ -62,7 +69,7 @@ export class RowWriter {
   #columns: readonly (SentColumn | null)[] = [];
   #last: { readonly transaction: Transaction; readonly references: References } | null = null;
 
-  constructor(task: ImportTask, money: Money, names: Names, seen: Seen | null) {
+  constructor(task: RowTask, money: Money, names: Names, seen: Seen | null) {
     this.#task = task;
     this.#money = money;
     this.#names = names;
@@ -88,25 +95,29 @@ export class RowWriter {
     return found?.sent ?? name;
   };
 
+  /** About how many characters a row writes: a pair of a cell makes seven times what it has. */
+  unitsOf({ content, units }: FileRow): number {
+    if (!('cells' in content)) return units;
+    const specs = this.#columns.findIndex((column) => column?.form === 'specs');
+    return units + 6 * (content.cells[specs]?.length ?? 0);
+  }
+
   /**
-   * Writes a row.
+   * Writes a row. Yields between parts of the work.
    *
    * @returns what changes; null if nothing does.
    * @throws RowProblems; CatalogError `invalid`.
    */
-  write(transaction: Transaction, { content }: FileRow): RowChange | null {
+  *write(transaction: Transaction, { content }: FileRow): RowSteps {
     if ('problem' in content) throw problem(null, content.problem);
-    if ('cells' in content) return this.#writeCells(transaction, content.cells);
+    if ('cells' in content) return yield* this.#writeCells(transaction, content.cells);
     if (!isObject(content.value)) throw problem(null, 'must be an object');
-    return this.#writeObject(transaction, content.value);
+    return yield* this.#writeObject(transaction, content.value);
   }
 
-  #writeCells(transaction: Transaction, raws: readonly string[]): RowChange | null {
-    const { kind, createMissing } = this.#task;
-    const cells: Cell[] = [];
-    for (const [index, column] of this.#columns.entries()) {
-      if (column !== null) cells.push({ column, raw: raws[index] ?? '' });
-    }
+  *#writeCells(transaction: Transaction, raws: readonly string[]): RowSteps {
+    const { kind, createMissing, jsonLimits } = this.#task;
+    const cells = this.#cellsOf(raws);
     const textOf = (name: string) => {
       const cell = cells.find(({ column }) => column.name === name);
       return cell === undefined ? undefined : unguardFormula(cell.raw);
@@ -114,8 +125,26 @@ export class RowWriter {
     const target = this.#target(transaction, textOf);
     const references = this.#referencesOf(transaction, createMissing);
     const money = this.#money;
-    const said = readCells(cells, { kind, money, transaction, references, target });
-    return this.#put(transaction, target, said);
+    const maxSpecs = jsonLimits.elements;
+    const reading = { kind, money, transaction, references, target, maxSpecs };
+    const said = yield* readCells(cells, reading);
+    return yield* this.#put(transaction, target, said);
+  }
+
+  /** @throws RowProblems if a cell is longer than any value: others are served while it is read. */
+  #cellsOf(raws: readonly string[]): Cell[] {
+    const cells: Cell[] = [];
+    const problems: RowProblem[] = [];
+    for (const [index, column] of this.#columns.entries()) {
+      if (column === null) continue;
+      const raw = raws[index] ?? '';
+      cells.push({ column, raw });
+      if (raw.length <= MAX_CELL_UNITS || column.form === 'specs') continue;
+      const message = `must be at most ${MAX_CELL_UNITS} characters long`;
+      problems.push({ column: column.sent, message });
+    }
+    if (problems.length > 0) throw new RowProblems(problems);
+    return cells;
   }
 
   /** Those of a transaction remember paths; a path is another one when categories are written. */
@@ -128,10 +157,7 @@ export class RowWriter {
     return made;
   }
 
-  #writeObject(
-    transaction: Transaction,
-    object: Readonly<Record<string, unknown>>,
-  ): RowChange | null {
+  *#writeObject(transaction: Transaction, object: Readonly<Record<string, unknown>>): RowSteps {
     const known = new Set(
       visibleAttributes(this.#task.kind).flatMap(([name, declared]) =>
         declared.role === 'input' && declared.request !== undefined
@@ -145,13 +171,18 @@ export class RowWriter {
         strange.slice(0, MAX_STRANGE).map((column) => ({ column, message: 'is no attribute' })),
       );
     }
-    const target = this.#target(transaction, (name) => {
-      const value = object[name] ?? '';
-      if (typeof value === 'string') return value;
-      if (typeof value === 'number') return String(value);
-      throw problem(name, 'must be text or a number');
-    });
-    return this.#put(transaction, target, object);
+    const target = this.#target(transaction, (name) => this.#keyText(name, object[name] ?? null));
+    return yield* this.#put(transaction, target, object);
+  }
+
+  /** What a member that rows are found by stands for. @throws RowProblems: types are never coerced. */
+  #keyText(name: string, value: unknown): string {
+    if (value === null) return '';
+    if (name === 'id') return idText(value);
+    if (typeof value === 'string') return value;
+    // A row that is found by its id has all its problems reported together.
+    if (this.#task.match === 'id') return '';
+    throw problem(name, 'must be a string');
   }
 
   /** The row that is changed; null if one is created. @param textOf undefined without a column. */
@@ -201,14 +232,14 @@ export class RowWriter {
     return existingRow(transaction, kind.name, id);
   }
 
-  #put(
+  *#put(
     transaction: Transaction,
     target: Row | null,
     said: Readonly<Record<string, unknown>>,
-  ): RowChange | null {
+  ): RowSteps {
     const { kind } = this.#task;
-    const input = atOnce(parseInput(kind, said, target === null ? 'whole' : 'partial'));
-    if (target === null) return this.#create(transaction, input);
+    const input = yield* parseInput(kind, said, target === null ? 'whole' : 'partial');
+    if (target === null) return yield* this.#create(transaction, input);
     const fields: Record<string, readonly [unknown, unknown]> = {};
     for (const [name, value] of Object.entries<Scalar>(input.values)) {
       if (target[name] !== value) fields[name] = [target[name], value];
@@ -220,16 +251,16 @@ export class RowWriter {
     }
     if (Object.hasOwn(said, 'specs') && kind.name === 'skus') {
       const pairs = pairsIn(input);
-      const before = replacePairs(transaction, target.id, pairs);
+      const before = yield* replacePairs(transaction, target.id, pairs);
       if (before !== null) fields['specs'] = [before, pairs];
     }
     if (Object.keys(fields).length === 0) return null;
     return { action: 'update', id: target.id, fields: () => fields };
   }
 
-  #create(transaction: Transaction, input: Input): RowChange {
+  *#create(transaction: Transaction, input: Input): RowSteps {
     const { kind } = this.#task;
-    const row = insertUnseen(transaction, kind, input);
+    const row = yield* insertUnseen(transaction, kind, input);
     this.#names.add(kind.name, row);
     const fields = () => {
       const members = Object.entries<unknown>(input.values);
@@ -240,6 +271,12 @@ export class RowWriter {
   }
 }
 
+/** What a row does, in steps. */
+type RowSteps = Generator<undefined, RowChange | null>;
+
+/** UTF-16 units of a cell other than `specs`, at most: a text and its apostrophe (spec 12.5). */
+const MAX_CELL_UNITS = MAX_TEXT_UNITS + 1;
+
 /** Unknown members that are reported of one object. */
 const MAX_STRANGE = 10;
 
@@ -247,50 +284,12 @@ function problem(column: RowProblem['column'], message: string): RowProblems {
   return new RowProblems([{ column, message }]);
 }
 
-function pairsIn({ owned }: Input): Pair[] {
-  return owned.map(({ values }) => ({
-    spec_id: Number(values['spec_id']),
-    option_id: Number(values['option_id']),
-  }));
-}
-
-function nameOf({ spec_id, option_id }: Pair): string {
-  return `${spec_id} ${option_id}`;
-}
-
-/**
- * Makes the specification records of a SKU those of a file: unlike PUT, an import says what the row
- * is to be. Records that stay keep their ids.
- *
- * @returns the pairs from before; null if they are the same, in whatever order.
- */
-function replacePairs(
-  transaction: Transaction,
-  sku_id: number,
-  pairs: readonly Pair[],
-): Pair[] | null {
-  const wanted = new Map<string, number>();
-  for (const pair of pairs) wanted.set(nameOf(pair), (wanted.get(nameOf(pair)) ?? 0) + 1);
-  const before: Pair[] = [];
-  const surplus: number[] = [];
-  for (const id of transaction.matching('sku_specs', 'sku_id', sku_id)) {
-    const { spec_id, option_id } = existingRow(transaction, 'sku_specs', id);
-    const pair = { spec_id, option_id };
-    before.push(pair);
-    const left = wanted.get(nameOf(pair)) ?? 0;
-    if (left === 0) surplus.push(id);
-    else wanted.set(nameOf(pair), left - 1);
-  }
-  for (const id of surplus) transaction.delete('sku_specs', id);
-  let added = 0;
-  for (const pair of pairs) {
-    const left = wanted.get(nameOf(pair)) ?? 0;
-    if (left === 0) continue;
-    wanted.set(nameOf(pair), left - 1);
-    added += 1;
-    transaction.put('sku_specs', { id: transaction.nextId(KINDS.sku_specs.name), sku_id, ...pair });
-  }
-  return surplus.length + added === 0 ? null : before;
+/** @throws RowProblems. */
+function idText(value: unknown): string {
+  const found = v.safeParse(identifier, value);
+  if (!found.success) throw problem('id', found.issues[0].message);
+  if (found.output < 1) throw problem('id', 'must be 1 or more');
+  return String(found.output);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

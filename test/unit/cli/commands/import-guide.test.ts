@@ -6,7 +6,7 @@ import { stringify } from 'csv-stringify/sync';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { migrate } from '../../../../src/cli/commands/migrate.ts';
-import { pairsText } from '../../../../src/resources/transfer/labels.ts';
+import { joinPairs, pairText } from '../../../../src/resources/transfer/labels.ts';
 import { checkStore } from '../../../../src/store/check.ts';
 import { readSnapshot } from '../../../../src/store/directory.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
@@ -71,7 +71,7 @@ const skuOf = (row: Cells): Cells => ({
   'market_price USD': row['Variant Compare At Price'] || row['Variant Price'] || '',
   stock: String(Math.max(0, Number(row['Variant Inventory Qty']))),
   is_launched: row['Published'] ?? '',
-  specs: pairsText(optionsOf(row)),
+  specs: joinPairs(optionsOf(row).map(pairText)),
 });
 
 const csv = (rows: readonly Cells[]) => stringify([...rows], { header: true });

@@ -3,7 +3,8 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
-import { type JsonLimits, requireWithinLimits } from '../../../../src/http/rules/json-limits.ts';
+import { requireWithinLimits } from '../../../../src/http/rules/json-limits.ts';
+import type { JsonLimits } from '../../../../src/json/json-limits.ts';
 import { countingTurns } from '../../../support/turns.ts';
 
 function depthOf(value: unknown): number {
@@ -20,7 +21,7 @@ function longestArrayIn(value: unknown): number {
 /** The code of the failure; null if the text is within the limits. */
 async function codeOf(limits: Partial<JsonLimits>, text: string): Promise<string | null> {
   try {
-    await requireWithinLimits({ depth: 1000, elements: 1e9, ...limits }, Buffer.from(text));
+    await requireWithinLimits({ depth: 1000, elements: 1e9, ...limits }, text);
     return null;
   } catch (error) {
     assert.instance(error, CatalogError);

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { JSON_LIMITS } from '../../../../src/json/json-limits.ts';
 import { fileRows } from '../../../../src/resources/transfer/reading/file-rows.ts';
 
 /** Rows of a CSV file that comes in pieces, the header first. */
@@ -10,7 +11,8 @@ async function rowsOf(pieces: readonly Uint8Array[]): Promise<[number, unknown][
   const source = (async function* () {
     yield* pieces;
   })();
-  for await (const rows of fileRows('csv', source, (names) => found.push([1, names]))) {
+  const onHeader = (names: readonly string[]) => found.push([1, names]);
+  for await (const rows of fileRows('csv', source, JSON_LIMITS, onHeader)) {
     for (const { row, content } of rows) found.push([row, 'cells' in content && content.cells]);
   }
   return found;
@@ -46,6 +48,23 @@ test('a row ends with CRLF, LF or CR, each row with its own, wherever a piece en
         .join('');
       const wanted = cells.map((row, index) => [index + 1, row]);
       assert.equal(await rowsOf(piecesOf(text, pieceSizes)), wanted);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a line of "" is a row of one empty cell, a line with nothing none, wherever a piece ends', async () => {
+  const lines = fc.array(fc.constantFrom('', '""', 'a', '"\n"'), { minLength: 1, maxLength: 8 });
+  const end = fc.constantFrom('\r\n', '\n', '\r');
+  const sizes = fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(lines, end, fc.boolean(), sizes, async (texts, lineEnd, isOpen, pieces) => {
+      const all = ['name', ...texts];
+      const text = all.join(lineEnd) + (isOpen ? '' : lineEnd);
+      const wanted = all.flatMap((line, index) =>
+        line === '' ? [] : [[index + 1, [line.replaceAll('"', '')]]],
+      );
+      assert.equal(await rowsOf(piecesOf(text, pieces)), wanted);
     }),
     { numRuns: 300 },
   );

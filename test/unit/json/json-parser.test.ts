@@ -2,8 +2,8 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseInSlices } from '../../../../src/http/rules/json-parser.ts';
-import { countingTurns } from '../../../support/turns.ts';
+import { parseInSlices } from '../../../src/json/json-parser.ts';
+import { countingTurns } from '../../support/turns.ts';
 
 /** The value as text, so that -0, own `__proto__` and the order of members count; null if malformed. */
 async function sliced(text: string): Promise<string | null> {

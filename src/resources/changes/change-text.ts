@@ -1,0 +1,72 @@
+/** The text of the changes of one change set, as bytes. */
+import type { ChangeSet } from '../../store/change-set.ts';
+import { changesIn } from './published.ts';
+
+/** Bytes of a piece, at most. */
+export const PIECE_BYTES = 64 * 1024;
+
+/** UTF-16 units that are encoded at once. */
+const STEP_UNITS = 16 * 1024;
+
+/** What is shown of changes. */
+export interface View {
+  /** Whether changes name their subjects. */
+  readonly subjects: boolean;
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * The changes of a change set as JSON, separated by commas, in pieces; none if nothing of it is
+ * published. They are the same ones whenever they are made.
+ */
+export function* changesText(
+  changeSet: ChangeSet,
+  { subjects }: View,
+): Generator<undefined, readonly Uint8Array[]> {
+  const pieces = new Pieces();
+  let isFirst = true;
+  for (const change of changesIn(changeSet)) {
+    if (change !== null) {
+      pieces.add(isFirst ? change.text(subjects) : `,${change.text(subjects)}`);
+      isFirst = false;
+    }
+    yield;
+  }
+  return pieces.end();
+}
+
+/** Bytes of texts in pieces: all but the last one full, as far as whole characters fill them. */
+class Pieces {
+  readonly #full: Uint8Array[] = [];
+  /** What is not encoded yet. */
+  #text = '';
+  #piece: Buffer | null = null;
+  #length = 0;
+
+  add(text: string): void {
+    this.#text += text;
+    if (this.#text.length >= STEP_UNITS) this.#encode();
+  }
+
+  end(): readonly Uint8Array[] {
+    // Most change sets are of one row: they take no more memory than their text.
+    if (this.#piece === null) return this.#text === '' ? [] : [Buffer.from(this.#text)];
+    this.#encode();
+    const last = Buffer.from(this.#piece.subarray(0, this.#length));
+    return last.length === 0 ? this.#full : [...this.#full, last];
+  }
+
+  #encode(): void {
+    while (this.#text !== '') {
+      this.#piece ??= Buffer.allocUnsafeSlow(PIECE_BYTES);
+      const { read, written } = encoder.encodeInto(this.#text, this.#piece.subarray(this.#length));
+      this.#length += written;
+      this.#text = this.#text.slice(read);
+      if (this.#text === '') return;
+      this.#full.push(this.#piece.subarray(0, this.#length));
+      this.#piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
+      this.#length = 0;
+    }
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * The texts of change sets, for all readers of the feed: one for those who see subjects, and one for
+ * the others.
+ *
+ * A reader holds one piece of 64 KiB. Small change sets that are in memory have their texts beside
+ * them. The others are read and made one at a time, and shared: see shared-texts.ts.
+ */
+import { atOnce, inSlices } from '../../slices.ts';
+import type { ChangeSet } from '../../store/change-set.ts';
+import type { ChangeSource } from './change-source.ts';
+import { changesText, PIECE_BYTES, type View } from './change-text.ts';
+import type { Pace } from './pace.ts';
+import { isPublished } from './published.ts';
+import { type Piece, SharedTexts, type SharedTextsOptions } from './shared-texts.ts';
+
+/** Bytes of the texts of other change sets that are kept. */
+const MAX_SHARED_BYTES = 8 * 1024 * 1024;
+
+/** A piece of the text of a change set. */
+export interface Part extends Piece {
+  readonly sequence: number;
+}
+
+export class ChangeTexts {
+  readonly #source: ChangeSource;
+  readonly #pace: Pace;
+  readonly #shared: SharedTexts;
+  readonly #withSubjects = new WeakMap<ChangeSet, readonly Uint8Array[]>();
+  readonly #without = new WeakMap<ChangeSet, readonly Uint8Array[]>();
+
+  constructor(source: ChangeSource, pace: Pace, options: Partial<SharedTextsOptions> = {}) {
+    this.#source = source;
+    this.#pace = pace;
+    this.#shared = new SharedTexts({ maxBytes: MAX_SHARED_BYTES, ...options });
+  }
+
+  /**
+   * The texts of the change sets after a sequence, up to and including `last`; nothing of those of
+   * which nothing is published.
+   *
+   * @param gone ends it, also while it waits.
+   * @throws CatalogError `history_gone`, `store_damaged`, `store_unreadable`.
+   */
+  async *after(
+    sequence: number,
+    last: number,
+    view: View,
+    gone: AbortSignal,
+  ): AsyncGenerator<Part, void, void> {
+    for (let at = sequence + 1; at <= last && !gone.aborted; at += 1) {
+      const recent = this.#source.recent(at);
+      if (recent === undefined || recent.bytes > PIECE_BYTES) yield* this.#long(at, view, gone);
+      else if (isPublished(recent.changeSet)) yield* this.#short(recent.changeSet, view);
+    }
+  }
+
+  *#short(changeSet: ChangeSet, view: View): Generator<Part, void> {
+    const known = view.subjects ? this.#withSubjects : this.#without;
+    const pieces = known.get(changeSet) ?? atOnce(changesText(changeSet, view));
+    known.set(changeSet, pieces);
+    const { sequence } = changeSet;
+    for (const [index, bytes] of pieces.entries()) {
+      yield { sequence, bytes, isFirst: index === 0, isLast: index === pieces.length - 1 };
+    }
+  }
+
+  async *#long(sequence: number, view: View, gone: AbortSignal): AsyncGenerator<Part, void, void> {
+    const key = `${sequence} ${view.subjects}`;
+    const pieces = this.#shared.read(key, () => this.#make(sequence, view), gone);
+    for await (const piece of pieces) yield { sequence, ...piece };
+  }
+
+  async #make(sequence: number, view: View): Promise<readonly Uint8Array[]> {
+    // Many small ones in a row come out of the files.
+    await this.#pace.turn();
+    for await (const changeSet of this.#source.after(sequence - 1, sequence)) {
+      return isPublished(changeSet) ? inSlices(changesText(changeSet, view)) : [];
+    }
+    throw new Error(`change set ${sequence} was not read`);
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * Long texts that their readers share, in bounded memory, however slow the readers are.
+ *
+ * A reader has a place at a text while it reads it piece by piece. It keeps no piece but the one that
+ * its client is about to take, so a client that takes nothing costs one piece.
+ *
+ * Invariants:
+ * 1. One text is made at a time, in the order in which they were asked for, and only while those that
+ *    are kept take no more than they may. So they take at most that, and one text more.
+ * 2. No reader keeps others waiting for longer than {@link TURN_MS} for each text that is kept: a
+ *    text that is older makes room for the next one. Its readers take a place anew, behind the
+ *    others, and go on where they were.
+ */
+
+/** Milliseconds for which a text is kept at least while somebody reads it. */
+const TURN_MS = 5000;
+
+/** Calls `work` after a time in milliseconds. @returns ends the waiting. */
+type Delay = (work: () => void, milliseconds: number) => () => void;
+
+export interface SharedTextsOptions {
+  /** Bytes of the texts that are kept. */
+  readonly maxBytes: number;
+  /** Milliseconds on a clock that does not go back. */
+  readonly now?: (() => number) | undefined;
+  readonly delay?: Delay | undefined;
+}
+
+/** Makes a text, in pieces of at most 64 KiB: the same ones whenever it is made. */
+type Make = () => Promise<readonly Uint8Array[]>;
+
+interface Text {
+  readonly key: string;
+  readonly make: Make;
+  /** Those who read it or wait for it. */
+  readers: number;
+  /** Null before it is made, and after it has made room. */
+  pieces: readonly Uint8Array[] | null;
+  bytes: number;
+  madeAt: number;
+  /** Rejects if it could not be made. */
+  ready: Promise<void>;
+}
+
+/** A piece of a text. */
+export interface Piece {
+  readonly bytes: Uint8Array;
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+}
+
+const delayed: Delay = (work, milliseconds) => {
+  const timer = setTimeout(work, milliseconds).unref();
+  return () => clearTimeout(timer);
+};
+
+export class SharedTexts {
+  readonly #maxBytes: number;
+  readonly #now: () => number;
+  readonly #delay: Delay;
+  /** In the order in which they were asked for, which is that in which they are made. */
+  readonly #texts = new Map<string, Text>();
+  #bytes = 0;
+  #queue: Promise<void> = Promise.resolve();
+  /** Goes on with what waits for room. */
+  #wake: (() => void) | null = null;
+
+  constructor({ maxBytes, now, delay }: SharedTextsOptions) {
+    this.#maxBytes = maxBytes;
+    this.#now = now ?? (() => performance.now());
+    this.#delay = delay ?? delayed;
+  }
+
+  /** Bytes of the texts that are kept. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /**
+   * Reads a text, which is made if it is not there.
+   *
+   * @param gone ends the wait for it: then there are no more pieces.
+   * @throws what `make` throws.
+   */
+  async *read(key: string, make: Make, gone: AbortSignal): AsyncGenerator<Piece, void, void> {
+    let next = 0;
+    for (let isOver = false; !isOver; ) {
+      const text = await this.#enter(key, make, gone);
+      if (text === null) return;
+      try {
+        while (!isOver && text.pieces !== null) {
+          const bytes = text.pieces[next];
+          isOver = next + 1 >= text.pieces.length;
+          if (bytes !== undefined) yield { bytes, isFirst: next === 0, isLast: isOver };
+          next += 1;
+        }
+      } finally {
+        this.#leave(text);
+      }
+    }
+  }
+
+  /** @returns the text, with a place that has to be left; null if the wait was ended. */
+  async #enter(key: string, make: Make, gone: AbortSignal): Promise<Text | null> {
+    const text = this.#texts.get(key) ?? this.#ask(key, make);
+    text.readers += 1;
+    try {
+      if (text.pieces !== null || (await isSettled(text.ready, gone))) return text;
+    } catch (error) {
+      text.readers -= 1;
+      throw error;
+    }
+    this.#leave(text);
+    return null;
+  }
+
+  #leave(text: Text): void {
+    text.readers -= 1;
+    this.#dropUnread();
+  }
+
+  #ask(key: string, make: Make): Text {
+    const ready = this.#queue.then(() => this.#make(text));
+    const text: Text = { key, make, readers: 0, pieces: null, bytes: 0, madeAt: 0, ready };
+    this.#texts.set(key, text);
+    this.#queue = ready.catch(() => {});
+    return text;
+  }
+
+  async #make(text: Text): Promise<void> {
+    // Nobody waits for it any more, or nobody by the time that there is room.
+    if (text.readers > 0) await this.#room();
+    if (text.readers === 0) {
+      this.#texts.delete(text.key);
+      return;
+    }
+    try {
+      text.pieces = await text.make();
+    } catch (error) {
+      this.#texts.delete(text.key);
+      throw error;
+    }
+    text.bytes = text.pieces.reduce((sum, { length }) => sum + length, 0);
+    text.madeAt = this.#now();
+    this.#bytes += text.bytes;
+    this.#dropUnread();
+  }
+
+  /** Resolves when another text may be made. */
+  async #room(): Promise<void> {
+    for (const text of this.#texts.values()) {
+      const rest = () => text.madeAt + TURN_MS - this.#now();
+      while (this.#bytes > this.#maxBytes && text.pieces !== null && rest() > 0) {
+        await this.#woken(rest());
+      }
+      if (this.#bytes <= this.#maxBytes) return;
+      this.#drop(text);
+    }
+  }
+
+  /** Resolves when a text has made room, or after a time in milliseconds. */
+  #woken(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      const stop = this.#delay(() => this.#wake?.(), milliseconds);
+      this.#wake = () => {
+        stop();
+        this.#wake = null;
+        resolve();
+      };
+    });
+  }
+
+  /** What nobody reads is kept for the next reader as long as there is room. */
+  #dropUnread(): void {
+    for (const text of this.#texts.values()) {
+      if (this.#bytes <= this.#maxBytes) return;
+      if (text.readers === 0) this.#drop(text);
+    }
+  }
+
+  #drop(text: Text): void {
+    if (text.pieces === null) return;
+    this.#texts.delete(text.key);
+    this.#bytes -= text.bytes;
+    text.pieces = null;
+    this.#wake?.();
+  }
+}
+
+/** @returns whether it has resolved, rather than that the signal has ended the wait. */
+function isSettled(ready: Promise<void>, gone: AbortSignal): Promise<boolean> {
+  if (gone.aborted) return Promise.resolve(false);
+  return new Promise((resolve, reject) => {
+    const onGone = () => resolve(false);
+    gone.addEventListener('abort', onGone, { once: true });
+    const end = () => gone.removeEventListener('abort', onGone);
+    ready.then(() => resolve(true), reject).finally(end);
+  });
+}

@@ -1,0 +1,208 @@
+/**
+ * Exports that clients download: how many at a time, and how fast they have to be taken (spec 12.2).
+ *
+ * Invariant: an export has its place, and keeps old versions of what changes, until its client has
+ * taken it, is gone, or has been too slow. A client that stands still cannot keep either.
+ */
+import { CatalogError } from '../../errors.ts';
+import type { Kind } from '../../model/kind.ts';
+import type { Selection } from '../../store/memory/selection.ts';
+import type { Exports } from './exports.ts';
+import type { Format } from './formats.ts';
+
+/** Exports that are being sent. */
+const MAX_OPEN = 8;
+
+/** Those of one subject: the others have places as well. */
+const MAX_OF_SUBJECT = 4;
+
+/** Seconds after which a client may try again. */
+const RETRY_AFTER_S = '10';
+
+/** Bytes for each of which a client has the time anew. */
+const STRETCH_BYTES = 1024 * 1024;
+
+export interface Clock {
+  /** Milliseconds on a clock that does not go back. */
+  readonly now: () => number;
+  /** Calls `work` after a time in milliseconds. @returns ends the waiting. */
+  readonly after: (milliseconds: number, work: () => void) => () => void;
+}
+
+const CLOCK: Clock = {
+  now: () => performance.now(),
+  after(milliseconds, work) {
+    const timer = setTimeout(work, milliseconds).unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+/** See {@link ExportFile}. */
+export interface Download {
+  readonly name: string;
+  /** Call its `return` if nobody reads it to its end. */
+  readonly text: AsyncIterableIterator<string, void>;
+}
+
+export class Downloads {
+  readonly #exports: Pick<Exports, 'open'>;
+  readonly #timeout: number;
+  readonly #clock: Clock;
+  readonly #places = new Places();
+
+  /** @param timeout milliseconds for a client to take each MiB of an export, or what is left. */
+  constructor(exports: Pick<Exports, 'open'>, timeout: number, clock = CLOCK) {
+    this.#exports = exports;
+    this.#timeout = timeout;
+    this.#clock = clock;
+  }
+
+  /**
+   * See {@link Exports.open}.
+   *
+   * @param subject who downloads.
+   * @throws CatalogError `busy`, also if there is no place.
+   */
+  async open(
+    kind: Kind,
+    format: Format,
+    selection: Selection,
+    subject: string | null,
+  ): Promise<Download> {
+    const leave = this.#places.take(subject ?? '');
+    try {
+      const { name, text } = await this.#exports.open(kind, format, selection);
+      return { name, text: new TimedText(text, this.#timeout, this.#clock, leave) };
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+}
+
+class Places {
+  #taken = 0;
+  readonly #bySubject = new Map<string, number>();
+
+  /**
+   * @returns gives the place back; to be called once.
+   * @throws CatalogError `busy`.
+   */
+  take(subject: string): () => void {
+    if (this.#of(subject) >= MAX_OF_SUBJECT) {
+      throw busy(`${MAX_OF_SUBJECT} exports of yours are being sent; read one of them to its end`);
+    }
+    if (this.#taken >= MAX_OPEN) {
+      throw busy(`${MAX_OPEN} exports are being sent; try again when one of them has ended`);
+    }
+    this.#count(subject, 1);
+    return () => this.#count(subject, -1);
+  }
+
+  #of(subject: string): number {
+    return this.#bySubject.get(subject) ?? 0;
+  }
+
+  #count(subject: string, change: 1 | -1): void {
+    this.#taken += change;
+    const taken = this.#of(subject) + change;
+    if (taken === 0) this.#bySubject.delete(subject);
+    else this.#bySubject.set(subject, taken);
+  }
+}
+
+function busy(message: string): CatalogError {
+  return new CatalogError('busy', message, { headers: { 'Retry-After': RETRY_AFTER_S } });
+}
+
+/**
+ * A text whose reader has a time for each MiB. The time that the server takes to make a piece is not
+ * the reader's. When the time is over, the text is closed, whether or not its reader comes again.
+ */
+class TimedText implements AsyncIterableIterator<string, void> {
+  readonly #pieces: AsyncIterator<string>;
+  readonly #timeout: number;
+  readonly #clock: Clock;
+  readonly #onClose: () => void;
+  #state: 'open' | 'late' | 'closed' = 'open';
+  /** Bytes that were given since the time began. */
+  #bytes = 0;
+  /** Milliseconds of the time that the reader has taken. */
+  #waited = 0;
+  /** Ends the wait for the reader. */
+  #stop: () => void = () => {};
+
+  /** @param onClose called once. */
+  constructor(text: AsyncIterable<string>, timeout: number, clock: Clock, onClose: () => void) {
+    this.#pieces = text[Symbol.asyncIterator]();
+    this.#timeout = timeout;
+    this.#clock = clock;
+    this.#onClose = onClose;
+    this.#wait();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** @throws Error if the reader was too slow. */
+  async next(): Promise<IteratorResult<string, void>> {
+    this.#stop();
+    if (this.#state === 'late') throw new Error(this.#late);
+    try {
+      const step = await this.#pieces.next();
+      if (step.done === true) {
+        this.#close('closed');
+        return { done: true, value: undefined };
+      }
+      this.#give(step.value);
+      return step;
+    } catch (error) {
+      this.#close('closed');
+      throw error;
+    }
+  }
+
+  async return(): Promise<IteratorResult<string, void>> {
+    // Where the text is busy with a piece, it is closed when the piece is made.
+    await this.#pieces.return?.();
+    this.#close('closed');
+    return { done: true, value: undefined };
+  }
+
+  get #late(): string {
+    return `the client has taken less than 1 MiB of an export in ${this.#timeout / 1000} s`;
+  }
+
+  #give(piece: string): void {
+    this.#bytes += Buffer.byteLength(piece);
+    if (this.#bytes >= STRETCH_BYTES) {
+      this.#bytes = 0;
+      this.#waited = 0;
+    }
+    this.#wait();
+  }
+
+  #wait(): void {
+    const begun = this.#clock.now();
+    const stop = this.#clock.after(this.#timeout - this.#waited, () => this.#end());
+    this.#stop = () => {
+      this.#stop = () => {};
+      stop();
+      this.#waited += this.#clock.now() - begun;
+    };
+  }
+
+  /** The reader is too late. Nobody else waits for the text, so it can be closed at once. */
+  #end(): void {
+    this.#close('late');
+    void this.#pieces.return?.();
+  }
+
+  #close(state: 'late' | 'closed'): void {
+    this.#stop();
+    if (this.#state !== 'open') return;
+    this.#state = state;
+    this.#onClose();
+  }
+}

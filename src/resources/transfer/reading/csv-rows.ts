@@ -1,0 +1,177 @@
+/** The rows of CSV (spec 12.8). */
+import { CsvError, parse as csvParser } from 'csv-parse';
+import { parse as parseCsv } from 'csv-parse/sync';
+import { messageOf } from '../../../errors.ts';
+import { CsvGuard } from './csv-guard.ts';
+import { FileProblem } from './file-problem.ts';
+import { type FileRow, MAX_ROW_BYTES } from './file-row.ts';
+
+/** Bytes in which the header of a CSV file ends. */
+const HEADER_BYTES = 16 * 1024;
+
+/** Named, because an editor may have added lines with another end than that of the header. */
+const LINE_ENDS = ['\r\n', '\n', '\r'];
+
+/** Bytes of an empty line: its end. */
+const EMPTY_LINE_BYTES = 2;
+
+/** A record of the text. */
+interface CsvRecord {
+  readonly cells: readonly string[];
+  /** With the end of its last line. */
+  readonly bytes: number;
+}
+
+/**
+ * @param onHeader is given the names of the columns before the first row.
+ * @returns the rows that end in each piece.
+ * @throws FileProblem, after the rows before the problem.
+ */
+export async function* csvRows(
+  source: AsyncGenerator<string>,
+  onHeader: (names: readonly string[]) => void,
+): AsyncGenerator<readonly FileRow[]> {
+  let head = '';
+  let ended = false;
+  while (head.length < HEADER_BYTES && !ended) {
+    const next = await source.next();
+    if (next.done === true) ended = true;
+    else head += next.value;
+  }
+  const delimiter = delimiterOf(head);
+  const guard = new CsvGuard(delimiter);
+  const records = new CsvRecords(delimiter);
+  let row = 0;
+  let width = 0;
+  const rowsOf = (found: readonly CsvRecord[]): FileRow[] => {
+    const rows: FileRow[] = [];
+    for (const record of found) {
+      row += 1;
+      if (row === 1) {
+        width = record.cells.length;
+        onHeader(record.cells);
+      } else if (!isEmptyLine(record)) {
+        rows.push({ row, units: record.bytes, content: contentOf(record.cells, width) });
+      }
+    }
+    return rows;
+  };
+  try {
+    for await (const text of following(head, source)) {
+      const stop = guard.find(text);
+      yield rowsOf(await records.in(text.slice(0, stop?.at)));
+      if (stop !== null) throw new FileProblem(stop.message, row + 1);
+    }
+    yield rowsOf(await records.end());
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    yield rowsOf(records.taken());
+    throw new FileProblem(`the file is not CSV: ${messageOf(error)}`, row + 1);
+  }
+  if (row === 0) throw new FileProblem('the file is empty; the first row names the columns', 1);
+}
+
+async function* following(head: string, source: AsyncIterable<string>): AsyncGenerator<string> {
+  yield head;
+  yield* source;
+}
+
+/** A line with nothing on it; a line of `""` is a row with an empty cell. */
+function isEmptyLine({ cells, bytes }: CsvRecord): boolean {
+  return cells.length === 1 && cells[0] === '' && bytes <= EMPTY_LINE_BYTES;
+}
+
+function contentOf(cells: readonly string[], width: number): FileRow['content'] {
+  if (cells.length === width) return { cells };
+  return { problem: `has ${cells.length} cells, but the header has ${width}` };
+}
+
+/** The records of a CSV text that comes in pieces. */
+class CsvRecords {
+  readonly #parser: ReturnType<typeof csvParser>;
+  #found: CsvRecord[] = [];
+  /** Bytes of the records so far. */
+  #bytes = 0;
+  /** The character that the text so far ends with. */
+  #last = '\n';
+
+  constructor(delimiter: string) {
+    this.#parser = csvParser({
+      delimiter,
+      record_delimiter: LINE_ENDS,
+      relax_column_count: true,
+      skip_empty_lines: false,
+      max_record_size: MAX_ROW_BYTES,
+      // Null keeps a record out of the stream, whose iteration costs more than the parsing.
+      on_record: (cells: string[], { bytes }) => {
+        this.#found.push({ cells, bytes: bytes - this.#bytes });
+        this.#bytes = bytes;
+        return this.#forgetWidth();
+      },
+    });
+    // Each error is thrown by the write that finds it.
+    this.#parser.on('error', () => {});
+  }
+
+  /**
+   * The parser compares the width of every record with that of the first, and for an error that
+   * nobody sees it copies one of another width by way of JSON: 4 MiB take 100 ms, and 200 ms if
+   * they are commas. So each is the first.
+   */
+  #forgetWidth(): null {
+    Object.assign(this.#parser.info, { records: 0 });
+    return null;
+  }
+
+  /** @returns the records that end in a piece. @throws CsvError. */
+  async in(text: string): Promise<readonly CsvRecord[]> {
+    if (text !== '') {
+      this.#last = text.slice(-1);
+      await new Promise<void>((resolve, reject) => {
+        this.#parser.write(text, (error) => (error ? reject(error) : resolve()));
+      });
+    }
+    return this.taken();
+  }
+
+  /** @returns the record that ends with the text. @throws CsvError. */
+  async end(): Promise<readonly CsvRecord[]> {
+    // So that the last line has an end as well, and only an empty one is as short as its end.
+    const isOpen = this.#last !== '\n' && this.#last !== '\r';
+    await new Promise<void>((resolve, reject) => {
+      this.#parser.once('error', reject).end(isOpen ? '\n' : '', () => resolve());
+    });
+    return this.taken();
+  }
+
+  /** The records that were found and not yet taken. */
+  taken(): readonly CsvRecord[] {
+    const found = this.#found;
+    this.#found = [];
+    return found;
+  }
+}
+
+/** The delimiter by which the header has the most columns; a comma if there is one alone. */
+function delimiterOf(head: string): string {
+  let best = { delimiter: ',', columns: 0 };
+  for (const delimiter of [',', ';', '\t']) {
+    const columns = columnsIn(head, delimiter);
+    if (columns > best.columns) best = { delimiter, columns };
+  }
+  return best.delimiter;
+}
+
+function columnsIn(head: string, delimiter: string): number {
+  try {
+    const [header = []] = parseCsv(head, {
+      delimiter,
+      record_delimiter: LINE_ENDS,
+      to: 1,
+      relax_column_count: true,
+    });
+    return (header as readonly string[]).length;
+  } catch {
+    return 0;
+  }
+}

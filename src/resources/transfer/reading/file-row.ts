@@ -1,0 +1,31 @@
+/** A row of a file, and how long it may be (spec 12.8). */
+import type { JsonLimits } from '../../../json/json-limits.ts';
+
+/** Bytes of one row, at most: the longest SPU, with every character escaped, has fewer. */
+export const MAX_ROW_BYTES = 4 * 1024 * 1024;
+
+/** UTF-16 units of one text, at most: those of the longest description, an SPU's. */
+export const MAX_TEXT_UNITS = 2 * 65_536;
+
+/** Characters as which JSON can write one UTF-16 unit: `\u00e9`. */
+const ESCAPED = 6;
+
+/** Members of one object, at most. No object of the API has as many. */
+const MAX_MEMBERS = 1000;
+
+/** What JSON of a row may have, where a body may have as much as `limits` say. */
+export function rowLimits({ depth, elements }: JsonLimits): Required<JsonLimits> {
+  return { depth, elements, members: MAX_MEMBERS, characters: ESCAPED * MAX_TEXT_UNITS };
+}
+
+export interface FileRow {
+  /** As a spreadsheet counts: the header is 1; of NDJSON the line, of JSON the element from 1. */
+  readonly row: number;
+  /** About how many characters it has in the file. */
+  readonly units: number;
+  /** Cells of CSV by their columns, or an object. */
+  readonly content:
+    | { readonly cells: readonly string[] }
+    | { readonly value: unknown }
+    | { readonly problem: string };
+}

@@ -1,0 +1,147 @@
+/** What single rows of a file mean: ids of JSON, the SPU of an option, cells without anything (spec 12.8, 12.9). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { make, read } from '../support/catalog.ts';
+import type { Received } from '../support/client.ts';
+import { exportOf, importInto } from '../support/imports.ts';
+import { closeServices, openService, type Service } from '../support/service.ts';
+
+let server: Service;
+
+test.before.each(async () => {
+  server = await openService({ demo: true });
+});
+
+test.after.each(closeServices);
+
+const csv = (...lines: readonly string[]) => `${lines.join('\n')}\n`;
+
+const errorsOf = ({ errors }: Received['json']) =>
+  errors.map(({ row, column, message }: Received['json']) => [row, column, message]);
+
+test('in JSON and NDJSON an id is an integer, or absent or null, which creates; nothing is coerced', async () => {
+  const before = await read(server, '/admin/brands/1/');
+  const wrong: [id: string, message: string][] = [
+    ['"1"', 'must be an integer, not a string'],
+    ['""', 'must be an integer, not a string'],
+    ['true', 'must be an integer, not a boolean'],
+    ['1.5', 'must be an integer, not a fraction'],
+    ['1e400', 'must be an integer, not one beyond 2^53 - 1'],
+    ['[1]', 'must be an integer, not an array'],
+    ['{}', 'must be an integer, not an object'],
+    ['0', 'must be 1 or more'],
+    ['-1', 'must be 1 or more'],
+    ['999', 'there is no brand 999'],
+  ];
+  for (const format of ['json', 'ndjson'] as const) {
+    const rows = wrong.map(([id]) => `{"id":${id},"name":"x"}`);
+    const file = format === 'json' ? `[${rows.join(',')}]` : csv(...rows);
+    const report = await importInto(server, 'brands', file, { format });
+    assert.is(report.state, 'refused');
+    assert.equal(
+      errorsOf(report),
+      wrong.map(([, message], index) => [index + 1, 'id', message]),
+    );
+    const right = ['{"id":1}', '{"id":1e0}', '{"id":null,"name":"A"}', '{"name":"B"}'];
+    for (const [index, row] of right.entries()) {
+      const one = await importInto(server, 'brands', format === 'json' ? `[${row}]` : row, {
+        format,
+      });
+      assert.equal([one.created, one.unchanged], index < 2 ? [0, 1] : [1, 0], row);
+    }
+  }
+  assert.equal(await read(server, '/admin/brands/1/'), before);
+  const cells = await importInto(server, 'brands', csv('id,name', ',C'));
+  assert.is(cells.created, 1, 'an empty cell creates');
+});
+
+test('a value that rows are found by is text in JSON; of a wrong type it finds none', async () => {
+  await importInto(server, 'skus', csv('id,code', '1,17'));
+  const file = '{"code":17,"stock":1}\n{"code":"17","stock":1}\n';
+  const report = await importInto(server, 'skus', file, { format: 'ndjson', query: 'match=code' });
+  assert.equal(errorsOf(report), [[1, 'code', 'must be a string']]);
+});
+
+/** In the demo catalog option 1 is of specification 1, "Colour" of this SPU. */
+const PHONE = 'Auralune Phone 12';
+/** Specification 3 is "Colour" of this one. */
+const FOLIO = 'Auralune Folio Laptop';
+
+test('the SPU of an option tells its specification, also when the name is the one it has now', async () => {
+  const { id } = await make(server, '/admin/options/', { value: 'New', spec_id: 1 });
+  const moved = await importInto(server, 'options', csv('id,spec,spu', `${id},Colour,${FOLIO}`));
+  assert.equal(errorsOf(moved), []);
+  assert.equal(moved.changes[0].fields, { spec_id: [1, 3] });
+  assert.is((await read(server, `/admin/options/${id}/`)).spec_id, 3);
+  // SKUs have chosen option 1: it is moved, and their records then do not fit.
+  const chosen = await importInto(server, 'options', csv('id,spec,spu', `1,Colour,${FOLIO}`));
+  assert.match(chosen.errors[0].message, 'option 1 does not belong to specification 1');
+});
+
+test('an SPU of an option that differs from its specification, or is none, is an error', async () => {
+  const none = 'there is no SPU "Nope"';
+  const folio = `specification 3 belongs to SPU "${FOLIO}"`;
+  const phone = `specification 1 belongs to SPU "${PHONE}"`;
+  const files: [header: string, row: string, column: string, message: string][] = [
+    ['id,spec_id,spec,spu', `1,1,Colour,${FOLIO}`, 'spec', 'differs from the column spec_id'],
+    ['id,spec_id,spec,spu', `1,3,Colour,${PHONE}`, 'spec', 'differs from the column spec_id'],
+    ['id,spec,spu', '1,Colour,Nope', 'spu', none],
+    ['id,spec,spu', '1,,Nope', 'spu', none],
+    ['id,spu', '1,Nope', 'spu', none],
+    ['id,goods', '1,Nope', 'goods', none],
+    ['id,spu', `1,${FOLIO}`, 'spu', phone],
+    ['id,spec_id,spu', '1,1,Nope', 'spu', none],
+    ['id,spec_id,spu', `1,1,${FOLIO}`, 'spu', phone],
+    ['value,spec_id,spu', `New,3,${PHONE}`, 'spu', folio],
+    ['id,spec,spu', `1,Nothing,${FOLIO}`, 'spec', 'there is no specification "Nothing"'],
+  ];
+  for (const [header, row, column, message] of files) {
+    const report = await importInto(server, 'options', csv(header, row));
+    assert.equal(errorsOf(report), [[2, column, message]], `${header}: ${row}`);
+  }
+});
+
+test('an SPU that fits says nothing new, by name, by id or alone', async () => {
+  const files: [header: string, row: string][] = [
+    ['id,spec,spu', `1,Colour,${PHONE}`],
+    ['id,spec_id,spec,spu', `1,1,Colour,${PHONE}`],
+    ['id,spec_id,spu', `1,1,${PHONE}`],
+    ['id,spu', `1,${PHONE}`],
+    ['id,spec,spu', '1,Colour,'],
+    ['id,spu', '1,'],
+  ];
+  for (const [header, row] of files) {
+    const report = await importInto(server, 'options', csv(header, row));
+    assert.equal([report.state, report.unchanged], ['done', 1], `${header}: ${row}`);
+  }
+});
+
+test('options of SPUs and specifications of equal names are exported, and change nothing', async () => {
+  const { id: _id, ...spu } = await read(server, '/admin/goods/1/');
+  for (let twin = 0; twin < 2; twin += 1) {
+    const spu_id = (await make(server, '/admin/goods/', { ...spu, name: '=Twin; a > b' })).id;
+    const spec_id = (await make(server, '/admin/specs/', { name: 'Shade', spu_id })).id;
+    await make(server, '/admin/options/', { value: 'Red', spec_id });
+  }
+  const report = await importInto(server, 'options', await exportOf(server, 'options'));
+  assert.equal([report.state, report.change_count], ['done', 0], report.errors[0]?.message);
+});
+
+test('a row with one cell that is quoted and empty is a row; a line with nothing is none', async () => {
+  for (const end of ['\n', '\r\n', '\r']) {
+    const lines = ['name', '', '""', 'Named', '', '""'];
+    const wanted = [
+      [3, 'name', 'must not be empty or only white space'],
+      [6, 'name', 'must not be empty or only white space'],
+    ];
+    for (const last of [end, '', end + end]) {
+      const report = await importInto(server, 'brands', `${lines.join(end)}${last}`);
+      assert.equal(errorsOf(report), wanted, JSON.stringify(end + last));
+      assert.is(report.rows, 3);
+    }
+    const wide = await importInto(server, 'brands', ['id,name', '""', ''].join(end));
+    assert.equal(errorsOf(wide), [[2, null, 'has 1 cells, but the header has 2']]);
+  }
+});
+
+test.run();

@@ -1,0 +1,72 @@
+/** What JSON of a row may have besides what a body may: members of an object, characters of a string. */
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  type Excess,
+  findExcess,
+  findExcessInSlices,
+  type JsonLimits,
+} from '../../../src/json/json-limits.ts';
+
+/** At once and in slices. */
+async function excessOf(limits: Partial<JsonLimits>, text: string): Promise<Excess | null> {
+  const all = { depth: 100, elements: 1e9, ...limits };
+  const found = findExcess(all, text);
+  assert.is(await findExcessInSlices(all, text), found, text.slice(0, 100));
+  return found;
+}
+
+function mostMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inner = Math.max(0, ...Object.values(value).map(mostMembers));
+  return Array.isArray(value) ? inner : Math.max(Object.keys(value).length, inner);
+}
+
+test('the members of the text are those of the value, whatever its strings contain', async () => {
+  const text = fc.string({ unit: fc.constantFrom('{', '}', '[', ',', '"', '\\', ':', 'a') });
+  const { tree } = fc.letrec((tie) => ({
+    tree: fc.oneof(
+      { depthSize: 'small' },
+      text,
+      fc.array(tie('tree'), { maxLength: 4 }),
+      fc.dictionary(text, tie('tree'), { maxKeys: 4 }),
+    ),
+  }));
+  let most = 0;
+  await fc.assert(
+    fc.asyncProperty(tree, async (value) => {
+      const members = mostMembers(value);
+      most = Math.max(most, members);
+      const written = JSON.stringify(value);
+      assert.is(await excessOf({ members: Math.max(1, members) }, written), null);
+      if (members < 2) return;
+      assert.is(await excessOf({ members: members - 1 }, written), 'members', written);
+    }),
+    { numRuns: 500 },
+  );
+  assert.ok(most > 2, `${most}`);
+});
+
+test('elements are no members, and members no elements', async () => {
+  assert.is(await excessOf({ elements: 2, members: 5 }, '{"a":1,"b":2,"c":[1,2]}'), null);
+  assert.is(await excessOf({ elements: 2, members: 5 }, '{"a":[1,2,3]}'), 'elements');
+  assert.is(await excessOf({ elements: 5, members: 2 }, '[1,2,3,{"a":1,"b":2}]'), null);
+  assert.is(await excessOf({ elements: 5, members: 2 }, '[{"a":1,"b":2,"c":3}]'), 'members');
+});
+
+test('a string has as many characters as it is written with, escapes and names included', async () => {
+  for (const text of ['"\\u00e9"', '{"abcdef":1}', '["ab\\"\\\\"]']) {
+    assert.is(await excessOf({ characters: 6 }, text), null, text);
+    assert.is(await excessOf({ characters: 5 }, text), 'characters', text);
+  }
+  assert.is(await excessOf({ characters: 5 }, '"cut off'), 'characters');
+  // Wherever a slice ends in it.
+  for (let padding = 0; padding < 4; padding += 1) {
+    const text = `[${' '.repeat(256 * 1024 - 6 + padding)}"a\\"b"]`;
+    assert.is(await excessOf({ characters: 4 }, text), null);
+    assert.is(await excessOf({ characters: 3 }, text), 'characters');
+  }
+});
+
+test.run();

@@ -1,0 +1,226 @@
+/** Readers of changes in bounded memory: what they hold while they take their time. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ChangeFeed, type FeedPage } from '../../../../src/resources/changes/change-feed.ts';
+import { ChangeSource } from '../../../../src/resources/changes/change-source.ts';
+import type { ChangeSet } from '../../../../src/store/change-set.ts';
+import type { CommitListener } from '../../../../src/store/writer/local-commits.ts';
+import { countingTurns } from '../../../support/turns.ts';
+
+const PIECE_BYTES = 64 * 1024;
+
+const ADMIN = { subjects: true };
+const VIEWER = { subjects: false };
+
+/** Rows of a change set whose text is some pieces long. */
+const ROWS = 1000;
+
+function changeSet(sequence: number, rows = ROWS): ChangeSet {
+  const brands = Array.from({ length: rows }, (_, index) => ({
+    id: index + 1,
+    name: `${sequence} ${'\u{1f600}\u00e9'.repeat(20)}`,
+    logo: '',
+    first_letter: '',
+  }));
+  const rest = { previous: '', digest: '', time: '', last_ids: {}, delete: {} };
+  return { sequence, ...rest, put: { brands } };
+}
+
+/** A store whose change sets are in files, and how many readings of them are under way. */
+class Files {
+  sequence: number;
+  read = 0;
+  open = 0;
+  most = 0;
+  #listener: CommitListener = () => {};
+
+  constructor(sequence: number) {
+    this.sequence = sequence;
+  }
+
+  onCommit = (listener: CommitListener): void => {
+    this.#listener = listener;
+  };
+
+  async *since(after: number): AsyncGenerator<ChangeSet> {
+    this.open += 1;
+    this.most = Math.max(this.most, this.open);
+    try {
+      for (let at = after + 1; at <= this.sequence; at += 1) {
+        this.read += 1;
+        await new Promise((resolve) => setImmediate(resolve));
+        yield changeSet(at);
+      }
+    } finally {
+      this.open -= 1;
+    }
+  }
+
+  commit(given: ChangeSet, bytes: number): void {
+    this.sequence = given.sequence;
+    this.#listener({ changeSet: given, changes: [], bytes });
+  }
+}
+
+const query = (since: number, limit = 1000) => ({ since, limit, wait: 0 });
+
+function iteratorOf({ text }: Pick<FeedPage, 'text'>): AsyncIterator<Uint8Array> {
+  assert.ok(typeof text !== 'string');
+  return text[Symbol.asyncIterator]();
+}
+
+async function wholeOf(iterator: AsyncIterator<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for (;;) {
+    const { done, value } = await iterator.next();
+    if (done === true) return Buffer.concat(pieces).toString();
+    assert.ok(value.length <= PIECE_BYTES, `a piece of ${value.length} bytes`);
+    pieces.push(value);
+  }
+}
+
+test('change sets are read from the files one at a time, and none is held by a reader that waits', async () => {
+  const files = new Files(20);
+  const feed = new ChangeFeed(new ChangeSource(files));
+  const readers = await Promise.all(
+    Array.from({ length: 40 }, async (_, index) => {
+      const page = await feed.page(query(index % 10), index % 2 === 0 ? ADMIN : VIEWER);
+      const iterator = iteratorOf(page);
+      await iterator.next();
+      return iterator;
+    }),
+  );
+  assert.is(files.most, 1);
+  assert.is(files.open, 0);
+  assert.is(files.read, 10, 'once for each text, and the two views begin at different ones');
+  for (const reader of readers) await reader.return?.();
+  assert.is(feed.open, 0);
+});
+
+test('readers of a long commit share its bytes; who sees subjects has others', async () => {
+  const files = new Files(0);
+  const feed = new ChangeFeed(new ChangeSource(files));
+  const pages = [VIEWER, VIEWER, ADMIN].map((view) =>
+    feed.page({ ...query(0), wait: 60_000 }, view),
+  );
+  const events = [VIEWER, VIEWER].map((view) =>
+    iteratorOf({ text: feed.events(0, view, () => true) }),
+  );
+  files.commit(changeSet(1), 8 * PIECE_BYTES);
+  const readers = [...(await Promise.all(pages)).map(iteratorOf), ...events];
+  const long = await Promise.all(
+    readers.map(async (reader) => {
+      for (;;) {
+        const { value } = await reader.next();
+        if (value.length > PIECE_BYTES / 2) return value as Uint8Array;
+      }
+    }),
+  );
+  const [first, second, admin, event, other] = long;
+  assert.ok(first === second && first === event && first === other, 'one buffer for all of them');
+  assert.ok(first !== admin);
+  for (const reader of readers) await reader.return?.();
+});
+
+test('readers of a short commit share its text too', async () => {
+  const files = new Files(0);
+  let texts = 0;
+  const row = { id: 1, name: 'Ondine', toJSON: () => ({ made: (texts += 1) }) };
+  const feed = new ChangeFeed(new ChangeSource(files));
+  files.commit({ ...changeSet(1, 0), put: { brands: [row as never] } }, 200);
+  const pages = await Promise.all([1, 2, 3].map(() => feed.page(query(0), VIEWER)));
+  for (const page of pages) assert.match(await wholeOf(iteratorOf(page)), '"made":1');
+  assert.is(texts, 1);
+});
+
+test('many readers of long texts are sent a few pieces in each turn of the event loop', () =>
+  countingTurns(async (turns) => {
+    const files = new Files(2);
+    const feed = new ChangeFeed(new ChangeSource(files));
+    const perTurn = new Map<number, number>();
+    const read = async (iterator: AsyncIterator<Uint8Array>) => {
+      for (;;) {
+        const { done, value } = await iterator.next();
+        if (done === true) return;
+        if (value.length < PIECE_BYTES / 2) continue;
+        perTurn.set(turns(), (perTurn.get(turns()) ?? 0) + 1);
+      }
+    };
+    await Promise.all(
+      Array.from({ length: 40 }, async () => read(iteratorOf(await feed.page(query(0), VIEWER)))),
+    );
+    assert.ok(Math.max(...perTurn.values()) <= 16, String([...perTurn.values()]));
+    perTurn.clear();
+    const streams = Array.from({ length: 40 }, () =>
+      iteratorOf({ text: feed.events(0, VIEWER, () => true) }),
+    );
+    await Promise.all(
+      streams.map(async (stream) => {
+        // The beginning of the event, its first piece, its second piece.
+        for (let piece = 0; piece < 3; piece += 1) await stream.next();
+        perTurn.set(turns(), (perTurn.get(turns()) ?? 0) + 1);
+      }),
+    );
+    assert.ok(Math.max(...perTurn.values()) <= 16, String([...perTurn.values()]));
+    for (const stream of streams) await stream.return?.();
+  }));
+
+test('a reader whose text had to make room goes on with the same text', async () => {
+  const files = new Files(2);
+  let now = 0;
+  let later = () => {};
+  const delay = (work: () => void) => {
+    later = work;
+    return () => {};
+  };
+  const sharing = { maxBytes: 0, now: () => now, delay };
+  const feed = new ChangeFeed(new ChangeSource(files), { sharing });
+  const expected = await wholeOf(iteratorOf(await feed.page(query(0), VIEWER)));
+  assert.is(JSON.parse(expected).length, 2 * ROWS);
+  const slow = iteratorOf(await feed.page(query(0), VIEWER));
+  const begun = [(await slow.next()).value, (await slow.next()).value] as Uint8Array[];
+  const other = feed.page(query(1), VIEWER);
+  now += 5000;
+  later();
+  assert.ok((await wholeOf(iteratorOf(await other))).startsWith('[{"sequence":2,'));
+  const rest = await wholeOf(slow);
+  assert.ok(Buffer.concat(begun).toString() + rest === expected);
+});
+
+test('neither an answer to HEAD nor one that is closed before its first piece keeps a place', async () => {
+  const files = new Files(3);
+  const sharing = { maxBytes: 0, delay: () => () => {} };
+  const feed = new ChangeFeed(new ChangeSource(files), { sharing });
+  const head = await feed.page({ ...query(0), isHead: true }, VIEWER);
+  assert.is(head.last, 3);
+  assert.is(
+    await wholeOf(iteratorOf(head)),
+    '',
+    'a text, since the length of the other is not known',
+  );
+  await iteratorOf(await feed.page(query(1), VIEWER)).return?.();
+  // If a place were kept, this would wait for it.
+  const text = await wholeOf(iteratorOf(await feed.page(query(2), VIEWER)));
+  assert.is(JSON.parse(text).length, ROWS);
+});
+
+test('a reader that goes while it waits for its turn is let go at once', async () => {
+  const files = new Files(3);
+  const sharing = { maxBytes: 0, delay: () => () => {} };
+  const feed = new ChangeFeed(new ChangeSource(files), { sharing });
+  const slow = iteratorOf(await feed.page(query(0), VIEWER));
+  await slow.next();
+  const stream = iteratorOf({ text: feed.events(1, VIEWER, () => true) });
+  const next = stream.next();
+  assert.is(feed.open, 2);
+  await stream.return?.();
+  assert.is((await next).done, true);
+  const gone = new AbortController();
+  const page = feed.page(query(2), VIEWER, gone.signal);
+  gone.abort();
+  assert.is((await page).text, '[]');
+  assert.is(feed.open, 1);
+  await slow.return?.();
+});
+
+test.run();

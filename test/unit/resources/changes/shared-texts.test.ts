@@ -1,0 +1,176 @@
+/** Texts that readers share: made once, one at a time, in bounded memory, whatever the readers do. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Pace } from '../../../../src/resources/changes/pace.ts';
+import { SharedTexts } from '../../../../src/resources/changes/shared-texts.ts';
+import { countingTurns } from '../../../support/turns.ts';
+
+const STAYS = new AbortController().signal;
+
+/** Texts of two pieces of five bytes each, and what is known of their making. */
+class Stage {
+  readonly made: string[] = [];
+  readonly shared: SharedTexts;
+  making = 0;
+  most = 0;
+  #now = 0;
+  #due: { readonly at: number; readonly work: () => void }[] = [];
+
+  constructor(maxBytes: number) {
+    const delay = (work: () => void, milliseconds: number) => {
+      const job = { at: this.#now + milliseconds, work };
+      this.#due.push(job);
+      return () => void (this.#due = this.#due.filter((other) => other !== job));
+    };
+    this.shared = new SharedTexts({ maxBytes, now: () => this.#now, delay });
+  }
+
+  /** Lets time pass. */
+  pass(milliseconds: number): void {
+    this.#now += milliseconds;
+    for (const { at, work } of this.#due.filter((job) => job.at <= this.#now)) {
+      this.#due = this.#due.filter((job) => job.at !== at);
+      work();
+    }
+  }
+
+  read(key: string, gone = STAYS) {
+    const make = async () => {
+      this.making += 1;
+      this.most = Math.max(this.most, this.making);
+      await turn();
+      this.making -= 1;
+      this.made.push(key);
+      return [Buffer.from(`${key}:one`), Buffer.from(`${key}:two`)];
+    };
+    return this.shared.read(key, make, gone);
+  }
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Lets all go on that waits for nothing but turns. */
+async function settle(): Promise<void> {
+  for (let turns = 0; turns < 50; turns += 1) await turn();
+}
+
+const textOf = async (reading: ReturnType<Stage['read']>) =>
+  (await Array.fromAsync(reading)).map(({ bytes }) => Buffer.from(bytes).toString());
+
+test('all who read a text at the same time have the same bytes, made once', async () => {
+  const stage = new Stage(100);
+  const readers = [stage.read('a'), stage.read('a'), stage.read('a')];
+  const first = await Promise.all(readers.map((reader) => reader.next()));
+  assert.equal(stage.made, ['a']);
+  const bytes = first.map(({ value }) => value?.bytes);
+  assert.ok(bytes[0] !== undefined && bytes[1] === bytes[0] && bytes[2] === bytes[0]);
+  const rest = await Promise.all(readers.map((reader) => textOf(reader)));
+  assert.equal(rest, [['a:two'], ['a:two'], ['a:two']]);
+});
+
+test('texts are made one at a time, in the order in which they were asked for', async () => {
+  const stage = new Stage(1000);
+  await Promise.all(['c', 'a', 'b', 'a'].map((key) => textOf(stage.read(key))));
+  assert.equal(stage.made, ['c', 'a', 'b']);
+  assert.is(stage.most, 1);
+});
+
+test('what nobody reads is kept as long as there is room, and the oldest goes first', async () => {
+  const stage = new Stage(20);
+  for (const key of ['a', 'b', 'a', 'c', 'b', 'a']) await textOf(stage.read(key));
+  assert.equal(stage.made, ['a', 'b', 'c', 'a'], 'c took the room of a');
+  assert.is(stage.shared.bytes, 20);
+});
+
+test('however many texts are asked for, those that are kept take what they may, and one more', async () => {
+  const stage = new Stage(25);
+  const readers = Array.from({ length: 20 }, (_, index) =>
+    stage.read(String.fromCodePoint(65 + index)),
+  );
+  for (const reader of readers) void reader.next();
+  for (let turns = 0; turns < 20; turns += 1) {
+    await settle();
+    assert.ok(stage.shared.bytes <= 25 + 10, `${stage.shared.bytes} bytes`);
+    stage.pass(5000);
+  }
+  assert.is(stage.made.length, 20, 'each had its turn');
+});
+
+test('a reader that takes nothing gives its place to others in 5 seconds, and goes on where it was', async () => {
+  const stage = new Stage(0);
+  const slow = stage.read('a');
+  assert.is(String((await slow.next()).value?.bytes), 'a:one');
+  const other = textOf(stage.read('b'));
+  await settle();
+  stage.pass(4999);
+  await settle();
+  assert.equal(stage.made, ['a'], 'others wait in their turn');
+  stage.pass(1);
+  assert.equal(await other, ['b:one', 'b:two']);
+  assert.equal(await textOf(slow), ['a:two']);
+  assert.equal(stage.made, ['a', 'b', 'a']);
+});
+
+test('a reader that takes its text makes room at once', async () => {
+  const stage = new Stage(0);
+  const first = stage.read('a');
+  await first.next();
+  const other = textOf(stage.read('b'));
+  await settle();
+  assert.equal(stage.made, ['a']);
+  await first.return();
+  assert.equal(await other, ['b:one', 'b:two']);
+  assert.is(stage.shared.bytes, 0);
+});
+
+test('a reader that goes while it waits is answered, and a text that nobody waits for is not made', async () => {
+  const stage = new Stage(0);
+  const first = stage.read('a');
+  await first.next();
+  const gone = new AbortController();
+  const waiting = [stage.read('b', gone.signal).next(), stage.read('b', gone.signal).next()];
+  const last = textOf(stage.read('c'));
+  await settle();
+  gone.abort();
+  assert.equal(
+    (await Promise.all(waiting)).map(({ done }) => done),
+    [true, true],
+  );
+  await first.return();
+  assert.equal(await last, ['c:one', 'c:two']);
+  assert.equal(stage.made, ['a', 'c']);
+});
+
+test('a text that cannot be made fails for those who wait, and is made for the next', async () => {
+  const shared = new SharedTexts({ maxBytes: 100 });
+  let attempts = 0;
+  const make = async () => {
+    attempts += 1;
+    await turn();
+    if (attempts === 1) throw new Error('the disk is gone');
+    return [Buffer.from('text')];
+  };
+  const waiting = [shared.read('a', make, STAYS).next(), shared.read('a', make, STAYS).next()];
+  for (const failed of await Promise.allSettled(waiting)) assert.is(failed.status, 'rejected');
+  assert.is(attempts, 1);
+  const { value } = await shared.read('a', make, STAYS).next();
+  assert.equal(value, { bytes: Buffer.from('text'), isFirst: true, isLast: true });
+});
+
+test('a few go on in each turn of the event loop, in the order in which they came', () =>
+  countingTurns(async (turns) => {
+    const pace = new Pace(4);
+    const order: number[] = [];
+    const perTurn = new Map<number, number>();
+    await Promise.all(
+      Array.from({ length: 30 }, async (_, index) => {
+        await pace.turn();
+        order.push(index);
+        perTurn.set(turns(), (perTurn.get(turns()) ?? 0) + 1);
+      }),
+    );
+    assert.equal(order, [...order.keys()]);
+    assert.ok(Math.max(...perTurn.values()) <= 4, String([...perTurn.values()]));
+  }));
+
+test.run();

@@ -1,0 +1,45 @@
+/** Long texts in pieces share the turns of the event loop. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { inPieces } from '../../../../src/resources/text/pieces.ts';
+import { countingTurns } from '../../../support/turns.ts';
+
+/** Milliseconds of a slice: a text that takes as long leaves nothing of its turn. */
+const SLICE_MS = 2;
+
+test('however many texts are read at once, a turn makes a slice of one of them', async () => {
+  const readers = 16;
+  const texts = 8;
+  function* slow() {
+    for (let text = 0; text < texts; text += 1) {
+      const end = performance.now() + SLICE_MS;
+      while (performance.now() < end);
+      yield 'x';
+    }
+  }
+  const turns = await countingTurns(async (count) => {
+    const all = Array.from({ length: readers }, () => Array.fromAsync(inPieces(slow())));
+    for (const pieces of await Promise.all(all)) assert.equal(pieces, ['x'.repeat(texts)]);
+    return count();
+  });
+  // One text may begin in a turn, and one goes on.
+  assert.ok(turns >= (readers * texts) / 2, `${turns} turns`);
+});
+
+test('a text whose reader goes is closed', async () => {
+  let closed = false;
+  function* endless() {
+    try {
+      for (;;) yield 'x'.repeat(1000);
+    } finally {
+      closed = true;
+    }
+  }
+  for await (const piece of inPieces(endless())) {
+    assert.is(piece.length, 64 * 1024);
+    break;
+  }
+  assert.ok(closed);
+});
+
+test.run();

@@ -1,0 +1,172 @@
+/** How many exports are downloaded at a time, and how fast (spec 12.2). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../../src/errors.ts';
+import { KINDS } from '../../../../src/model/kinds.ts';
+import { type Download, Downloads } from '../../../../src/resources/transfer/downloads.ts';
+
+const TIMEOUT_MS = 60_000;
+
+const PIECE = 'x'.repeat(64 * 1024);
+
+/** Pieces of a MiB. */
+const STRETCH = 16;
+
+const EVERYTHING = { filters: [], sortby: 'id', order: 'asc', offset: 0, limit: Infinity } as const;
+
+/** Downloads of a text without an end, on a clock that the test moves. */
+class Site {
+  /** Texts that were begun and are not closed: each would keep a view. */
+  held = 0;
+  /** Milliseconds that a piece takes to be made. */
+  makingMs = 0;
+  failure: Error | null = null;
+  #clock = 0;
+  readonly #timers = new Set<{ readonly due: number; readonly work: () => void }>();
+  readonly #downloads = new Downloads(
+    {
+      open: () => {
+        if (this.failure !== null) return Promise.reject(this.failure);
+        return Promise.resolve({ name: 'skus.csv', text: this.#text() });
+      },
+    },
+    TIMEOUT_MS,
+    {
+      now: () => this.#clock,
+      after: (milliseconds, work) => {
+        const timer = { due: this.#clock + milliseconds, work };
+        this.#timers.add(timer);
+        return () => this.#timers.delete(timer);
+      },
+    },
+  );
+
+  open(subject: string | null): Promise<Download> {
+    return this.#downloads.open(KINDS.skus, 'csv', EVERYTHING, subject);
+  }
+
+  pass(milliseconds: number): void {
+    this.#clock += milliseconds;
+    for (const timer of this.#timers) {
+      if (timer.due > this.#clock || !this.#timers.delete(timer)) continue;
+      timer.work();
+    }
+  }
+
+  async *#text(): AsyncGenerator<string> {
+    this.held += 1;
+    try {
+      for (;;) {
+        if (this.failure !== null) throw this.failure;
+        this.#clock += this.makingMs;
+        yield PIECE;
+      }
+    } finally {
+      this.held -= 1;
+    }
+  }
+}
+
+async function refusal(opening: Promise<unknown>): Promise<CatalogError> {
+  try {
+    await opening;
+  } catch (error) {
+    if (error instanceof CatalogError) return error;
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
+
+async function requireLate(text: Download['text']): Promise<void> {
+  await text.next().then(
+    () => assert.unreachable('it is closed'),
+    (error: unknown) => assert.match(String(error), 'less than 1 MiB of an export in 60 s'),
+  );
+}
+
+test('a subject has 4 exports at a time, and all have 8', async () => {
+  const site = new Site();
+  for (const subject of ['a', 'a', 'a', 'a', 'b', 'b', 'b']) await site.open(subject);
+  const { code, message, headers } = await refusal(site.open('a'));
+  assert.is(code, 'busy');
+  assert.match(message, '4 exports of yours');
+  assert.equal(headers, { 'Retry-After': '10' });
+  await site.open('c');
+  assert.match((await refusal(site.open('d'))).message, '8 exports are being sent');
+  assert.match((await refusal(site.open(null))).message, '8 exports are being sent');
+});
+
+test('a place is free when its client is gone, whether or not it has read', async () => {
+  const site = new Site();
+  for (let nth = 0; nth < 20; nth += 1) {
+    const { text } = await site.open('a');
+    if (nth % 2 === 0) await text.next();
+    await text.return?.();
+    await text.return?.();
+  }
+  assert.is(site.held, 0);
+});
+
+test('a place is free when an export fails, at once or later', async () => {
+  const site = new Site();
+  for (let nth = 0; nth < 20; nth += 1) {
+    site.failure = nth % 2 === 0 ? new CatalogError('busy', 'it cannot be sorted') : null;
+    if (site.failure !== null) {
+      assert.match((await refusal(site.open('a'))).message, 'it cannot be sorted');
+      continue;
+    }
+    const { text } = await site.open('a');
+    await text.next();
+    site.failure = new CatalogError('store_damaged', 'it cannot be read');
+    assert.match((await refusal(text.next())).message, 'it cannot be read');
+  }
+});
+
+test('a client that stands still loses its export after the time, and others have its place', async () => {
+  const site = new Site();
+  const texts = await Promise.all(['a', 'a', 'a', 'a'].map(async (name) => site.open(name)));
+  for (const { text } of texts.slice(1)) await text.next();
+  site.pass(TIMEOUT_MS - 1);
+  await refusal(site.open('a'));
+  assert.is(site.held, 3);
+  site.pass(1);
+  for (let nth = 0; nth < 4; nth += 1) await site.open('a');
+  assert.is(site.held, 0);
+  for (const { text } of texts) await requireLate(text);
+});
+
+test('a client that takes a piece now and then is as slow as one that stands still', async () => {
+  const site = new Site();
+  const { text } = await site.open('a');
+  for (let piece = 0; piece < STRETCH - 1; piece += 1) {
+    await text.next();
+    site.pass(TIMEOUT_MS / STRETCH);
+  }
+  assert.is(site.held, 1);
+  site.pass(TIMEOUT_MS / STRETCH);
+  await requireLate(text);
+  assert.is(site.held, 0);
+});
+
+test('a client that takes a MiB in the time may take as long as it has to', async () => {
+  const site = new Site();
+  const { text } = await site.open('a');
+  for (let piece = 0; piece < 100 * STRETCH; piece += 1) {
+    assert.is((await text.next()).value?.length, PIECE.length);
+    site.pass(TIMEOUT_MS / STRETCH - 1);
+  }
+  assert.is(site.held, 1);
+});
+
+test('the time in which a piece is made is not that of the client', async () => {
+  const site = new Site();
+  site.makingMs = TIMEOUT_MS;
+  const { text } = await site.open('a');
+  for (let piece = 0; piece < STRETCH; piece += 1) {
+    await text.next();
+    site.pass(1);
+  }
+  assert.is(site.held, 1);
+});
+
+test.run();

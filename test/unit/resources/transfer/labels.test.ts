@@ -1,0 +1,97 @@
+/** Paths and specifications in a cell (spec 12.4). */
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  joinPairs,
+  LabelError,
+  pairText,
+  parsePairs,
+  parsePath,
+  pathText,
+} from '../../../../src/resources/transfer/labels.ts';
+import { atOnce } from '../../../../src/slices.ts';
+
+const pairsOf = (text: string, most = 10) => atOnce(parsePairs(text, most));
+
+/** The message; null if the text is one. */
+function problemOf(parse: () => unknown): string | null {
+  try {
+    parse();
+    return null;
+  } catch (error) {
+    assert.instance(error, LabelError);
+    return (error as LabelError).message;
+  }
+}
+
+const name = fc
+  .string({ unit: fc.constantFrom('\\', ';', '=', '>', ' ', 'a', '\u{1f600}'), minLength: 1 })
+  .filter((text) => /[^ ]/.test(text));
+
+test('names come back, whatever they contain', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(name, name), { maxLength: 5 }), (pairs) => {
+      assert.equal(pairsOf(joinPairs(pairs.map(pairText))), pairs);
+    }),
+  );
+  fc.assert(
+    fc.property(fc.array(name, { maxLength: 3 }), (names) => {
+      assert.equal(parsePath(pathText(names)), names);
+    }),
+  );
+});
+
+test('spaces around a name do not belong to it, unless a backslash stands before one', () => {
+  const names: [text: string, name: string][] = [
+    ['  a  b  ', 'a  b'],
+    ['a\\ ', 'a '],
+    ['a\\   ', 'a '],
+    ['\\  a', '  a'],
+    [' \\ ', ' '],
+    ['a\\\\ ', 'a\\'],
+    ['a\\b', 'ab'],
+  ];
+  for (const [text, wanted] of names) assert.equal(parsePath(text), [wanted], text);
+});
+
+test('a name is not empty, not cut off and not longer than a name can be', () => {
+  const longest = '\\\ud83d\\\ude00'.repeat(255);
+  assert.equal(parsePath(longest), ['\u{1f600}'.repeat(255)]);
+  assert.is(
+    problemOf(() => parsePath(`${longest}a`)),
+    'has a name that is too long',
+  );
+  for (const text of [' ', 'a > ', '> a']) {
+    assert.is(
+      problemOf(() => parsePath(text)),
+      'has an empty name',
+      text,
+    );
+  }
+  assert.is(
+    problemOf(() => parsePath('a\\')),
+    'ends with a single \\',
+  );
+});
+
+test('a cell has at most as many specifications as it may, a path three levels', () => {
+  assert.is(pairsOf('a=b;a=b', 2).length, 2);
+  assert.is(
+    problemOf(() => pairsOf('a=b;a=b;a=b', 2)),
+    'has more than 2 specifications',
+  );
+  assert.is(pairsOf('a=b\\;c;a=b', 2).length, 2, 'an escaped separator is none');
+  assert.is(parsePath('a>b>c').length, 3);
+  assert.is(
+    problemOf(() => parsePath('a>b>c>d')),
+    'must have at most three levels',
+  );
+  for (const text of ['a', 'a=b=c', '=', 'a=b;c'])
+    assert.ok(
+      problemOf(() => pairsOf(text)),
+      text,
+    );
+});
+
+test.run();

@@ -1,0 +1,142 @@
+/** Work in slices shares the turns of the event loop. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Slices } from '../../src/slices.ts';
+
+const SLICE_MS = 2;
+
+/** A clock that only work moves, and turns that the test makes. */
+class Loop {
+  clock = 0;
+  /** The names of work, a step each, in the order in which they were done. */
+  readonly done: string[] = [];
+  readonly slices = new Slices({
+    now: () => this.clock,
+    nextTurn: (work) => this.#next.push(work),
+  });
+  #next: (() => void)[] = [];
+
+  /** Whether something is to be done in the next turn. */
+  get isScheduled(): boolean {
+    return this.#next.length > 0;
+  }
+
+  /** @returns milliseconds that the turn has taken. */
+  turn(): number {
+    const begun = this.clock;
+    for (const work of this.#next.splice(0)) work();
+    return this.clock - begun;
+  }
+
+  /** Work of steps that take as many milliseconds each. */
+  *work(name: string, steps: number, stepMs = 1): Generator<undefined, string> {
+    for (let step = 0; step < steps; step += 1) {
+      this.clock += stepMs;
+      this.done.push(name);
+      yield;
+    }
+    return name;
+  }
+
+  /** As many long works that are under way, each after its first slice. */
+  begin(count: number, steps: number): void {
+    for (let nth = 0; nth < count; nth += 1) {
+      void this.slices.runLater(this.work(`long ${nth}`, steps));
+    }
+  }
+}
+
+test('however much work is under way, a turn takes one slice of it', () => {
+  for (const count of [1, 2, 8, 300]) {
+    const loop = new Loop();
+    loop.begin(count, 1000);
+    for (let turn = 0; turn < 100; turn += 1) assert.is(loop.turn(), SLICE_MS, `${count} works`);
+  }
+});
+
+test('work that is under way comes in turn', () => {
+  const loop = new Loop();
+  loop.begin(3, 4);
+  while (loop.isScheduled) loop.turn();
+  const round = ['long 0', 'long 0', 'long 1', 'long 1', 'long 2', 'long 2'];
+  assert.equal(loop.done, [...round, ...round]);
+});
+
+test('what one work leaves of a turn is for the next one', () => {
+  const loop = new Loop();
+  void loop.slices.runLater(loop.work('short', 1));
+  loop.begin(2, 3);
+  loop.turn();
+  assert.equal(loop.done, ['short', 'long 0']);
+  loop.turn();
+  assert.equal(loop.done.slice(2), ['long 1', 'long 1']);
+});
+
+test('short work that begins ends at once, whatever is under way', async () => {
+  const loop = new Loop();
+  loop.begin(300, 1000);
+  for (let turn = 0; turn < 10; turn += 1) {
+    loop.turn();
+    const before = loop.clock;
+    assert.is(await loop.slices.run(loop.work('short', 1)), 'short');
+    assert.is(loop.clock - before, 1);
+  }
+});
+
+test('however much work begins in a turn, it takes one slice, and the rest waits', () => {
+  const loop = new Loop();
+  for (let nth = 0; nth < 100; nth += 1) void loop.slices.run(loop.work(`new ${nth}`, 10));
+  assert.is(loop.clock, SLICE_MS);
+  loop.turn();
+  assert.is(loop.clock, 2 * SLICE_MS);
+  loop.turn();
+  assert.equal(loop.done.slice(-2), ['new 1', 'new 1']);
+});
+
+test('work that goes on later does nothing in this turn', () => {
+  const loop = new Loop();
+  void loop.slices.runLater(loop.work('later', 1));
+  assert.equal(loop.done, []);
+  loop.turn();
+  assert.equal(loop.done, ['later']);
+});
+
+test('work that waits for other work does not hold it up', async () => {
+  const loop = new Loop();
+  const waiting = loop.slices
+    .run(loop.work('first', 3))
+    .then(() => loop.slices.run(loop.work('second', 3)));
+  loop.begin(2, 3);
+  while (loop.isScheduled) {
+    loop.turn();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.is(await waiting, 'second');
+});
+
+test('a slice of no time is one step of a turn', () => {
+  const loop = new Loop();
+  void loop.slices.run(loop.work('step', 3, 0), 0);
+  assert.is(loop.done.length, 1);
+  loop.turn();
+  assert.is(loop.done.length, 2);
+});
+
+test('work that fails rejects, and the rest goes on', async () => {
+  const loop = new Loop();
+  const failing = loop.slices.runLater(
+    (function* () {
+      yield;
+      throw new Error('it fails');
+    })(),
+  );
+  loop.begin(1, 1);
+  loop.turn();
+  await failing.then(
+    () => assert.unreachable('it fails'),
+    (error: unknown) => assert.match(String(error), 'it fails'),
+  );
+  assert.equal(loop.done, ['long 0']);
+});
+
+test.run();
