@@ -90,7 +90,10 @@ test('every operation with a JSON body takes the preference', async () => {
       if (!isJson) continue;
       count += 1;
       const path = template.replace(/\{(\w+)\}/g, (_, name: string) => places[name] ?? '1');
-      const body = path.includes('bulk') ? [{ nonsense: 1 }] : { nonsense: 1 };
+      // Without a name and a password a login is 401 before its members are looked at.
+      const login = path === '/admin/tokens/' ? { username: 'ann', password: 'x' } : {};
+      const sent = { ...login, nonsense: 1 };
+      const body = path.includes('bulk') ? [sent] : sent;
       const { status, json } = await strictly(method.toUpperCase(), path, body);
       // A path of an item that is not there is 404 before its body is looked at.
       if (status === 404) continue;

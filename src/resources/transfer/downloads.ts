@@ -11,10 +11,10 @@ import type { Exports } from './exports.ts';
 import type { Format } from './formats.ts';
 
 /** Exports that are being sent. */
-const MAX_OPEN = 8;
+export const MAX_OPEN = 24;
 
-/** Those of one subject: the others have places as well. */
-const MAX_OF_SUBJECT = 4;
+/** Those of one subject: the others have places as well. A copy of the catalog takes six at once. */
+export const MAX_OF_SUBJECT = 12;
 
 /** Seconds after which a client may try again. */
 const RETRY_AFTER_S = '10';

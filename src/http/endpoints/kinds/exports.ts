@@ -42,7 +42,7 @@ export function exportPath(place: Place): Path {
         id: `export${name}List`,
         summary: `Export ${kind.plural}`,
         description:
-          'All that a list with the same filters would show on all of its pages, as one file and as of one moment. The columns of CSV are those that an import reads. At most 8 exports are sent at a time, 4 of them for one subject; one more is a 503.',
+          'All that a list with the same filters would show on all of its pages, as one file and as of one moment. The columns of CSV are those that an import reads. At most 24 exports are sent at a time, 12 of them for one subject; one more is a 503.',
         role: roleFor(place, 'GET'),
         parameters: [FORMAT, ...selectionParameters(kind)],
         body: noBody,

@@ -3,7 +3,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CatalogError } from '../../../../src/errors.ts';
 import { KINDS } from '../../../../src/model/kinds.ts';
-import { type Download, Downloads } from '../../../../src/resources/transfer/downloads.ts';
+import {
+  type Download,
+  Downloads,
+  MAX_OF_SUBJECT,
+  MAX_OPEN,
+} from '../../../../src/resources/transfer/downloads.ts';
 
 const TIMEOUT_MS = 60_000;
 
@@ -84,21 +89,25 @@ async function requireLate(text: Download['text']): Promise<void> {
   );
 }
 
-test('a subject has 4 exports at a time, and all have 8', async () => {
+const opened = (site: Site, subject: string, count: number) =>
+  Promise.all(Array.from({ length: count }, () => site.open(subject)));
+
+test('a subject has some exports at a time, and all together have more', async () => {
   const site = new Site();
-  for (const subject of ['a', 'a', 'a', 'a', 'b', 'b', 'b']) await site.open(subject);
+  await opened(site, 'a', MAX_OF_SUBJECT);
+  await opened(site, 'b', MAX_OPEN - MAX_OF_SUBJECT - 1);
   const { code, message, headers } = await refusal(site.open('a'));
   assert.is(code, 'busy');
-  assert.match(message, '4 exports of yours');
+  assert.match(message, `${MAX_OF_SUBJECT} exports of yours`);
   assert.equal(headers, { 'Retry-After': '10' });
   await site.open('c');
-  assert.match((await refusal(site.open('d'))).message, '8 exports are being sent');
-  assert.match((await refusal(site.open(null))).message, '8 exports are being sent');
+  assert.match((await refusal(site.open('d'))).message, `${MAX_OPEN} exports are being sent`);
+  assert.match((await refusal(site.open(null))).message, `${MAX_OPEN} exports are being sent`);
 });
 
 test('a place is free when its client is gone, whether or not it has read', async () => {
   const site = new Site();
-  for (let nth = 0; nth < 20; nth += 1) {
+  for (let nth = 0; nth < 2 * MAX_OPEN; nth += 1) {
     const { text } = await site.open('a');
     if (nth % 2 === 0) await text.next();
     await text.return?.();
@@ -109,7 +118,7 @@ test('a place is free when its client is gone, whether or not it has read', asyn
 
 test('a place is free when an export fails, at once or later', async () => {
   const site = new Site();
-  for (let nth = 0; nth < 20; nth += 1) {
+  for (let nth = 0; nth < 2 * MAX_OPEN; nth += 1) {
     site.failure = nth % 2 === 0 ? new CatalogError('busy', 'it cannot be sorted') : null;
     if (site.failure !== null) {
       assert.match((await refusal(site.open('a'))).message, 'it cannot be sorted');
@@ -124,13 +133,13 @@ test('a place is free when an export fails, at once or later', async () => {
 
 test('a client that stands still loses its export after the time, and others have its place', async () => {
   const site = new Site();
-  const texts = await Promise.all(['a', 'a', 'a', 'a'].map(async (name) => site.open(name)));
+  const texts = await opened(site, 'a', MAX_OF_SUBJECT);
   for (const { text } of texts.slice(1)) await text.next();
   site.pass(TIMEOUT_MS - 1);
   await refusal(site.open('a'));
-  assert.is(site.held, 3);
+  assert.is(site.held, MAX_OF_SUBJECT - 1);
   site.pass(1);
-  for (let nth = 0; nth < 4; nth += 1) await site.open('a');
+  await opened(site, 'a', MAX_OF_SUBJECT);
   assert.is(site.held, 0);
   for (const { text } of texts) await requireLate(text);
 });
