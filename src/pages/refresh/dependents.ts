@@ -49,8 +49,10 @@ export interface Dependents {
 export function dependentsOf(catalog: Catalog, summary: RowSummary): Dependents {
   const { kind, id } = summary;
   switch (kind) {
-    case 'skus':
-      return { pages: pagesOfSku(catalog, summary), fanOuts: choicesWith(catalog, summary) };
+    case 'skus': {
+      const fanOuts = choicesWith(catalog, summary);
+      return { pages: pagesOfSku(catalog, summary, fanOuts), fanOuts };
+    }
     case 'goods':
       return { pages: sitemapFilesOf(kind, summary), fanOuts: [`goods/${id}`] };
     case 'categories':
@@ -93,9 +95,15 @@ export function* expand(catalog: Catalog, fanOut: FanOut): Generator<PageName> {
   }
 }
 
-function* pagesOfSku(catalog: Catalog, summary: RowSummary): Generator<PageName> {
-  yield skuPage(summary.id);
+/** @param choices name the page of the SKU as well, if it is one of their SPU. */
+function* pagesOfSku(
+  catalog: Catalog,
+  summary: RowSummary,
+  choices: readonly FanOut[],
+): Generator<PageName> {
   const row = catalog.get('skus', summary.id);
+  const isChoice = row !== undefined && choices.includes(`choices/${row.goods_id}`);
+  if (!isChoice) yield skuPage(summary.id);
   for (const spu of summary.valuesOf('goods_id', row)) {
     yield* partsShowing(catalog, skusOfSpu(spu), summary);
   }

@@ -3,11 +3,14 @@
  *
  * A commit costs a note of the rows that it changed (row-summaries.ts). Names are found when the
  * pages are to be made: once for each row, however often it has changed until then.
+ *
+ * Pages that list several rows come last: each is named once for all rows of it that have changed,
+ * where an import changes thousands of rows of one category.
  */
 import type { Change } from '../../model/change.ts';
 import { inSlices } from '../../slices.ts';
 import type { Catalog } from '../shop/catalog.ts';
-import type { PageName } from '../shop/names.ts';
+import { isSkuPage, type PageName } from '../shop/names.ts';
 import { dependentsOf, expand, type FanOut } from './dependents.ts';
 import { RowSummaries } from './row-summaries.ts';
 import { UniqueQueue } from './unique-queue.ts';
@@ -18,10 +21,18 @@ const MAX_NOTED_AT_ONCE = 2000;
 /** Changes that are noted between two pauses. */
 const STEP_CHANGES = 256;
 
+/** A page, and the milliseconds since the oldest change that it is named for. */
+interface NamedPage {
+  readonly name: PageName;
+  readonly age: number;
+}
+
 export class PageNaming {
   readonly #catalog: Catalog;
   readonly #changed = new RowSummaries();
   readonly #fanOuts = new UniqueQueue<FanOut>();
+  /** Names of pages that list several rows. */
+  readonly #lists = new UniqueQueue<PageName>();
   /** The names that are being found. */
   #names: Iterator<PageName> | null = null;
   /** When the oldest change of them was committed, by performance.now(). */
@@ -36,18 +47,18 @@ export class PageNaming {
   /** Rows whose pages are not all named yet; the ones under way count as one or two. */
   get size(): number {
     const underWay = Number(this.#names !== null) + Number(this.#noting !== null);
-    return this.#changed.size + this.#fanOuts.size + underWay;
+    return this.#changed.size + this.#fanOuts.size + this.#lists.size + underWay;
   }
 
   /** Whether names can be found without {@link begin}. */
   get isUnderWay(): boolean {
-    return this.#names !== null || this.#fanOuts.size > 0;
+    return this.#names !== null || this.#fanOuts.size + this.#lists.size > 0;
   }
 
   /** Milliseconds since the oldest change whose pages are not all named yet; 0 if there is none. */
   get age(): number {
     const since = this.#names === null ? 0 : performance.now() - this.#namesSince;
-    return Math.max(this.#changed.age, this.#fanOuts.age, since);
+    return Math.max(this.#changed.age, this.#fanOuts.age, this.#lists.age, since);
   }
 
   /** Milliseconds since the first change that waits for {@link begin}; 0 if there is none. */
@@ -96,17 +107,31 @@ export class PageNaming {
     return areNoted;
   }
 
-  /** @returns the next name with its age in milliseconds; null if there is none to be found. */
-  next(): { readonly name: PageName; readonly age: number } | null {
-    for (;;) {
-      this.#names ??= this.#nextFanOut();
-      if (this.#names === null) return null;
-      const step = this.#names.next();
-      if (step.done !== true) {
-        return { name: step.value, age: performance.now() - this.#namesSince };
-      }
+  /**
+   * Takes a step.
+   *
+   * @returns a name with its age in milliseconds; `noted` if the step has found none, and another
+   *   one may; null if there is none to be found.
+   */
+  next(): NamedPage | 'noted' | null {
+    if (this.#names === null && this.#lists.age > this.#fanOuts.age) return this.#nextList();
+    this.#names ??= this.#nextFanOut();
+    if (this.#names === null) return this.#nextList();
+    const step = this.#names.next();
+    if (step.done === true) {
       this.#names = null;
+      return 'noted';
     }
+    const age = performance.now() - this.#namesSince;
+    if (isSkuPage(step.value)) return { name: step.value, age };
+    this.#lists.add(step.value, age);
+    return 'noted';
+  }
+
+  #nextList(): NamedPage | null {
+    const { age } = this.#lists;
+    const [name] = this.#lists.take(1);
+    return name === undefined ? null : { name, age };
   }
 
   *#namesOf(summaries: ReturnType<RowSummaries['take']>): Generator<PageName> {

@@ -237,7 +237,7 @@ export class PageQueue {
     while (this.#waiting.size < MAX_NAMED && performance.now() - begunAt < SLICE_MS) {
       const found = this.#naming.next();
       if (found === null) return;
-      this.#waiting.add(found.name, found.age);
+      if (found !== 'noted') this.#waiting.add(found.name, found.age);
     }
   }
 

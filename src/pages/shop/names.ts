@@ -65,6 +65,11 @@ const PATTERN = new RegExp(
 /** Nearly all names are of this form, and a pattern with one group is fast. */
 const SKU = /^skus\/([1-9]\d{0,15})\.html$/;
 
+/** Whether a name is that of the page of a SKU, rather than of one that lists several rows. */
+export function isSkuPage(name: PageName): boolean {
+  return name.startsWith('skus/');
+}
+
 /** The page of a name; null if no page can have it. */
 export function parseName(name: PageName): Page | null {
   const id = SKU.exec(name)?.[1];

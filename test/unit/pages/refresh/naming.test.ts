@@ -1,0 +1,48 @@
+/** src/pages/refresh/naming.ts: each page is named once for all that has changed of it. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { PageNaming } from '../../../../src/pages/refresh/naming.ts';
+import { isSkuPage } from '../../../../src/pages/shop/names.ts';
+import { openStore, storeDirectory } from '../../../support/checked.ts';
+import { quickDisk, turn } from '../../../support/disk.ts';
+import { add, change } from '../../../support/memory-store.ts';
+import { addChain, addSku, addSpu } from '../../../support/shop.ts';
+
+const SPUS = 20;
+const SKUS_OF_SPU = 30;
+
+test('of many SKUs that change, each page is named once, and pages that list them come last', async () => {
+  const store = await openStore(storeDirectory(), { disk: quickDisk });
+  await store.transact((transaction) => {
+    const brand = add(transaction, 'brands', { name: 'Oak', logo: '', first_letter: '' });
+    const chain = addChain(transaction, 'Wood');
+    for (let spu = 1; spu <= SPUS; spu += 1) addSpu(transaction, `Table ${spu}`, brand, chain);
+    // One SKU of each SPU, then the next one of each, as a file may have them.
+    for (let nth = 1; nth <= SPUS * SKUS_OF_SPU; nth += 1) {
+      addSku(transaction, `SKU ${nth}`, (nth % SPUS) + 1, 3);
+    }
+  });
+  const naming = new PageNaming(store);
+  store.onCommit(({ changes }) => naming.note(changes, () => {}));
+  for (let nth = 1; nth <= SPUS * SKUS_OF_SPU; nth += 1) {
+    await store.transact((transaction) => {
+      change(transaction, 'skus', nth, { caption: `${nth}`, is_launched: nth % 2 === 0 });
+    });
+  }
+  // A listener hears of a commit after its response.
+  await turn();
+  assert.ok(naming.begin());
+  const names: string[] = [];
+  for (let found = naming.next(); found !== null; found = naming.next()) {
+    if (found !== 'noted') names.push(found.name);
+  }
+  assert.is(naming.size, 0);
+  assert.is(new Set(names).size, names.length, 'each once');
+  const lists = names.filter((name) => !isSkuPage(name));
+  assert.is(names.length - lists.length, SPUS * SKUS_OF_SPU);
+  assert.is(lists.filter((name) => name.startsWith('goods/')).length, SPUS);
+  assert.equal(names.slice(-lists.length), lists);
+  await store.close();
+});
+
+test.run();
