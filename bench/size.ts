@@ -4,9 +4,9 @@
  * Start is from the start of the process to its first answer; memory is what the kernel counts as
  * resident, at the first answer (with its peak until then) and when the work of the start is done.
  */
-import { readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { build, EXECUTABLE, fill, inDirectory, output, start } from './server.ts';
+import { build, EXECUTABLE, fillAtRest, inDirectory, output, start } from './server.ts';
 
 const SIZES = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [1e4, 1e5, 1e6];
 
@@ -22,8 +22,9 @@ function memory(pid: number, name: string): number {
 const seconds = (since: number) => (performance.now() - since) / 1000;
 const column = (value: number, digits = 0) => value.toFixed(digits).padStart(12);
 
-async function measure(data: string, skus: number): Promise<string> {
-  fill(data, skus);
+async function measure(directory: string, skus: number): Promise<string> {
+  mkdirSync(directory);
+  const data = fillAtRest(directory, skus);
   const begun = performance.now();
   const server = await start(EXECUTABLE, 'serve', '--port', '0', '--data', data);
   const { status } = await fetch(`${server.url}/books/1/`);

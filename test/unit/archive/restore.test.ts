@@ -8,6 +8,7 @@ import { readArchive, type Target } from '../../../src/archive/replay.ts';
 import { CatalogError } from '../../../src/errors.ts';
 import { addBook, Archived, textOf } from '../../support/archive.ts';
 import { storeDirectory } from '../../support/checked.ts';
+import { turn } from '../../support/disk.ts';
 import { MemoryObjects } from '../../support/object-store.ts';
 
 interface Served {
@@ -66,6 +67,8 @@ test('a restore to any change set and any time equals what was served then', asy
           const ids = Array.from({ length: books }, () => addBook(transaction));
           if (deletes) transaction.delete('books', ids[0] ?? 0);
         });
+        // A listener hears of a commit after its response: before the next one, so that it sees it.
+        await turn();
         if (!restarts) continue;
         await archived.kill();
         archived = await Archived.open(directory, options);
