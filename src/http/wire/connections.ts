@@ -1,5 +1,6 @@
 /** How many connections there may be, in all and from one address. */
 import type { Socket } from 'node:net';
+import { type Delay, delayed } from '../../delay.ts';
 import { networkOf } from '../../network.ts';
 import type { Trust } from './client-address.ts';
 import { ERROR_RESPONSES, type ErrorResponse, serialize } from './error-responses.ts';
@@ -21,14 +22,6 @@ const LINGER_MS = 1000;
 
 /** Rejected connections that wait for their clients. Each takes a descriptor beside the limits. */
 const MAX_LINGERING = 100;
-
-/** Calls `work` after a time in milliseconds. @returns ends the waiting. */
-export type Delay = (work: () => void, milliseconds: number) => () => void;
-
-const delayed: Delay = (work, milliseconds) => {
-  const timer = setTimeout(work, milliseconds).unref();
-  return () => clearTimeout(timer);
-};
 
 export class Connections {
   readonly #limits: ConnectionLimits;

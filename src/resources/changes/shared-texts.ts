@@ -12,11 +12,10 @@
  *    others, and go on where they were.
  */
 
+import { type Delay, delayed } from '../../delay.ts';
+
 /** Milliseconds for which a text is kept at least while somebody reads it. */
 const TURN_MS = 5000;
-
-/** Calls `work` after a time in milliseconds. @returns ends the waiting. */
-type Delay = (work: () => void, milliseconds: number) => () => void;
 
 export interface SharedTextsOptions {
   /** Bytes of the texts that are kept. */
@@ -48,11 +47,6 @@ export interface Piece {
   readonly isFirst: boolean;
   readonly isLast: boolean;
 }
-
-const delayed: Delay = (work, milliseconds) => {
-  const timer = setTimeout(work, milliseconds).unref();
-  return () => clearTimeout(timer);
-};
 
 export class SharedTexts {
   readonly #maxBytes: number;

@@ -4,6 +4,7 @@
  * Invariant: an export has its place, and keeps old versions of what changes, until its client has
  * taken it, is gone, or has been too slow. A client that stands still cannot keep either.
  */
+import { delayed } from '../../delay.ts';
 import { CatalogError } from '../../errors.ts';
 import type { Kind } from '../../model/kind.ts';
 import type { Selection } from '../../store/memory/selection.ts';
@@ -31,10 +32,7 @@ export interface Clock {
 
 const CLOCK: Clock = {
   now: () => performance.now(),
-  after(milliseconds, work) {
-    const timer = setTimeout(work, milliseconds).unref();
-    return () => clearTimeout(timer);
-  },
+  after: (milliseconds, work) => delayed(work, milliseconds),
 };
 
 /** See {@link ExportFile}. */

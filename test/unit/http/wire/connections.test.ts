@@ -4,7 +4,8 @@ import type { Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { trustIn } from '../../../../src/http/wire/client-address.ts';
-import { type Delay, Connections } from '../../../../src/http/wire/connections.ts';
+import type { Delay } from '../../../../src/delay.ts';
+import { Connections } from '../../../../src/http/wire/connections.ts';
 
 /** Rejected connections that may wait for their clients. */
 const LINGERING = 100;
