@@ -27,8 +27,9 @@ export const LIMITS: Limits = {
   bodyMemory: 64 * 1024 * 1024,
   headers: 16 * 1024,
   url: 8 * 1024,
-  // The engine closes a connection without a response if its first request is not there after 10 s.
-  headersTimeout: 8000,
+  // The engine closes a connection without a response if its first request is not there after 8 to
+  // 12 s, and this timeout is looked at once a second.
+  headersTimeout: 6000,
   requestTimeout: 60_000,
   keepAliveTimeout: 65_000,
   sendTimeout: 60_000,

@@ -131,14 +131,6 @@ test('--headers-timeout: headers that come byte by byte are 408', () =>
     assertRefused(wire.text, 408);
   }));
 
-test('by default too, headers that do not end are 408 before the engine closes the connection', () =>
-  withServer({}, async (server) => {
-    const wire = new Wire(server);
-    wire.socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n');
-    await until('the connection is closed', () => wire.closed);
-    assertRefused(wire.text, 408);
-  }));
-
 test('--headers-timeout: a connection over which nothing comes is closed', () =>
   withServer({ headersTimeout: 300, requestTimeout: 600 }, async (server) => {
     const wire = new Wire(server);

@@ -143,7 +143,7 @@ const WRONG: readonly (readonly [flag: string, value: string])[] = [
   ['--max-connections', '0'],
   ['--max-connections-per-address', '-1'],
   ['--max-pipelined', 'x'],
-  ['--headers-timeout', '8'],
+  ['--headers-timeout', '6'],
   ['--request-timeout', '0s'],
   ['--keep-alive-timeout', '2w'],
   ['--send-timeout', ''],
