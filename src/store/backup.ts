@@ -1,6 +1,6 @@
 /**
- * A backup is one base document: the whole catalog as of one change set, plain JSON with a checksum,
- * and before its tables what the caller adds. It holds no pages and no history.
+ * A backup is one base document: the whole catalog as of one change set, in plain JSON with a
+ * checksum, and with the caller's members before the tables. It contains no pages and no history.
  */
 import { dirname } from 'node:path';
 import type { Disk } from '../disk/disk.ts';
@@ -32,19 +32,19 @@ const NO_STORE = new Set([
   HEAD,
   OUTLINE,
   LAST_BACKUP,
-  // Of a host that has found nobody to give it a base.
+  // Left by a host that has found no other host to send it a base.
   CLUSTER,
 ]);
 
 export interface Backup {
   readonly state: State;
-  /** What it has beside the state. */
+  /** Its members in addition to the state. */
   readonly members?: BackupMembers;
 }
 
 /**
- * Writes a backup to a file. It appears whole or not at all, after it was read back and verified. A
- * file that is there is replaced, and a directory that is missing is made.
+ * Writes a backup to a file. It appears whole or not at all, after it was read back and verified.
+ * An existing file is replaced, and a missing directory is created.
  *
  * @throws CatalogError `store_damaged` if the state itself does not pass; what the disk throws.
  */
@@ -62,7 +62,7 @@ export async function writeBackup(
 }
 
 /**
- * @returns the bytes of a backup in slices, to be read once or again.
+ * @returns the bytes of a backup in slices, which can be iterated more than once.
  * @throws CatalogError `store_damaged` if the state itself does not pass.
  */
 export function encodeBackup({ state, members }: Backup): Iterable<Uint8Array> {
@@ -102,12 +102,12 @@ function requireWhole(name: string, { state, members }: Base): Required<Backup> 
 }
 
 /**
- * Creates a store from a backup in a directory that holds none. A crash leaves a whole store or
- * none; then the restore can be run again.
+ * Creates a store from a backup in a directory that holds none. A crash leaves a whole store, or
+ * none; in the latter case the restore can be run again.
  *
- * @param command that runs it. Another process that finds the directory locked names it.
+ * @param command that runs it, for the message of a process that finds the directory locked.
  * @param prepare is called once the directory is owned and known to hold no store. What it writes
- *   is there before the store is. If it fails, no store is made.
+ *   is there before the store is. If it fails, no store is created.
  * @throws CatalogError `store_locked`, `store_not_empty`, `durability_unknown`, `write_refused`.
  */
 export async function restoreBackup(
@@ -117,7 +117,7 @@ export async function restoreBackup(
   command: string,
   prepare: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
-  // Before a lock file is made in a directory that is not ours, and again once we hold the lock.
+  // Before a lock file is created in a directory that is not ours, and again under the lock.
   requireNoStore(disk, directory);
   const lock = acquireOwnership(directory, LOCK, command);
   try {

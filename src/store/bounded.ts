@@ -1,13 +1,13 @@
 /**
- * Tables that keep their newest rows: a commit that adds a row deletes the oldest ones that have no
- * room beside it. A table is bounded as a whole, or each of its shelves is: the rows with one value
- * of the attribute that the kind declares as its `shelf`.
+ * Tables that keep only their newest rows: a commit that adds a row deletes the oldest rows beyond
+ * the limit. Either the table as a whole is bounded, or each of its shelves. A shelf is the rows
+ * with one value of the attribute that the kind declares as its `shelf`.
  *
  * Invariants:
- * 1. The rows of a shelf are deleted from the oldest on. Each row has in `bytes` the weight of all
- *    rows added to the shelf so far, so that the weight of those kept is a subtraction; so is their
- *    number, by the id if the table is one shelf, otherwise by `nth`.
- * 2. What is added to one shelf deletes nothing from another.
+ * 1. The rows of a shelf are deleted oldest first. Each row stores in `bytes` the total weight of
+ *    all rows added to the shelf up to itself, so that the weight of the kept rows is a difference.
+ *    So is their number: of ids if the table is one shelf, otherwise of `nth`.
+ * 2. {@link append} deletes rows only from the shelf of the new row.
  */
 import type { Kind, KindName, Row, Weight } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
@@ -18,7 +18,7 @@ import type { State } from './state.ts';
 /** Attributes of the bound itself; `nth` only in tables with shelves. */
 type Bookkeeping = 'oldest' | 'bytes' | 'nth';
 
-/** A row without what its table adds to it. */
+/** A row without the attributes that its table adds. */
 export type Entry<K extends KindName> = Omit<RowOf<K>, 'id' | Bookkeeping>;
 
 /** What is kept on a shelf, including the new row. */
@@ -29,14 +29,15 @@ interface Kept {
 }
 
 /**
- * Rows that are deleted with a new one, unless more have to make room for it: what a lower bound, or
- * a writer without one, has left over is deleted by and by, so that no write waits for all of it.
+ * Rows that one append deletes, unless more have to make room for the new one. Rows left over by a
+ * lowered bound, or by a writer without one, are deleted over several appends, so that no write
+ * waits for all of them.
  */
 const MAX_DELETED = 256;
 
 /**
- * Adds a row, and deletes the oldest ones of its shelf for as long as `isOver` says so, but not many
- * more than need to make room. The new row stays in any case.
+ * Adds a row, and deletes the oldest ones of its shelf while `isOver` returns true, but not many
+ * more than are needed to make room. The new row always stays.
  *
  * @param isOver whether the oldest row is to be deleted, given what is kept with it.
  * @throws Error if the kind is not bounded.
@@ -74,7 +75,7 @@ export function append<K extends KindName>(
   transaction.put(name, { id, ...values, ...bookkeeping } as unknown as RowOf<K>);
 }
 
-/** Deletes the oldest rows of a table, on whatever shelf, for as long as `isOver`; `most` of them. */
+/** Deletes the oldest rows of a table, on any shelf, while `isOver` is true; at most `most`. */
 export function expire<K extends KindName>(
   transaction: Transaction,
   name: K,
@@ -94,7 +95,7 @@ export function clear(transaction: Transaction, name: KindName): void {
   for (const id of transaction.ids(name)) transaction.delete(name, id);
 }
 
-/** What contradicts the invariants in a table, a sentence each; empty if the kind is not bounded. */
+/** Violations of the invariants in a table, one sentence each; empty if the kind is not bounded. */
 export function boundFaults(kind: Kind, rows: State['rows'][KindName], lastId: number): string[] {
   if (kind.weight === undefined) return [];
   const { shelf } = kind;
@@ -104,7 +105,9 @@ export function boundFaults(kind: Kind, rows: State['rows'][KindName], lastId: n
     const gap =
       oldest === undefined || oldest.id === first
         ? []
-        : [`${kind.label} ${oldest.id}: ${rows.size} are kept up to ${lastId}, with a gap`];
+        : [
+            `${kind.label} ${oldest.id}: the ids of the ${rows.size} rows up to ${lastId} have a gap`,
+          ];
     return [...gap, ...shelfFaults(kind, [...rows.values()])];
   }
   const shelved = [...rows.values()].filter((row) => row[shelf] !== undefined);
@@ -131,7 +134,7 @@ function shelfFaults(kind: Kind, rows: readonly Row[]): string[] {
   }
   const [first, newest] = [rows[0]?.id ?? 0, rows.at(-1)];
   const oldest = numberIn(newest, 'oldest', first);
-  // Rows of a shelf that are over may be deleted by what is added to another shelf.
+  // {@link expire} may delete the oldest rows of a shelf when a row is added to another one.
   if (kind.shelf === undefined ? oldest !== first : oldest > first) {
     faults.push(`${kind.label} ${newest?.id}: oldest: it must be ${first}`);
   }
@@ -147,7 +150,7 @@ function shelfOf(
   if (shelf === undefined) {
     const last = transaction.lastId(name);
     const newest = transaction.get(name, last);
-    // Found by number: a transaction that has deleted many does not pass over them each time.
+    // By number, so that a transaction that has deleted many rows does not skip them each time.
     return { newest, ids: range(numberIn(newest, 'oldest', last + 1), last) };
   }
   const value = String(values[shelf]);

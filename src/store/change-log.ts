@@ -3,11 +3,11 @@
  * {@link Log}; the shared one decides which change set has which number.
  *
  * Invariants that every change log keeps:
- * 1. A change set enters only directly after the head: `append` compares the digest of the head with
- *    `previous`, and moves the head in the same step. So a host that was paused or cut off, and does
- *    not know the head, cannot write.
- * 2. When `append` resolves with `appended`, the change set survives the loss of any minority of the
- *    log's nodes, and of the power of all of them.
+ * 1. A change set is accepted only directly after the head: `append` compares the digest of the
+ *    head with `previous`, and moves the head in the same step. So a host that was paused or cut
+ *    off, and does not know the head, cannot write.
+ * 2. When `append` resolves with `appended`, the change set survives the loss of any minority of
+ *    the log's nodes, and a power loss of all of them.
  * 3. A change set never changes.
  */
 import type { EncodedChangeSet } from './change-set.ts';
@@ -23,12 +23,12 @@ export interface LogPosition {
 export type Appended =
   /** The log has exactly this change set: it was appended now, or by an earlier call. */
   | 'appended'
-  /** The log has another change set under the number, and never takes this one. */
+  /** The log has another change set under the number, and will never accept this one. */
   | 'conflict';
 
 export interface ChangeLog {
   /**
-   * The last change set that the log has taken.
+   * The last change set that the log has accepted.
    *
    * @throws what the network throws.
    */
@@ -36,12 +36,12 @@ export interface ChangeLog {
   /**
    * Appends a change set if it follows the head. May be repeated with the same change set.
    *
-   * @throws CatalogError `write_refused` if the log never takes this change set; anything else means
-   *   that the outcome is not known, and that the call has to be repeated.
+   * @throws CatalogError `write_refused` if the log will never accept this change set. Any other
+   *   error means that the outcome is not known, and that the call has to be repeated.
    */
   append(encoded: EncodedChangeSet): Promise<Appended>;
   /**
-   * The change sets after a sequence, in order, verbatim: as many as one step should take.
+   * The change sets after a sequence, in order, verbatim: as many as one step should process.
    *
    * @param after the sequence of the last one that the caller has.
    * @returns nothing if there are no more.
@@ -50,10 +50,10 @@ export interface ChangeLog {
    */
   read(after: number): Promise<readonly Uint8Array[]>;
   /**
-   * Calls `listener` soon after the head has moved, and again and again while it stands still.
+   * Calls `listener` soon after the head has moved, and repeatedly while it does not move.
    *
-   * @param listener is given null if the head cannot be known.
-   * @returns what ends it.
+   * @param listener receives null if the head is not known.
+   * @returns a function that ends the calls.
    */
   follow(listener: (head: LogPosition | null) => void): () => Promise<void>;
   /**

@@ -9,13 +9,14 @@ export interface ChangeSetContent {
   readonly sequence: number;
   /** The digest of the change set before. It chains the history together. */
   readonly previous: string;
-  /** ISO 8601, UTC: when the change set was made. For people; nothing is decided by it. */
+  /** When the change set was made, ISO 8601, UTC. For people; no decision depends on it. */
   readonly time: string;
   /** The last id assigned, for each kind in which it changed. */
   readonly last_ids: LastIds;
   /**
-   * A random value of the process that made it, if hosts share a log: two hosts that do the same in
-   * the same millisecond make different bytes, so that each can tell whose change set the log took.
+   * A random value of the process that made it, if hosts share a log. With it, two hosts that make
+   * the same changes in the same millisecond produce different bytes, so that each knows whose
+   * change set the log accepted.
    */
   readonly writer?: string | undefined;
   /** New and changed rows, by ascending id. */
@@ -23,9 +24,9 @@ export interface ChangeSetContent {
   /** Ids of deleted rows, ascending. */
   readonly delete: Readonly<Partial<Record<KindName, readonly number[]>>>;
   /**
-   * Changed and deleted rows of published kinds as they were, by ascending id, as far as no audit
-   * entry in `put` tells it: for readers of changes, who cannot know the state before. Earlier
-   * versions did not write it.
+   * Changed and deleted rows of published kinds as they were, by ascending id, unless an audit
+   * entry in `put` records that: for readers of changes, which cannot know the state before.
+   * Earlier versions did not write it.
    */
   readonly before?: Readonly<Partial<Record<KindName, readonly Row[]>>>;
 }
@@ -36,7 +37,7 @@ export interface ChangeSet extends ChangeSetContent {
   readonly digest: string;
 }
 
-/** A change set and the bytes that every copy of it consists of. */
+/** A change set and its bytes, which are the same in every copy. */
 export interface EncodedChangeSet {
   readonly changeSet: ChangeSet;
   readonly bytes: Uint8Array;

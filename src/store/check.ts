@@ -1,6 +1,6 @@
 /**
- * The consistency check: files, rows, and the indexes over them. Commits keep all of this; the
- * check judges it again, from what is on the disk.
+ * The consistency check of files, rows, and the indexes over them. Commits maintain all of this;
+ * the check verifies it again from what is on the disk.
  */
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -21,7 +21,7 @@ import { SCHEMA_VERSION } from './files/schema.ts';
 import type { RowTable } from './memory/row-table.ts';
 import type { State } from './state.ts';
 
-/** The most findings of one check: one cause tends to have many. */
+/** The most findings of one check: one cause often leads to many. */
 const MAX_FINDINGS = 1000;
 
 export interface CheckReport {
@@ -55,7 +55,7 @@ export function checkStore(disk: Disk, directory: string): CheckReport {
       ...originFaults(state),
     ]);
   } catch (error) {
-    // A row that cannot be read: what refers to it cannot be judged.
+    // If a row cannot be read, the rows that refer to it cannot be judged.
     if (error instanceof CatalogError) return report([error.message]);
     throw error;
   }
@@ -83,8 +83,9 @@ export function stateFaults({ rows, lastIds }: State): string[] {
 }
 
 /**
- * Webhooks that claim to be created after the last change set. Not one of the {@link stateFaults},
- * for which a backup is refused: a server delivers to them all the same.
+ * Webhooks that claim to have been created after the last change set. They are not among the
+ * {@link stateFaults}, for which a backup is refused, because a server delivers to them all the
+ * same.
  */
 function originFaults({ rows, sequence }: State): string[] {
   return [...rows.webhooks.values()].flatMap(({ id, origin }) =>
@@ -94,7 +95,7 @@ function originFaults({ rows, sequence }: State): string[] {
   );
 }
 
-/** Values that two rows have, although they are unique. */
+/** Unique values that two rows share. */
 function duplicateFaults(kind: Kind, rows: Pick<RowTable, 'values'>): string[] {
   return uniqueAttributes(kind).flatMap((attribute) => {
     const holders = new Map<Scalar, number>();
@@ -136,7 +137,7 @@ function valueFault(attribute: Attribute, value: Scalar | undefined): string | n
   if (schema !== undefined) {
     return v.safeParse(schema, value).issues?.[0]?.message ?? null;
   }
-  // What the service sets keeps the type of its initial value; ids were judged on reading.
+  // A value that the service sets keeps the type of its initial value; ids were judged on reading.
   if (attribute.role !== 'serverSet' || typeof value === typeof attribute.initial) return null;
   return `it must be a ${typeof attribute.initial}`;
 }
@@ -146,7 +147,7 @@ function storedSchema(attribute: Attribute): ValueSchema | undefined {
   return 'schema' in attribute ? attribute.schema : undefined;
 }
 
-/** Judges change sets as they are replayed: what the state before them does not allow. */
+/** Judges change sets during replay: finds what the state before them does not allow. */
 class ReplayJudge implements Scrutiny {
   readonly #directory: string;
   #state: State | null = null;
@@ -157,7 +158,7 @@ class ReplayJudge implements Scrutiny {
   }
 
   onReplay(state: State, changeSet: ChangeSet): void {
-    // A reader that starts over has another state, which is judged by itself.
+    // A reader that starts over has another state; findings about the former one are dropped.
     if (this.#state !== state) this.#findings = [];
     this.#state = state;
     const path = join(this.#directory, changeSetName(changeSet.sequence));
@@ -184,7 +185,7 @@ function changeSetFaults(state: State, changeSet: ChangeSet): string[] {
     }
     for (const row of changeSet.before?.[name] ?? []) {
       if (!isDeepStrictEqual(state.get(name, row.id), row)) {
-        faults.push(`it states ${label} ${row.id} otherwise than it was before`);
+        faults.push(`its record of ${label} ${row.id} before the change does not match the row`);
       }
     }
     for (const id of changeSet.delete[name] ?? []) {

@@ -1,4 +1,4 @@
-/** A data directory as any process may read it, also beside its owner. */
+/** Reading a data directory from any process, even while another one owns it. */
 import { type Disk, machineDisk } from '../disk/disk.ts';
 import { CatalogError } from '../errors.ts';
 import { BASE, HEAD } from './files/files.ts';

@@ -1,5 +1,5 @@
 /**
- * Where change sets are kept: the files of one directory today, in tests a list.
+ * The log that stores change sets: the files of one directory, or a list in tests.
  *
  * Invariants that every log keeps:
  * 1. A change set is in the log whole or not at all, and never changes.
@@ -27,7 +27,7 @@ export interface Log {
    */
   append(encoded: EncodedChangeSet): Promise<void>;
   /**
-   * The change sets after a sequence, in order, up to the last one there is at the call.
+   * The change sets after a sequence, in order, up to the last one at the time of the call.
    *
    * @throws CatalogError `history_gone` if some of them are not kept any more, or if the sequence
    *   is beyond the last one; `store_damaged`, `store_unreadable`.
@@ -49,7 +49,7 @@ export interface Log {
   close(): Promise<void>;
 }
 
-/** A log with what a store tells of it. */
+/** A log with the figures that a store reports. */
 export interface StoreLog extends Log {
   readonly size: StoreSize;
   /** The sequence of the base: of the last checkpoint, or of the creation. */

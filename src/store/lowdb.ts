@@ -2,9 +2,9 @@
  * lowdb over a log. `Low.data` is the committed state: every reader and every draft works on it.
  *
  * lowdb's two operations keep their meaning. `read()` replaces the data by what is stored.
- * `write()` stores the data whole, as lowdb always does: that creates a store, and afterwards is a
- * checkpoint. Between two of them the log holds the change sets, because writing the whole document
- * for each commit would cost more the more is stored.
+ * `write()` stores all of the data, as lowdb always does: the first call creates the store, each
+ * later one is a checkpoint. Between checkpoints the log holds the change sets, because the cost of
+ * writing the whole document for each commit would grow with the store.
  */
 import { type Adapter, Low } from 'lowdb';
 import type { Log } from './log.ts';

@@ -2,10 +2,10 @@
  * Bringing a store of an earlier version to the current one.
  *
  * Order of steps: give the old files a second name each; write the head and a base of the current
- * version, which contains every change set; remove the change sets. The rename of the base decides:
- * a crash before it leaves the earlier version whole, a crash after it the current one. The next
- * checkpoint removes the second names. History begins anew: what an earlier version wrote is not
- * offered to readers of changes.
+ * version, which contains every change set; remove the change sets. The rename of the base is the
+ * commit point: a crash before it leaves the earlier version whole, a crash after it the current
+ * one. The next checkpoint removes the second names. The history begins again: change sets of the
+ * earlier version are not offered to readers of changes.
  */
 import { join } from 'node:path';
 import { type Disk, machineDisk } from '../disk/disk.ts';
@@ -24,7 +24,7 @@ export interface Migrated {
 }
 
 /**
- * Tells what {@link migrateStore} would do, without doing it.
+ * Reports what {@link migrateStore} would do, without doing it.
  *
  * @returns null if the directory holds no store; no steps if it is at the current version.
  * @throws CatalogError `store_damaged`, `store_unreadable`, `schema_version`.
@@ -59,7 +59,7 @@ export async function migrateStore(
     const { schema, state, files, kept, leftover } = recovered;
     if (schema !== SCHEMA_VERSION) {
       const names = files.map(({ sequence }) => changeSetName(sequence));
-      // The history is in the form of the earlier version, which nobody could read after this.
+      // The history has the form of the earlier version, and could not be read after the migration.
       const history = [...kept, ...leftover].map(changeSetName);
       await writeMigrationBackup(disk, directory, schema, names);
       await createStore(disk, directory, state.snapshot());

@@ -1,4 +1,4 @@
-/** What a store reports of its work, for measurements. */
+/** What a store reports about its work, for measurements. */
 export interface StoreObserver {
   /** A group of transactions was answered, committed or refused. */
   readonly committed: (group: Group) => void;
@@ -24,6 +24,6 @@ interface Checkpoint {
 export interface StoreSize {
   /** Of the base. */
   readonly base: number;
-  /** That the change sets after the base occupy. */
+  /** Of the change sets after the base, as they occupy the disk. */
   readonly changes: number;
 }

@@ -1,11 +1,12 @@
 /**
- * The committed state of a store: rows, indexes, last ids, and the change set that it is as of.
+ * The committed state of a store: rows, indexes, last ids, and the number, digest and time of the
+ * last change set.
  *
  * Invariants:
  * 1. {@link State.apply} is the only transition. Start, commit, check, restore and the tests' store
  *    are all folds of it.
  * 2. Change sets are applied in order, without a gap, and each names the digest of the one before.
- * 3. A state shows durable change sets only: `apply` is called after the log has taken one.
+ * 3. A state contains only durable change sets: `apply` is called after the log has stored one.
  */
 import { randomBytes } from 'node:crypto';
 import { type Change, changeOf } from '../model/change.ts';
@@ -39,9 +40,9 @@ export interface Transition {
   readonly tables: TablesPlan;
 }
 
-/** Where a state begins. */
+/** The initial content of a state. */
 interface Origin extends Omit<Snapshot, 'rows'> {
-  /** The state takes the tables over. */
+  /** The state takes ownership of the tables. */
   readonly rows: Record<KindName, RowTable>;
 }
 
@@ -68,8 +69,9 @@ export class State implements ReadableStore {
   }
 
   /**
-   * @param origin the digest that names the history; a random one, and so a new history, if left out.
-   * @returns a state without rows, with which the history begins.
+   * @param origin the digest that names the history; if left out, a random one, which begins a new
+   *   history.
+   * @returns a state without rows, the first one of the history.
    */
   static empty(origin = randomBytes(32).toString('hex')): State {
     return new State({
@@ -123,7 +125,7 @@ export class State implements ReadableStore {
   /**
    * Moves the state forward by the change set that follows it.
    *
-   * @param plan as {@link State.plan} made it of this state and change set.
+   * @param plan what {@link State.plan} returned for this state and change set.
    * @returns the rows that changed, before and after.
    * @throws Error if the change set does not follow, in which case nothing has moved; or if an
    *   index contradicts its table, in which case the state must not be used any more.
@@ -148,12 +150,12 @@ export class State implements ReadableStore {
     return this.#tables.settled;
   }
 
-  /** Ends, in steps, what a planned {@link State.apply} has begun. Readers see no difference. */
+  /** Completes, in steps, what a planned {@link State.apply} deferred; readers see no change. */
   settle(): Generator<undefined, void> {
     return this.#tables.settle();
   }
 
-  /** @returns a copy of references: a reference for each thousand rows. */
+  /** @returns a view that shares the rows; it copies one reference for each chunk of 1024 ids. */
   snapshot(): Snapshot {
     return {
       sequence: this.#sequence,
@@ -189,12 +191,12 @@ export class State implements ReadableStore {
     return this.#tables.idsWith(kind, attribute, value);
   }
 
-  /** The ids of {@link View.matching}, to read until the state moves. */
+  /** The ids of {@link View.matching}; valid until the state moves. */
   index(kind: KindName, attribute: string, value: Scalar): OrderedIds {
     return this.#tables.matching(kind, attribute, value);
   }
 
-  /** All ids of a kind, to read until the state moves. */
+  /** All ids of a kind; valid until the state moves. */
   idList(kind: KindName): IdList {
     return this.#tables.ids(kind);
   }

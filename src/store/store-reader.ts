@@ -1,4 +1,4 @@
-/** Reads the state of a store, whichever it is at the time. */
+/** Reads the state that a store has at the time of each call. */
 import type { Change } from '../model/change.ts';
 import type { KindName, Scalar } from '../model/kind.ts';
 import type { Sought } from '../model/relations.ts';

@@ -20,9 +20,9 @@ import { StoreReader } from './store-reader.ts';
 
 /** Where a store reports its work and its failures. */
 interface Reports {
-  /** Called with what fails in the background. The store continues. */
+  /** Called with failures in the background. The store continues. */
   readonly onError: (error: unknown) => void;
-  /** Called if memory or disk can no longer be known. The process has to end. */
+  /** Called if the content of memory or disk is no longer known. The process has to end. */
   readonly onFatal: (error: unknown) => void;
   /** Called after every group and checkpoint. */
   readonly observer?: StoreObserver | undefined;
@@ -30,26 +30,29 @@ interface Reports {
 
 interface Options extends Reports {
   readonly directory: string;
-  /** The command that opens the store. Another process that finds the directory locked names it. */
+  /** The command that opens the store, for the message of a process that finds it locked. */
   readonly command: string;
-  /** The ownership of the directory, if the caller has it already; the store ends it. */
+  /** The ownership of the directory, if the caller already holds it; the store releases it. */
   readonly lock?: FileLock;
-  /** Whether to create an empty store if there is none; otherwise that is `store_missing`. */
+  /** Whether to create an empty store if there is none; otherwise `store_missing` is thrown. */
   readonly create: boolean;
-  /** The digest with which the history of a new store begins; a new history if left out. */
+  /** The digest with which the history of a new store begins; a random one if left out. */
   readonly origin?: string | undefined;
-  /** Whether the directory may be that of a host that does not write; see `host.json`. */
+  /** Whether the directory may belong to a host that does not write; see `host.json`. */
   readonly follows?: boolean;
-  /** Whether transactions will come; if not, the host need not be one that may write. */
+  /** Whether transactions will be submitted; if not, the host need not be allowed to write. */
   readonly commits?: boolean;
   readonly disk?: Disk;
-  /** Bytes that change sets may take together beside a small base; 4 MiB if left out. */
+  /** Bytes that the change sets after a small base may take together; 4 MiB if left out. */
   readonly smallestCheckpoint?: number | undefined;
-  /** Bytes of change sets that are kept although the base contains them; 256 MiB if left out. */
+  /** Bytes of change sets that are kept after the base contains them; 256 MiB if left out. */
   readonly history?: number | undefined;
-  /** Called when a change set is durable; it is answered when the promise resolves. Never rejects. */
+  /**
+   * Called when a change set is durable; its transactions wait for the promise, which must not
+   * reject.
+   */
   readonly onDurable?: ((sequence: number) => Promise<void>) | undefined;
-  /** The log that this host shares with others; without it this host decides alone. */
+  /** The log that this host shares with others; without it, this host commits on its own. */
   readonly shared?: SharedLog | undefined;
 }
 
@@ -87,7 +90,7 @@ export class Store extends StoreReader {
   static async open(options: Options): Promise<Store> {
     const { directory, command, create, origin, follows = false, disk = machineDisk } = options;
     const { commits = true } = options;
-    // Before the lock, whose file would make the directory.
+    // Before the lock, whose file would create the directory.
     if (!create) requireStore(directory, disk);
     const lock = options.lock ?? ownDirectory(directory, command);
     const log = new FileLog({ ...options, disk, onError: errorHandler(options) });
@@ -109,8 +112,8 @@ export class Store extends StoreReader {
   }
 
   /**
-   * A store over a log whose directory another process owns. It takes no transactions of its own,
-   * only the change sets of the owner, by {@link Store.receive}.
+   * Opens a store over a log whose directory another process owns. It accepts no transactions, only
+   * the owner's change sets, through {@link Store.receive}.
    *
    * @throws CatalogError `store_missing`, `store_damaged`, `store_unreadable`, `schema_version`.
    */
@@ -138,21 +141,21 @@ export class Store extends StoreReader {
   }
 
   /**
-   * Refuses transactions from now on; change sets of other hosts still enter.
+   * Refuses transactions from now on; change sets of other hosts are still applied.
    *
-   * @param refusal makes the error for each of them; null to take them again.
+   * @param refusal makes the error for each transaction; null accepts transactions again.
    */
   refuseWrites(refusal: (() => CatalogError) | null): void {
     this.#writeRefusal = refusal;
   }
 
-  /** See {@link Committer.submitLong}. @throws also what {@link refuseWrites} was given. */
+  /** See {@link Committer.submitLong}. @throws also the refusal set by {@link refuseWrites}. */
   transactLong<T>(run: LongTransaction<T>): Promise<T> {
     if (this.#writeRefusal !== null) return Promise.reject(this.#writeRefusal());
     return this.#committer.submitLong(run);
   }
 
-  /** See {@link Committer.submit}. @throws also what {@link refuseWrites} was given. */
+  /** See {@link Committer.submit}. @throws also the refusal set by {@link refuseWrites}. */
   transact<T>(run: (transaction: Transaction) => T): Promise<T> {
     if (this.#writeRefusal !== null) return Promise.reject(this.#writeRefusal());
     return this.#committer.submit(run);
@@ -188,7 +191,7 @@ export class Store extends StoreReader {
     return this.#log.baseSequence;
   }
 
-  /** All rows as of the call, for a base. Its cost does not grow with the store. */
+  /** All rows as of the call, for a base; see {@link State.snapshot}. */
   snapshot(): Snapshot {
     return this.#low.data.snapshot();
   }
@@ -201,7 +204,7 @@ export class Store extends StoreReader {
   /**
    * See {@link State.completeIndexes}.
    *
-   * @param background when long work may begin; at once if left out.
+   * @param background long work begins when it resolves; at once if left out.
    */
   completeIndexes(background: Promise<void> = Promise.resolve()): Promise<void> {
     return this.#low.data.completeIndexes(background, () => !this.#closed);
@@ -237,11 +240,11 @@ function requireLog(directory: string, disk: Disk, shared: SharedLog | undefined
   if (shared !== undefined || !disk.list(directory).includes(CLUSTER)) return;
   throw new CatalogError(
     'log_missing',
-    `${directory} is of a host that shares its log with others, so that only serve --log may write to it; to let it go on alone, with a history of its own, remove ${join(directory, CLUSTER)}`,
+    `${directory} belongs to a host that shares its log with others, so only serve --log may write to it; to continue without them, with a separate history, remove ${join(directory, CLUSTER)}`,
   );
 }
 
-/** A failure in the background after which the disk is unknown is fatal; every other is not. */
+/** A background failure is fatal only if the content of the disk is unknown after it. */
 function errorHandler({ onError, onFatal }: Reports): (error: unknown) => void {
   return (error) => {
     (endsWriting(error) ? onFatal : onError)(error);

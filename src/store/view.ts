@@ -1,4 +1,4 @@
-/** What readers ask of the rows of a store, whatever state of it they see. */
+/** Read access to the rows of a store, in whichever state the reader sees. */
 import type { KindName, Scalar } from '../model/kind.ts';
 import type { RowSource } from '../model/rows.ts';
 
@@ -8,7 +8,7 @@ export interface View extends RowSource {
   matching(kind: KindName, attribute: string, value: Scalar): Iterable<number>;
 }
 
-/** The state that a draft is over: that of a store, or a frozen view of it. */
+/** The state that a draft builds on: that of a store, or a frozen view of it. */
 export interface DraftBase extends View {
   readonly sequence: number;
   readonly digest: string;

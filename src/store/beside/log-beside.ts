@@ -1,6 +1,6 @@
 /**
- * The log of a directory that another process owns. It writes nothing: what is appended here is in
- * the directory already, because the owner has put it there.
+ * The log of a directory that another process owns. It writes nothing: a change set that is
+ * appended here is already in the directory, written by the owner.
  */
 import type { Disk } from '../../disk/disk.ts';
 import { CatalogError } from '../../errors.ts';
@@ -12,7 +12,7 @@ import type { State } from '../state.ts';
 
 export class LogBeside implements StoreLog {
   readonly checkpointDue = false;
-  /** The files are the owner's to count. */
+  /** The owner counts the files. */
   readonly size = { base: 0, changes: 0 };
   readonly baseSequence = 0;
   readonly #disk: Disk;
@@ -39,7 +39,7 @@ export class LogBeside implements StoreLog {
     return Math.min(this.#oldest, this.#last);
   }
 
-  /** @param oldest what the owner has as {@link StoreLog.oldest}. */
+  /** @param oldest the owner's {@link StoreLog.oldest}. */
   setOldest(oldest: number): void {
     this.#oldest = oldest;
   }
@@ -54,7 +54,7 @@ export class LogBeside implements StoreLog {
   }
 
   /**
-   * The change sets after one sequence and up to another, which the owner has said to be durable.
+   * The change sets after one sequence and up to another, which the owner has reported as durable.
    *
    * @throws CatalogError `history_gone` if the owner has removed some of them; `store_damaged`,
    *   `store_unreadable`.

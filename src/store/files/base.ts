@@ -18,7 +18,7 @@ import { SCHEMA_VERSION } from './schema.ts';
 /** UTF-16 units of a text that are written at once. */
 const PIECE_LENGTH = 64 * 1024;
 
-/** Text that is not written by itself: in a table with few ids of each thousand, slices would be tiny. */
+/** Shorter text does not get its own slice: with few ids of each thousand, slices would be tiny. */
 const SMALL_BYTES = 8 * 1024;
 
 /** Members that a backup has before its tables. The store itself has no use for them. */
@@ -31,8 +31,8 @@ export interface BackupMembers {
 
 /**
  * @param members that are added before the tables.
- * @returns the file's bytes in slices, one row a line; the last slice is the checksum. When all were
- *   taken, the outline.
+ * @returns the file's bytes in slices, one row a line; the last slice is the checksum. The
+ *   generator returns the outline.
  */
 export function* baseSlices(
   snapshot: Snapshot,
@@ -47,8 +47,8 @@ export function* baseSlices(
 }
 
 /**
- * As {@link baseSlices}, for one who writes or hashes each slice at once: the next one takes its
- * memory. A checkpoint would need fresh memory for the whole base otherwise.
+ * As {@link baseSlices}, but each slice reuses the memory of the one before, so that the caller has
+ * to write or hash it at once. Otherwise a checkpoint would need new memory for the whole base.
  */
 export function* lentBaseSlices(
   snapshot: Snapshot,
@@ -90,7 +90,7 @@ function* addTable(
   }
 }
 
-/** Adds rows as JSON, one a line. @param rows and bytes of rows, as they would be written. */
+/** Adds rows as JSON, one a line. @param rows as objects, or as the bytes that would be written. */
 function* addRows(slice: SliceMemory, rows: Iterable<Row | Buffer>): Generator<Uint8Array, void> {
   let isFirst = true;
   for (const row of rows) {
@@ -123,7 +123,7 @@ function isLong(value: Scalar | undefined): value is string {
   return typeof value === 'string' && value.length > PIECE_LENGTH;
 }
 
-/** The same text as of `JSON.stringify`, which takes milliseconds for each megabyte. */
+/** Adds the text of `JSON.stringify` in pieces, since it takes milliseconds for each megabyte. */
 function* addLongText(slice: SliceMemory, value: string): Generator<Uint8Array, void> {
   slice.add('"');
   for (let start = 0; start < value.length; ) {

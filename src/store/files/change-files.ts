@@ -1,8 +1,8 @@
 /**
  * The change sets of a directory as a reader finds them, while its owner may add and remove some.
  *
- * Invariant: whoever reads up to {@link NextChangeSet} `end` has read every change set that was
- * answered before the first look.
+ * Invariant: a reader that has read up to {@link NextChangeSet} `end` has read every change set
+ * that was answered before its first read.
  */
 import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
@@ -18,7 +18,7 @@ export class ChangeFiles {
   readonly #disk: Disk;
   readonly #directory: string;
   readonly #taken = new Map<number, Buffer>();
-  /** What was there when change sets were taken: nobody looks for later ones. */
+  /** What was there when change sets were taken; later ones are not looked for. */
   #listing: Listing | null = null;
 
   constructor(disk: Disk, directory: string) {
@@ -32,8 +32,8 @@ export class ChangeFiles {
   }
 
   /**
-   * Reads the newest change sets into memory, so that a checkpoint cannot take them away any more,
-   * and lets those that are written from now on be.
+   * Reads the newest change sets into memory, so that a checkpoint can no longer remove them. Those
+   * that are written from now on are ignored.
    *
    * @throws CatalogError `store_unreadable`.
    */
@@ -49,9 +49,8 @@ export class ChangeFiles {
   }
 
   /**
-   * A file that is absent is the end of the history if no later one is there. If a later one is
-   * there, this one was written before it: so a second look by name tells a writer at work from a
-   * loss.
+   * An absent file is the end of the history if there is no later one. If there is, this one was
+   * written before it, so that reading it a second time tells a concurrent write from a loss.
    *
    * @throws CatalogError `store_unreadable`.
    */

@@ -1,9 +1,9 @@
 /**
- * Decoding a large change set in steps: what a bulk write or an import has left may have tens of
- * megabytes, and is read beside requests.
+ * Decoding a large change set in steps: that of a bulk write or an import may have tens of
+ * megabytes, and is read while requests are served.
  *
- * The bytes are what {@link encodeChangeSet} wrote, which the checksum proves before anything else is
- * read. So it is enough to look for the elements of the lists, which stand in arrays of the third
+ * The bytes are what {@link encodeChangeSet} wrote, which the checksum proves before anything else
+ * is read. So it is enough to find the elements of the lists, which are in arrays of the third
  * level: `{"put":{"skus":[…]}}`.
  */
 import { createHash } from 'node:crypto';
@@ -18,14 +18,14 @@ const STEP_BYTES = 64 * 1024;
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [BRACE, BRACE_END, BRACKET, BRACKET_END] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** The level at which the elements of the lists stand. */
+/** The level of the elements of the lists. */
 const ELEMENTS = 3;
 
 /** A longer change set is decoded in slices: a millisecond decodes about 100 KiB. */
 const MAX_BYTES_AT_ONCE = 256 * 1024;
 
 /**
- * As {@link decodeNext}; the event loop turns while it decodes a large change set.
+ * As {@link decodeNext}, but yields to the event loop while it decodes a large change set.
  *
  * @throws CatalogError `store_damaged`.
  */

@@ -13,7 +13,7 @@ import { checksumMember, damaged, parseShape, withChecksum, verifyChecksum } fro
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
-// By hand, because a start asks for every row.
+// Written by hand, because a start calls it for every row.
 function isId(input: unknown): input is number {
   return Number.isSafeInteger(input) && (input as number) >= 1;
 }
@@ -28,7 +28,7 @@ export function isRow(input: unknown): input is Row {
 
 const row = v.custom<Row>(isRow, 'must be a row with an id');
 
-/** A record by table. valibot would take a list for a record without members. */
+/** A record by kind. valibot would accept a list as a record without members. */
 const byKind = <const S extends v.GenericSchema>(shape: S) =>
   v.pipe(
     v.custom<object>((input) => !Array.isArray(input), 'must be an object, not a list'),
@@ -110,7 +110,7 @@ function* tablesText(tables: ChangeSetContent['put']): Generator<string> {
   yield '}';
 }
 
-/** @returns before which row a step that begins with the row at `start` ends. */
+/** @returns the index after the last row of the step that begins at `start`. */
 function endOfStep(rows: readonly Row[], start: number): number {
   let characters = 0;
   let end = start;
@@ -145,7 +145,7 @@ export function decodeNext(
   return requireNext(path, decodeChangeSet(path, bytes), sequence, previous);
 }
 
-/** Judges the place of a change set in the chain. See {@link decodeNext}. */
+/** Checks the place of a change set in the chain. See {@link decodeNext}. */
 export function requireNext(
   path: string,
   changeSet: ChangeSet,

@@ -2,8 +2,8 @@
  * Writing a whole store into a directory that holds none, or one of an earlier version.
  *
  * Order of steps: make the directories and remove what a crash left in them; write the head; write
- * the base. The base makes it a store. A crash before that leaves what was there, and a head that
- * is ignored without a base or names a change set that is in the old files too.
+ * the base. The base makes it a store. A crash before that leaves the former files, and a head that
+ * is ignored without a base, or that names a change set in the former files.
  */
 import { dirname, join, resolve } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
@@ -52,7 +52,7 @@ export async function makeDirectories(disk: Disk, directory: string): Promise<vo
   try {
     await withOpen(disk, dirname(resolve(directory)), (fd) => disk.fsync(fd));
   } catch (error) {
-    // If we may not read the parent, its owner made our directory in it.
+    // If we may not read the parent, its owner has created our directory in it.
     if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What a log holds open as long as the store is: so that a server without free descriptors can
- * still write, and so that it is known which directory was synced.
+ * The descriptors that a log keeps open as long as the store, so that a server without free
+ * descriptors can still write, and so that it is known which directory was synced.
  */
 import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
@@ -35,8 +35,9 @@ export class Descriptors {
   }
 
   /**
-   * Change sets are written by path and synced by descriptor. If somebody has replaced the directory
-   * meanwhile, the one under the path lacks what was answered, and the sync was of another.
+   * Change sets are written by path and synced by descriptor. If the directory was replaced
+   * meanwhile, the one under the path lacks change sets that were answered, and the sync was of
+   * another one.
    *
    * @throws CatalogError `durability_unknown`; what the disk throws.
    */
@@ -44,12 +45,12 @@ export class Descriptors {
     if (this.#disk.leadsTo(this.#changesPath, this.changes)) return;
     throw new CatalogError(
       'durability_unknown',
-      `${this.#changesPath} is not the directory that it was when the store was opened; put the directory back that was there`,
+      `${this.#changesPath} was replaced after the store was opened; put the original directory back`,
     );
   }
 
   /**
-   * As {@link Descriptors.requireDirectory}, once a change set is written: it can no longer be
+   * As {@link Descriptors.requireDirectory}, after a change set is written and can no longer be
    * refused.
    *
    * @throws CatalogError `durability_unknown`.
@@ -61,13 +62,13 @@ export class Descriptors {
       if (cause instanceof CatalogError) throw cause;
       throw new CatalogError(
         'durability_unknown',
-        `${this.#changesPath} could not be looked at after a write (${messageOf(cause)}); nobody can know what is in it`,
+        `${this.#changesPath} could not be looked at after a write (${messageOf(cause)}); it is unknown what is in it`,
         { cause },
       );
     }
   }
 
-  /** @param onError gets what fails; everything is closed all the same. */
+  /** @param onError receives the failures; everything is closed all the same. */
   async close(onError: (error: unknown) => void): Promise<void> {
     try {
       await this.#disk.fdatasync(this.head);

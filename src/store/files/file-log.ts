@@ -34,7 +34,7 @@ import { type Outline, writeOutline } from './base/outline.ts';
 import { lentBaseSlices } from './base.ts';
 import { writeBase } from './write-base.ts';
 
-/** Change sets may outgrow a small base by this much before a checkpoint, in bytes. */
+/** Bytes of change sets after which a checkpoint is due, if the base is smaller than that. */
 export const DEFAULT_CHECKPOINT_BYTES = 4 * 1024 * 1024;
 
 /** Bytes of change sets that are kept after a checkpoint. */
@@ -43,14 +43,14 @@ export const DEFAULT_HISTORY_BYTES = 256 * 1024 * 1024;
 interface Options {
   readonly disk: Disk;
   readonly directory: string;
-  /** Called with what fails beside the commits. The store continues. */
+  /** Called with failures that are not those of a commit. The store continues. */
   readonly onError: (error: unknown) => void;
   /** {@link DEFAULT_CHECKPOINT_BYTES} if left out. */
   readonly smallestCheckpoint?: number | undefined;
   /** {@link DEFAULT_HISTORY_BYTES} if left out. */
   readonly history?: number | undefined;
   readonly observer?: StoreObserver | undefined;
-  /** Called when a change set is durable; it is answered when the promise resolves. Never rejects. */
+  /** Called when a change set is durable; `append` awaits the promise, which must not reject. */
   readonly onDurable?: ((sequence: number) => Promise<void>) | undefined;
 }
 
@@ -70,7 +70,7 @@ export class FileLog implements StoreLog {
   /** Bytes that {@link #files} occupy. */
   #changeBytes = 0;
   #checkpointing = false;
-  /** After a failed checkpoint: how large the change sets are at the next attempt. */
+  /** After a failed checkpoint: the size of the change sets above which it is tried again. */
   #retryAbove = 0;
   #headFails = false;
 
@@ -87,12 +87,12 @@ export class FileLog implements StoreLog {
     return { base: this.#baseBytes, changes: this.#changeBytes };
   }
 
-  /** Recovers the state, and removes what a crash left. See {@link Log.open}. */
+  /** Recovers the state, and removes what a crash has left. See {@link Log.open}. */
   async open(): Promise<State | null> {
     const recovered = recover(this.#disk, this.#directory);
     if (recovered === null) return null;
     const { state, baseBytes, files, kept, leftover } = recovered;
-    // A crash may have come between a rename and the sync of its directory. What is served from
+    // A crash may have happened between a rename and the sync of its directory. What is served from
     // now on, and what the removals below rely on, has to be durable.
     await makeDirectories(this.#disk, this.#directory);
     await removeTemporaries(this.#disk, this.#directory);
@@ -117,13 +117,13 @@ export class FileLog implements StoreLog {
     const { sequence, digest } = changeSet;
     const descriptors = this.#open();
     const { changes, head } = descriptors;
-    // Before, so that nothing is written to another directory.
+    // Before the write, so that nothing is written to another directory.
     descriptors.requireDirectory();
     const record = { fd: head, bytes: encodeHead({ sequence, digest }) };
     const path = this.#pathOf(sequence);
     const options = { exclusive: true, record };
     this.#reportHead(await this.#staging.write(path, bytes, changes, options));
-    // After, so that nothing is answered that is in another directory.
+    // After the write, so that no change set in another directory is answered.
     descriptors.requireDirectoryStill();
     const file = { sequence, bytes: bytes.length };
     this.#files.push(file);
@@ -173,7 +173,7 @@ export class FileLog implements StoreLog {
     }
   }
 
-  /** Waits for the removal of old change sets. A checkpoint under way is the caller's to await. */
+  /** Waits for the removal of old change sets. The caller has to await a checkpoint under way. */
   async close(): Promise<void> {
     await this.#history.settled();
     const descriptors = this.#descriptors;
@@ -183,9 +183,10 @@ export class FileLog implements StoreLog {
   }
 
   /**
-   * A new base, in this order: write it under a temporary name, sync it, rename it, sync the
-   * directory; only then do its change sets become history, and may be removed. A crash between any
-   * two steps leaves the old base with every change set, or the new base with more history.
+   * Replaces the base in this order: write the new one under a temporary name, sync it, rename it,
+   * sync the directory; only then do its change sets become history, and may be removed. A crash
+   * between any two steps leaves the old base with every change set, or the new base with more
+   * history.
    */
   async #replaceBase(snapshot: Snapshot): Promise<void> {
     const { directory } = this.#open();
@@ -219,8 +220,9 @@ export class FileLog implements StoreLog {
   }
 
   /**
-   * An old head does no harm, so that a full disk can still be served from. Mostly the head is the one
-   * of the state: then the start is not held up by a write, and by the start of the writer's thread.
+   * Failures of the disk are only reported: an old head does no harm, and a store on a full disk
+   * can still be read. Usually the head is up to date; then the start waits neither for a write nor
+   * for the writer thread to start.
    */
   async #bringHeadForward(state: State): Promise<void> {
     if (readFile(this.#disk, join(this.#directory, HEAD))?.equals(encodeHead(state))) return;
@@ -232,7 +234,7 @@ export class FileLog implements StoreLog {
     }
   }
 
-  /** The commit stands. The first failure in a row is reported. */
+  /** The commit succeeds all the same. Only the first failure in a row is reported. */
   #reportHead(failure: unknown): void {
     const fails = failure !== null;
     if (fails && !this.#headFails) {
@@ -263,7 +265,7 @@ export class FileLog implements StoreLog {
   }
 }
 
-/** @returns the cause with what it means; a CatalogError says that itself. */
+/** @returns the cause with a description in front; a CatalogError has one already. */
 function described(what: string, cause: unknown): unknown {
   if (cause instanceof CatalogError) return cause;
   return new Error(`${what}: ${messageOf(cause)}`, { cause });

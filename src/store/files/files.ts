@@ -3,7 +3,7 @@
  *
  *     catalog.json              base document, as of some change set
  *     changes/000000000124.json change sets, numbered without a gap
- *     head.json                 which change set was the last that was answered
+ *     head.json                 the last change set that was answered
  *
  * Each is one JSON object whose last member is `sha256`, the digest of every byte before
  * `,"sha256"`. The digest is over bytes, not over values, so that a person checks it with
@@ -20,14 +20,14 @@ export const BASE = 'catalog.json';
 export const HEAD = 'head.json';
 export const CHANGES = 'changes';
 export const LOCK = 'lock';
-/** The settings of a host that shares its log; their presence says that it does. */
+/** The settings of a host that shares its log; only such a host has the file. */
 export const CLUSTER = 'cluster.json';
 
 const CHANGE_SET = /^(\d{12})\.json$/;
 
 const CHECKSUM_MEMBER = /^,"sha256":"([0-9a-f]{64})"\}\n$/;
 
-/** What stands for a digest until it is known. */
+/** A placeholder for a digest that is not known yet. */
 const NO_DIGEST = '0'.repeat(64);
 
 export const CHECKSUM_LENGTH = checksumMember(NO_DIGEST).length;
@@ -96,7 +96,7 @@ export interface Checksummed {
  */
 export function withChecksum(value: object, length = 0): Checksummed {
   const text = JSON.stringify(value).slice(0, -1).padEnd(length);
-  // Encoded once: the digest takes the place of zeros.
+  // Encoded once: the digest then replaces the zeros.
   const bytes = Buffer.from(text + checksumMember(NO_DIGEST));
   const end = bytes.length - CHECKSUM_LENGTH;
   const digest = hash('sha256', bytes.subarray(0, end), 'hex');
@@ -104,7 +104,7 @@ export function withChecksum(value: object, length = 0): Checksummed {
   return { bytes, digest };
 }
 
-/** @returns the digest that the last bytes of a file state; undefined if they are no checksum. */
+/** @returns the digest in the last bytes of a file; undefined if they are not a checksum. */
 export function checksumIn(ending: Buffer): string | undefined {
   return CHECKSUM_MEMBER.exec(ending.toString('latin1'))?.[1];
 }
@@ -151,12 +151,12 @@ export function reasonOf(error: unknown): string {
   return messageOf(error).replace(/, \w+(?: '.*)?$/s, '');
 }
 
-/** @returns the cause as an error that names the directory; a CatalogError does that itself. */
+/** @returns the cause as an error that names the directory; a CatalogError already does. */
 export function unwritable(directory: string, cause: unknown): unknown {
   if (cause instanceof CatalogError) return cause;
   return new CatalogError(
     'write_refused',
-    `${directory} cannot be written (${messageOf(cause)}); see to the disk, and try again`,
+    `${directory} cannot be written (${messageOf(cause)}); check the disk and try again`,
     { cause },
   );
 }
@@ -165,11 +165,11 @@ export function unwritable(directory: string, cause: unknown): unknown {
 export function unexpectedFile(path: string): CatalogError {
   return new CatalogError(
     'store_damaged',
-    `${path} is not a file of the store: ${basename(path)} is no number of a change set; move it out of ${dirname(path)}`,
+    `${path} is not a file of the store: ${basename(path)} is not the name of a change set; move it out of ${dirname(path)}`,
   );
 }
 
-/** What a file occupies at least, in bytes: files are counted in blocks of this size. */
+/** The block size in which the space that files occupy is counted, in bytes. */
 const BLOCK_BYTES = 4096;
 
 /** @returns the bytes that a file of this length occupies on a disk. */

@@ -1,18 +1,19 @@
 /**
- * `head.json`: which change set was the last that was answered. Without it nobody could tell that
- * the last change sets are lost, since no later one would show the gap.
+ * `head.json`: names the last change set that was answered. Without it, a loss of the last change
+ * sets would go unnoticed, since no later one would show the gap.
  *
  * Invariant: the change set that it names is durable. It is overwritten in place, after the change
  * set is durable and before the answer. It is not synced: power loss may leave an older head, never
  * one that is newer than the history. It is smaller than a sector, which a device writes whole, and
- * always of one length: a file system may record a new length without the bytes that belong to it.
+ * its length is always the same: a file system may record a new length without the bytes that
+ * belong to it.
  */
 import * as v from 'valibot';
 import type { Disk } from '../../disk/disk.ts';
 import { shapes } from './change-set.ts';
 import { parseShape, readFile, withChecksum, verifyChecksum } from './files.ts';
 
-/** How often a reader reads a head again that is being overwritten. */
+/** How often a reader reads a head that is being overwritten. */
 const MAX_READ_ATTEMPTS = 10;
 
 export interface Head {

@@ -1,12 +1,13 @@
 /**
- * History: change sets that the base contains already and that are kept for a while, so that
- * `since` has an answer. The state does not need them.
+ * History: change sets that the base already contains, kept for a while so that `since` can answer.
+ * The state does not need them.
  *
  * Invariants:
  * 1. History is a run of change sets without a gap that ends at the base's sequence. Files before a
  *    gap are not history: a crash or power loss interrupted their removal, and the next start
  *    removes them.
- * 2. Change sets leave it from the oldest on, and only if together they take more than the limit.
+ * 2. Change sets are removed from it oldest first, and only if together they take more than the
+ *    limit.
  */
 import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
@@ -102,7 +103,7 @@ export class KeptChangeSets {
     return this.#files[0]?.sequence;
   }
 
-  /** Takes in change sets that follow, because a durable base contains them now. */
+  /** Adds the change sets that follow, once a durable base contains them. */
   add(files: readonly ChangeFile[]): void {
     this.#files.push(...files);
   }
@@ -126,7 +127,7 @@ export class KeptChangeSets {
   async #trim(): Promise<void> {
     let excess = (await this.#measure()) - this.#limit;
     while (excess > 0) {
-      // First, so that nobody is sent to a file that is being removed.
+      // First, so that no reader is sent to a file that is being removed.
       const file = this.#files.shift();
       if (file === undefined) return;
       try {
@@ -159,12 +160,12 @@ interface Range {
   readonly after: number;
   /** The sequence of the last change set. */
   readonly last: number;
-  /** Says why a file is not there; called with its path and its sequence. */
+  /** Returns the error for a missing file; called with its path and its sequence. */
   readonly missing: (path: string, sequence: number) => Error;
 }
 
 /**
- * @returns the change sets of a range, each read when it is asked for.
+ * @returns the change sets of a range, each read on demand.
  * @throws CatalogError `store_damaged`, `store_unreadable`; what `missing` returns.
  */
 export async function* readChangeSets(
@@ -187,7 +188,7 @@ export async function* readChangeSets(
   }
 }
 
-/** The change sets alone. */
+/** The change sets without their bytes. */
 export async function* changeSetsOf(
   encoded: AsyncIterable<EncodedChangeSet>,
 ): AsyncGenerator<ChangeSet> {

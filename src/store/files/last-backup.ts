@@ -1,4 +1,4 @@
-/** When the last backup was made: `backup.json` of the data directory, for those who watch over it. */
+/** `backup.json` of the data directory: when the last backup was made, for monitoring. */
 import { join } from 'node:path';
 import * as v from 'valibot';
 import type { Disk } from '../../disk/disk.ts';
@@ -14,7 +14,7 @@ const lastBackup = v.object({
 });
 
 /**
- * Keeps that a backup is complete, durably. The newest one counts, wherever it was stored.
+ * Records durably that a backup is complete. The newest one counts, wherever it was stored.
  *
  * @param sequence the last change set in the backup.
  * @throws what the disk throws.

@@ -16,9 +16,9 @@ export function migrationBackupDirectory(directory: string, schema: number): str
 }
 
 /**
- * Gives base, change sets and head (in the versions that have one) a second name each in a directory
- * of their own, and returns once that survives power loss. It first removes what an earlier attempt
- * left there.
+ * Gives base, change sets and head (in the versions that have one) a second name each in a
+ * directory of their own, and returns once that survives power loss. It first removes the remains
+ * of an earlier attempt.
  *
  * @param files change sets by name.
  */
@@ -58,7 +58,7 @@ async function remove(disk: Disk, kept: string): Promise<void> {
   for (const path of [changes, kept]) disk.rmdir(path);
 }
 
-/** Files are replaced and never changed, so that they can be linked. Without links they are copied. */
+/** A migration replaces files and modifies none, so they can be linked. Without links it copies. */
 async function duplicate(disk: Disk, from: string, to: string): Promise<void> {
   try {
     disk.link(from, to);

@@ -1,13 +1,13 @@
 /**
- * Recovery: the state from the base and the change sets after it. The owner of a directory does it
- * at start, and any process may do it at any time beside the owner. Every file that the state is
- * made of is verified, and every problem is collected, so that `check` can name them all.
+ * Recovery: rebuilds the state from the base and the change sets after it. The owner of a directory
+ * does it at start, and any process may do it at any time while the owner runs. Every file that the
+ * state is made of is verified, and every problem is collected, so that `check` can name them all.
  *
  * Invariants:
  * 1. Reading changes nothing on the disk.
  * 2. A state is returned without problems only if it contains every change set that was answered
  *    before the reading began.
- * 3. What a checkpoint removes during the reading is no problem.
+ * 3. A file that a checkpoint removes during the reading is not a problem.
  */
 import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
@@ -32,12 +32,12 @@ import { type ChangeFile, type History, historyOf, verifyHistory } from './histo
 import { HEAD_SINCE, migratedChangeSet, SCHEMA_VERSION } from './schema.ts';
 
 /**
- * Milliseconds after which a reader gives up to start over because a checkpoint replaced files
- * while it read. Beside a server that writes much, several attempts in a row may be overtaken.
+ * Milliseconds after which a reader no longer starts over because a checkpoint replaced files while
+ * it read. While a server writes a lot, checkpoints may overtake several attempts in a row.
  */
 const MAX_READING_MS = 60_000;
 
-/** Attempts before that counts: a large store takes long to read once. */
+/** Attempts that are made in any case: a large store takes long to read once. */
 const MIN_READ_ATTEMPTS = 10;
 
 export interface Recovered extends History {
@@ -89,8 +89,8 @@ export function recover(
  *
  * @param scrutiny if given, the history before the base is verified too.
  * @param patience milliseconds; see {@link MAX_READING_MS}.
- * @throws CatalogError `busy` if checkpoints overtook every attempt, so that nobody can tell a file
- *   that one of them removed from a file that is lost.
+ * @throws CatalogError `busy` if checkpoints overtook every attempt, so that a file that one of
+ *   them removed cannot be told from a file that is lost.
  */
 export function inspect(
   disk: Disk,
@@ -124,13 +124,13 @@ class Recovery {
   /** Null if there is no base; undefined if it cannot be read. */
   readonly #base: BaseReader | null | undefined;
 
-  /** @param taking whether to take the change sets before the base is read, which takes longer. */
+  /** @param taking whether to read the change sets before the base, which takes longer. */
   constructor(disk: Disk, directory: string, taking: boolean) {
     this.#disk = disk;
     this.#directory = directory;
     this.#changes = new ChangeFiles(disk, directory);
-    // In this order: what the head names is there when base and change sets are read, and what
-    // follows the base is there when it is opened.
+    // In this order: the change set that the head names is there when base and change sets are
+    // read, and the change sets after the base are there when it is opened.
     this.#head = this.#attempt(() => readHead(disk, join(directory, HEAD)));
     const read = this.#attempt(() => openBase(disk, join(directory, BASE)));
     if (taking) this.#attempt(() => this.#changes.take());
@@ -141,7 +141,7 @@ class Recovery {
     const base = this.#decodeBase();
     const { sequences, unexpected } = this.#list();
     if (this.#base === null) this.#judgeAbsence(sequences);
-    // The files of a later version are not ours to judge.
+    // This version cannot judge the files of a later one.
     const later = this.#problems.find(({ code }) => code === 'schema_version');
     if (later !== undefined) return { recovered: null, problems: [later] };
     this.#problems.push(...unexpected.map(unexpectedFile));
@@ -171,7 +171,7 @@ class Recovery {
   }
 
   /**
-   * Whether the base is another one than was read. Then the problems may come from a checkpoint,
+   * Whether the base was replaced since it was read. Then the problems may come from a checkpoint,
    * which removes change sets; or from a creation, which writes the head before the base.
    */
   baseReplaced(): boolean {
@@ -186,9 +186,9 @@ class Recovery {
     }
   }
 
-  /** No base: there is no store, unless something is there that only a store has. */
+  /** Without a base there is no store, unless there are files that only a store has. */
   #judgeAbsence(sequences: readonly number[]): void {
-    // A creation that a crash cut off leaves a head that names change set 0.
+    // An interrupted creation leaves a head that names change set 0.
     const answered = (this.#head?.sequence ?? 0) > 0;
     if (sequences.length === 0 && !answered) return;
     const left = sequences.length > 0 ? 'change sets are' : `${HEAD} is`;
@@ -196,10 +196,10 @@ class Recovery {
   }
 
   /**
-   * Applies the change sets after a sequence, one after the other, up to the first problem. From
-   * there on they are verified only.
+   * Applies the change sets after a sequence, one after the other, up to the first problem. Later
+   * ones are only verified.
    *
-   * @param newest of those listed. A reader that cannot read it does not look for later ones.
+   * @param newest of those listed. If it cannot be read, later ones are not looked for.
    */
   #replay(from: number, newest: number, base: Base | null, scrutiny: Scrutiny | undefined) {
     const { schema = SCHEMA_VERSION, state = null } = base ?? {};
@@ -242,7 +242,7 @@ class Recovery {
       try {
         state.apply(changeSet);
       } catch (error) {
-        // A row of the base that cannot be read.
+        // From a row of the base that cannot be read.
         if (error instanceof CatalogError) throw error;
         throw damaged(path, messageOf(error));
       }
@@ -259,7 +259,7 @@ class Recovery {
     );
   }
 
-  /** What was answered has to be there. @param last sequence of the state. */
+  /** Checks that every change set that was answered is there. @param last sequence of the state. */
   #judgeHead(last: number): void {
     if (this.#head === null) {
       const path = join(this.#directory, HEAD);

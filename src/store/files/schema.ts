@@ -82,7 +82,7 @@ const VERSIONS: Readonly<Record<number, Version>> = {
   4: {
     shape: version4,
     next: {
-      what: 'catalog.json gets an empty table for webhooks, and change sets what their rows were before',
+      what: 'catalog.json gets an empty table for webhooks, and change sets record their rows as they were before',
       migrate: (base: v.InferOutput<typeof version4>): BaseDocument => ({
         ...base,
         schema: 5,

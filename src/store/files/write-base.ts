@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
 import { DurableFile } from '../../disk/durable-file.ts';
 
-/** Milliseconds of work between two turns of the event loop; a row more, if it is long. */
+/** Milliseconds of work between two turns of the event loop; the last slice may exceed them. */
 const SLICE_MS = 2;
 
 /** Bytes between two syncs: one long sync at the end would hold up the syncs of the commits. */
@@ -12,8 +12,8 @@ const FLUSH_BYTES = 4 * 1024 * 1024;
 /**
  * Writes a base document.
  *
- * @param slices its bytes in order, each the work of a fraction of a millisecond, and written before the
- *   next one is asked for.
+ * @param slices its bytes in order, each the work of a fraction of a millisecond, and written
+ *   before the next one is requested.
  * @param beforeNaming called with the temporary name of the synced file, and with what `slices`
  *   returned; if it throws, the file is removed.
  * @returns the size in bytes.

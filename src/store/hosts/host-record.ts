@@ -1,14 +1,16 @@
 /**
- * `host.json`: the place of a directory among those that hold the same history, and who may write
- * to it. A directory that nobody follows, and that follows none, has no such file, and may be
+ * `host.json`: the role of a directory among those that hold the same history, and which host may
+ * write to it. A directory that has no followers and follows no other has no such file, and may be
  * written.
  *
  * Invariants:
- * 1. Every directory of one history names it by the same random value, which a follower takes over
+ * 1. Every directory of one history names it by the same random value, which a follower receives
  *    with its base. A restored backup is another history.
  * 2. An epoch has one writer. The next one begins after the last change set that its writer had
- *    when it was made the primary: what others have beyond that is not part of the history.
- * 3. The file is replaced whole, and durably: who learned of an epoch does not forget it.
+ *    when it was made the primary: change sets that other hosts have beyond that are not part of
+ *    the history.
+ * 3. The file is replaced atomically and durably: a host that has learned of an epoch does not
+ *    forget it.
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -21,13 +23,13 @@ import { parseShape, readFile, verifyChecksum, withChecksum } from '../files/fil
 
 const HOST = 'host.json';
 
-/** Epochs that are kept; a host that has missed more takes a base in an empty directory. */
+/** Epochs that are kept; a host that has missed more needs a new base in an empty directory. */
 const MAX_EPOCHS = 64;
 
 const name = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/));
 
 const epoch = v.object({
-  /** From 1, rising. */
+  /** Ascending from 1. */
   number: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
   /** The name of the one host that writes in it. */
   writer: name,
@@ -35,7 +37,7 @@ const epoch = v.object({
   after: shapes.count,
 });
 
-/** The history of a directory, as hosts tell it to each other. */
+/** The history of a directory, as hosts exchange it. */
 export const lineageShape = v.object({
   history: name,
   /** The oldest first. The last one is the current one. */
@@ -46,7 +48,7 @@ const recordShape = v.object({
   ...lineageShape.entries,
   /** A `succeeded` host was the primary until another one took its place. */
   role: v.picklist(['primary', 'follower', 'succeeded']),
-  /** Whom a follower follows; of a primary, the one that it has to tell of its epoch. */
+  /** The host that a follower follows, or that a primary has to notify of its epoch. */
   primary: v.nullable(v.string()),
 });
 
@@ -106,7 +108,7 @@ export async function writeHostRecord(
 }
 
 /**
- * Checks that the directory may be written, as far as its record tells.
+ * Checks that the directory may be written according to its record.
  *
  * @throws CatalogError `not_primary`, `store_damaged`, `store_unreadable`.
  */
@@ -118,7 +120,7 @@ export function requireWritable(disk: Disk, directory: string): void {
     'not_primary',
     record.role === 'follower'
       ? `${directory} follows ${record.primary}: write there, or run: catalog-server promote --data ${directory}`
-      : `${directory} was that of the primary until epoch ${number}, in which another host writes: use serve --follow with its address, or promote to write here all the same`,
+      : `${directory} was the primary's until another host took over in epoch ${number}: run serve --follow with the address of that host, or run: catalog-server promote --data ${directory}, to write here anyway`,
   );
 }
 

@@ -1,11 +1,11 @@
 /**
- * A base of another host becomes the base of a directory: a new store, or one that goes on from a
- * later change set.
+ * Installs a base of another host as the base of a directory: as a new store, or as one that
+ * continues from a later change set.
  *
- * Order of steps: if there is no store, write a head that names change set 0, which a start takes
- * for a creation that was cut off; write the base under a temporary name; verify its checksum;
- * rename it. The rename decides. After it the old head names an older change set, as after a loss
- * of power, and the old change sets are before a gap, so that the next start removes them.
+ * Order of steps: if there is no store, write a head that names change set 0, which a start treats
+ * as an interrupted creation; write the base under a temporary name; verify its checksum; rename
+ * it. The rename is the commit point. After it, the old head names an older change set, as after a
+ * power loss, and the old change sets are before a gap, so that the next start removes them.
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ export interface ReceivedBase {
   readonly sequence: number;
   /** The digest of that change set. */
   readonly digest: string;
-  /** Gives it its place, durably. The directory must not be open as a store. */
+  /** Moves it into place, durably. The directory must not be open as a store. */
   install(): Promise<void>;
   /** Removes it. */
   abandon(): Promise<void>;
@@ -90,20 +90,20 @@ export async function receiveBase(
 }
 
 /**
- * @returns whether a start would create a store in a directory: it has none, or only what a creation
- *   has left that was cut off.
+ * @returns whether a start would create a store in a directory: it has none, or only the remains of
+ *   an interrupted creation.
  * @throws CatalogError `store_damaged`, `store_unreadable` if a part of a store is there.
  */
 export function isVacant(directory: string, disk: Disk): boolean {
   return disk.size(join(directory, BASE)) === null && recover(disk, directory) === null;
 }
 
-/** Removes what a killed reception left. The directory must not be open as a store. */
+/** Removes the remains of an interrupted reception. The directory must not be open as a store. */
 export function removeReceptions(disk: Disk, directory: string): Promise<void> {
   return removeTemporaries(disk, directory);
 }
 
-/** The checksum and the first line of a base, while its bytes pass. */
+/** Computes the checksum and reads the first line of a base as its bytes pass. */
 class BaseVerifier {
   readonly #hash = createHash('sha256');
   #line: Buffer | null = Buffer.alloc(0);

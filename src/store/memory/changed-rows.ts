@@ -16,7 +16,7 @@ export class ChangedRows {
     return (typeof id === 'number' ? this.#of(kind).get(id) : undefined) ?? undefined;
   }
 
-  /** Notes a row that moves without a change. @returns false if it was there. */
+  /** Notes a row that moves without a change. @returns false if it was noted or changes. */
   add(kind: KindName, id: number): boolean {
     const ids = this.#of(kind);
     if (ids.has(id)) return false;
@@ -39,7 +39,7 @@ export function byKind(changes: readonly Change[]): Map<KindName, Change[]> {
   return Map.groupBy(changes, ({ kind }) => kind);
 }
 
-/** Whether an attribute changes of a row that was there and stays. */
+/** Whether a change modifies an attribute of a row that exists before and after it. */
 export function differs({ before, after }: Change, attribute: string): boolean {
   const old: Row | null = before;
   const now: Row | null = after;

@@ -1,12 +1,12 @@
 /**
- * The rows of one chunk of a table. Those of a base are text until somebody asks for them: a start
- * reads no row, and a row that nobody asks for takes the bytes of its text. A chunk may even be
- * sealed: then nobody has looked yet where in its text the rows are.
+ * The rows of one chunk of a table. Rows of a base are text until they are requested: a start reads
+ * no row, and a row that is never requested takes only the bytes of its text. A chunk may even be
+ * sealed: then its rows were not located in its text yet.
  *
  * Invariants:
- * 1. A row that was asked for by its place is the same object every time, until another is set there.
- * 2. The text is let go when no row of it is left unread. When half of its rows were asked for, the
- *    others are read as well: else a chunk that is in use would take its text beside its rows.
+ * 1. A row requested by its place is the same object every time, until another is set there.
+ * 2. The text is released when all of its rows were read. When half of its rows were requested, the
+ *    others are read as well: otherwise a chunk in use would keep its text in addition to its rows.
  */
 import type { Row, Scalar } from '../../model/kind.ts';
 
@@ -16,14 +16,14 @@ export const CHUNK_SIZE = 1024;
 /** Bytes between two rows of a text: a comma and a line feed. */
 const BETWEEN_BYTES = 2;
 
-/** Bytes of neighbouring rows that are written together, at most. */
+/** The most bytes of neighbouring rows that are written together. */
 const MAX_WRITTEN_BYTES = 32 * 1024;
 
-/** The text of rows, each of which is found by the place at which it begins. */
+/** The text of rows, each identified by the offset at which it begins. */
 export interface RowTexts {
   /** How many rows there are. */
   readonly count: number;
-  /** All of it, with a comma and a line feed between two rows; null if it may not be as we write it. */
+  /** All of it, with a comma and a line feed between two rows; null if its layout may differ. */
   readonly ours: Buffer | null;
   /**
    * @param start of the row, in bytes.
@@ -31,10 +31,10 @@ export interface RowTexts {
    * @throws CatalogError `store_damaged` if the text is not that of such a row.
    */
   read(start: number, id: number): Row;
-  /** Where the text of a row ends that begins at `start`, in bytes. */
+  /** The end of the row that begins at `start`, in bytes. */
   endOf(start: number): number;
   /**
-   * All rows in their order, which costs less than to read one after the other.
+   * All rows in their order, which costs less than reading them one by one.
    *
    * @returns null if they are too long for that, or if {@link RowTexts.read} would throw.
    */
@@ -42,15 +42,15 @@ export interface RowTexts {
   /**
    * The values of one attribute in the order of the rows, without the rows.
    *
-   * @returns null if a row has none, or one that is not read without its row, such as a text with
-   *   a backslash in it.
+   * @returns null if a row has no value, or one that cannot be read without parsing the row, such
+   *   as a text with a backslash in it.
    */
   values(attribute: string): Scalar[] | null;
   /**
-   * Where the rows begin that have an attribute with a value, found by its text.
+   * The offsets of the rows that have an attribute with a value, found by its text.
    *
    * @param text as {@link valueText} makes it.
-   * @returns null if the texts may be written in another way, by a person.
+   * @returns null if the layout of the texts may differ from ours.
    */
   startsWith(text: Buffer): number[] | null;
 }
@@ -61,10 +61,10 @@ export interface Column {
   readonly values: readonly Scalar[];
 }
 
-/** A row, or where its text begins if nobody has asked for it; undefined if there is none. */
+/** A row, or the offset of its text if it was not requested yet; undefined if there is none. */
 type Place = Row | number | undefined;
 
-/** What a chunk holds, by place. */
+/** The content of a chunk, by place. */
 export interface Places {
   readonly places: Place[];
   /** Null if no place is text. */
@@ -73,7 +73,7 @@ export interface Places {
   readonly unread: number;
 }
 
-/** The text of a chunk, as we write it, in which nobody has looked for the rows yet. */
+/** The text of a chunk, as we write it, in which the rows were not located yet. */
 export interface SealedRows {
   /** All of it, with a comma and a line feed between two rows. */
   readonly bytes: Buffer;
@@ -84,16 +84,16 @@ export interface SealedRows {
 }
 
 export class ChunkRows {
-  /** The id that the first place is for; the next one is for the next id. */
+  /** The id of the first place; the next place has the next id. */
   readonly #firstId: number;
   #sealed: SealedRows | null = null;
   #places: Place[] = [];
   #texts: RowTexts | null = null;
   #unread = 0;
-  /** Whether the texts are those of all rows, as long as they are there. */
+  /** Whether the texts, while they are kept, are those of all rows. */
   #isWhole = false;
 
-  /** @param contents that it takes over; none if left out. */
+  /** @param contents of which it takes ownership; none if left out. */
   constructor(firstId: number, contents?: Places | SealedRows) {
     this.#firstId = firstId;
     if (contents === undefined) return;
@@ -101,7 +101,7 @@ export class ChunkRows {
     else this.#take(contents);
   }
 
-  /** Places up to the last one that was ever taken. */
+  /** The number of places, up to the last one that ever had a row. */
   get length(): number {
     this.#open();
     return this.#places.length;
@@ -121,7 +121,7 @@ export class ChunkRows {
     return row;
   }
 
-  /** The row for one who forgets it at once: what is text stays text. */
+  /** Returns the row without keeping it: a row stored as text stays text. */
   peek(at: number): Row | undefined {
     this.#open();
     const place = this.#places[at];
@@ -135,13 +135,13 @@ export class ChunkRows {
     else this.#places[at] = row;
   }
 
-  /** The text of all rows, if it is there as we would write it; null otherwise. */
+  /** The text of all rows if it is there exactly as we write it; otherwise null. */
   get text(): Buffer | null {
     if (this.#sealed !== null) return this.#sealed.bytes;
     return this.#isWhole ? (this.#texts?.ours ?? null) : null;
   }
 
-  /** @returns the same rows; what is set in one of the two does not show in the other. */
+  /** @returns the same rows; changes of one of the two do not affect the other. */
   copy(): ChunkRows {
     this.#open();
     return new ChunkRows(this.#firstId, {
@@ -169,11 +169,11 @@ export class ChunkRows {
   }
 
   /**
-   * The ids of the rows that have a value, ascending. It costs a fraction of what reading all values
-   * does, as long as few rows were asked for.
+   * The ids of the rows that have a value, ascending. It costs a fraction of reading all values, as
+   * long as few rows were requested.
    *
    * @param text of the value, as {@link valueText} makes it.
-   * @returns null if the texts may be written in another way than ours.
+   * @returns null if the layout of the texts may differ from ours.
    */
   idsWith(attribute: string, value: Scalar, text: Buffer): number[] | null {
     if (this.#sealed?.includes(text) === false) return [];
@@ -193,7 +193,7 @@ export class ChunkRows {
   /**
    * The ids that have a row, ascending, and their values of an attribute.
    *
-   * @param attribute null if no value is needed: then there are none.
+   * @param attribute null if no values are needed; then there are none.
    */
   column(attribute: string | null): Column {
     const ids = this.ids();
@@ -202,7 +202,7 @@ export class ChunkRows {
     return { ids, values: values ?? Array.from(this.values(), (row) => row[attribute] ?? null) };
   }
 
-  /** Every row by ascending id. Those that are text stay text, so that a look at all keeps none. */
+  /** Every row by ascending id. Rows that are text stay text, so that none is kept in memory. */
   *values(): Generator<Row> {
     const ids = this.ids();
     const rows = this.#allText(ids.length)?.readAll() ?? null;
@@ -218,8 +218,8 @@ export class ChunkRows {
   }
 
   /**
-   * Every row by ascending id, for one who writes them. Rows that are text as we would write it come
-   * as its bytes, neighbours together with a comma and a line feed between two.
+   * Every row by ascending id, for writing. Rows whose text is exactly as we write it come as
+   * bytes, neighbours together with a comma and a line feed between two.
    */
   *written(): Generator<Row | Buffer> {
     this.#open();
@@ -250,7 +250,7 @@ export class ChunkRows {
     if (run !== null) yield ours.subarray(run.start, run.end);
   }
 
-  /** Looks where the rows are, if nobody has done so. */
+  /** Locates the rows, if that was not done yet. */
   #open(): void {
     if (this.#sealed === null) return;
     this.#take(this.#sealed.open());
@@ -261,7 +261,7 @@ export class ChunkRows {
     this.#places = places;
     this.#texts = texts;
     this.#unread = unread;
-    // Fewer texts than there were once: one of them is that of a row that was deleted.
+    // If fewer rows are unread than there are texts, a text may be that of a deleted row.
     this.#isWhole = texts?.count === unread && places.every((place) => typeof place !== 'object');
   }
 
@@ -277,7 +277,7 @@ export class ChunkRows {
     return this.#texts.read(start, id);
   }
 
-  /** Puts something in the place of a text. */
+  /** Replaces a text. */
   #put(at: number, row: Row | undefined): void {
     this.#places[at] = row;
     this.#unread -= 1;
@@ -290,7 +290,7 @@ export class ChunkRows {
   /** Reads every text, unless they are too long for one turn, or one of them cannot be read. */
   #readRest(texts: RowTexts): void {
     const rows = texts.readAll() ?? [];
-    // A text with another id than its place says would put one row in the place of another.
+    // A text with an id other than that of its place would replace another row.
     const isInOrder = rows.every(({ id }, index) => id > (rows[index - 1]?.id ?? 0));
     for (const row of isInOrder ? rows : []) {
       const at = row.id - this.#firstId;

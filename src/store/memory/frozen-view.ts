@@ -1,10 +1,10 @@
 /**
- * All rows as they were at one moment, for a reader that takes long.
+ * All rows as they were at one moment, for readers that take long.
  *
- * Invariant: every answer is that of the moment when the view was made. The rows are those of
- * snapshots, which share what does not change; a look-up by value asks the live indexes, and what
- * has left them since is kept here: rows that changed one by one, and lists that were replaced. So a
- * view costs memory only for what changes as long as it is open.
+ * Invariant: every answer is as of the moment when the view was made. The rows are those of
+ * snapshots, which share what does not change. A look-up by value reads the live indexes; what was
+ * removed from them since is kept here: rows that changed one by one, and lists that were replaced.
+ * So a view takes memory only for what changes while it is open.
  */
 import type { Change } from '../../model/change.ts';
 import type { KindName, Scalar } from '../../model/kind.ts';
@@ -17,7 +17,7 @@ import type { TablesPlan } from './plan.ts';
 import type { RowSnapshot } from './row-table.ts';
 import type { View } from '../view.ts';
 
-/** What a view takes of the state when it is made. */
+/** What a view takes from the state when it is made. */
 interface Moment {
   readonly sequence: number;
   readonly digest: string;
@@ -33,7 +33,7 @@ export class FrozenView implements View {
   readonly #live: View;
   /** Rows that have changed since, by the values that they had at the moment. */
   readonly #changed = new Candidates();
-  /** Their ids: later changes of a row say nothing of the moment, and would only take memory. */
+  /** Their ids: only the first change of a row shows the value of the moment. */
   readonly #changedIds = perKind(() => new Set<number>());
   /** Lists that were replaced since, by kind and attribute. */
   readonly #replaced = new Map<string, Replacements[]>();
@@ -53,7 +53,7 @@ export class FrozenView implements View {
     return lookupIn((name, key) => this.#rows[name].get(key))(kind, id);
   }
 
-  /** The row for one who forgets it at once: what is text stays text. */
+  /** Returns the row without keeping it: a row stored as text stays text. */
   peek<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
     return lookupIn((name, key) => this.#rows[name].peek(key))(kind, id);
   }
@@ -93,7 +93,7 @@ export class FrozenView implements View {
   }
 
   /**
-   * Call it with every change before the state moves.
+   * Must be called with every change before the state moves.
    *
    * @param plan of the changes, if they are many.
    */
@@ -115,7 +115,7 @@ export class FrozenView implements View {
     }
   }
 
-  /** The state keeps nothing for it any more. */
+  /** Detaches the view from the state, which passes it no more changes. */
   close(): void {
     this.#onClose();
   }

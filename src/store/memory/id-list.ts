@@ -1,4 +1,4 @@
-/** Ids in an order, as they are read. */
+/** An ordered list of ids, for reading. */
 export interface IdList {
   readonly length: number;
   /** The id at the end; undefined if there is none. */

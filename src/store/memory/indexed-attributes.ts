@@ -1,4 +1,4 @@
-/** By which attributes rows are found: each has an index. */
+/** The attributes by which rows are looked up; each has an index. */
 import type { Kind } from '../../model/kind.ts';
 import { perKind } from '../../model/per-kind.ts';
 import { referencesOf } from '../../model/rules.ts';
@@ -11,7 +11,7 @@ const indexed = perKind((kind): readonly string[] => {
   return [...attributes, ...[kind.keyword, kind.shelf].filter((name) => name !== undefined)];
 });
 
-/** Attributes by whose value rows are found: references, filters, the keyword, the shelf. */
+/** Attributes by which rows are looked up: references, filters, the keyword, the shelf. */
 export function indexedAttributes({ name }: Kind): readonly string[] {
   return indexed[name];
 }

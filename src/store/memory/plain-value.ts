@@ -1,4 +1,4 @@
-/** Values of JSON that are read where they stand, without the object that they belong to. */
+/** Reads JSON values in place, without parsing the object that they belong to. */
 import type { Scalar } from '../../model/kind.ts';
 
 const COMMA = 0x2c;
@@ -17,8 +17,8 @@ const WORDS: readonly (readonly [word: Buffer, value: boolean | null])[] = [
 
 /**
  * @param start of the value, in bytes, within an object without spaces (RFC 8259).
- * @returns undefined if something else stands there than a natural number, a text without a
- *   backslash, a boolean or null.
+ * @returns undefined if the value is not a natural number, a text without a backslash, a boolean or
+ *   null.
  */
 export function valueAt(bytes: Buffer, start: number): Scalar | undefined {
   const first = bytes[start] ?? 0;
@@ -42,15 +42,15 @@ export function naturalAt(bytes: Buffer, start: number): number | undefined {
   return isPlain && isEnd(byte) && Number.isSafeInteger(value) ? value : undefined;
 }
 
-/** @returns how an attribute with a value stands in the text of a row that we write. */
+/** @returns an attribute with a value, as it is in the text of a row that we write. */
 export function valueText(attribute: string, value: Scalar): Buffer {
   return Buffer.from(`${JSON.stringify(attribute)}:${JSON.stringify(value)}`);
 }
 
 /**
- * @param text as {@link valueText} makes it. It stands in no text of a row: there a backslash would
- *   stand before each quotation mark.
- * @returns where it stands next; −1 if it does not.
+ * @param text as {@link valueText} makes it. It cannot be within a string of a row: there, a
+ *   backslash would precede each quotation mark.
+ * @returns the offset of its next occurrence; −1 if there is none.
  */
 export function indexOfValue(bytes: Buffer, text: Buffer, from = 0): number {
   let at = bytes.indexOf(text, from);

@@ -1,4 +1,4 @@
-/** What many changes will do to the tables, prepared in steps beside the state that readers see. */
+/** The effect of many changes on the tables, prepared in steps while readers see the old state. */
 import type { Change } from '../../model/change.ts';
 import type { KindName, Row } from '../../model/kind.ts';
 import { ownersOf } from '../../model/relations.ts';
@@ -10,18 +10,18 @@ import type { PlannedRows, RowTable } from './row-table.ts';
 /** Rows that are put between two pauses. */
 const STEP_ROWS = 256;
 
-/** The next state as far as it differs. */
+/** The parts of the next state that differ. */
 export interface TablesPlan {
   readonly changed: ChangedRows;
   readonly rows: ReadonlyMap<KindName, PlannedRows>;
   readonly lists: ReadonlyMap<Ordering, Replacements>;
-  /** The orderings that there were when the plan was made. */
+  /** The orderings that existed when the plan was made. */
   readonly known: ReadonlySet<Ordering>;
 }
 
 /**
- * The tables after changes: the rows that change, and copies of those to which they belong, which
- * readers see as changed too.
+ * Plans the tables after changes: the rows that change, and copies of their owners, which readers
+ * see as changed too.
  */
 export function* planRows(
   tables: Readonly<Record<KindName, RowTable>>,
@@ -46,7 +46,7 @@ export function* planRows(
       if (renewed % STEP_ROWS === 0) yield;
       renewed += 1;
       const row = of(owner).get(id);
-      // One that changed itself is another object already.
+      // A row that changed itself is already a new object.
       const isNew = row !== undefined && changed.get(owner, id)?.after === row;
       if (row !== undefined && !isNew) of(owner).set(id, { ...row });
     }
@@ -54,7 +54,7 @@ export function* planRows(
   return planned;
 }
 
-/** The rows to which changed rows belong or belonged: each kind and id once. */
+/** The owners of changed rows, before and after the change: each kind and id once. */
 export function* ownerIds(
   kind: KindName,
   changes: readonly Change[],

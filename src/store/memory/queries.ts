@@ -1,8 +1,8 @@
 /**
  * Pages of a collection: which rows a selection has, in which order.
  *
- * A page is read from the ordering that its sort order and its narrowest filter name. Whatever else
- * the selection asks for is a restriction. If one of them lets few rows pass, those are gathered and
+ * A page is read from the ordering that its sort order and its narrowest filter determine. Every
+ * other condition is a restriction. If one of them lets only few rows pass, these are gathered and
  * sorted; otherwise the ordering is walked until the page is full.
  */
 import type { KindName, Row } from '../../model/kind.ts';
@@ -23,10 +23,10 @@ import { precedes } from './orders/sort-key.ts';
 import type { Direction } from './orders/order.ts';
 import { keyOf } from './orders/sorting.ts';
 
-/** Rows that are gathered and sorted for one page, at most: a few milliseconds. */
+/** The most rows that are gathered and sorted for one page: a few milliseconds. */
 const MAX_GATHERED_ROWS = 10_000;
 
-/** Gathering and sorting a row costs about as much as walking past so many. */
+/** Gathering and sorting a row costs about as much as walking past this many. */
 const WALKED_PER_GATHERED = 8;
 
 export class Queries {
@@ -43,9 +43,9 @@ export class Queries {
   }
 
   /**
-   * Sees to it that {@link Queries.select} holds nobody up.
+   * Prepares a selection, so that {@link Queries.select} does not block the event loop.
    *
-   * @returns what to wait for, and then to ask again; undefined if there is nothing.
+   * @returns a promise to await before calling this again; undefined if the selection is ready.
    * @throws CatalogError `busy`, as a rejection.
    */
   prepare(name: KindName, selection: Selection): Promise<void> | undefined {
@@ -86,8 +86,8 @@ export class Queries {
   }
 
   /**
-   * All rows of a selection, whatever its limit. Without a restriction they are found as they are
-   * read, so that they take no memory; later changes do not show in them.
+   * All rows of a selection, ignoring its limit. Without a restriction they are looked up as they
+   * are read, so that they take no memory; later changes do not show in them.
    */
   selectAll<K extends KindName>(
     name: K,
@@ -116,14 +116,14 @@ export class Queries {
   }
 
   /**
-   * The rows of a selection as of the time of the call, whatever its limit, found one after the
-   * other as they are read; null for a row that does not match.
+   * The rows of a selection as of the time of the call, ignoring its limit, looked up one by one as
+   * they are read; null for a row that does not match.
    */
   scan<K extends KindName>(name: K, selection: Selection): Iterable<RowOf<K> | null> {
     const { order, backwards, value, restrictions } = this.#planOf(name, selection);
     const ids = this.#sources.orderings.list(KINDS[name], order, value).snapshot(backwards);
     const rows = this.#sources.rows[name].snapshot();
-    // Who reads so many rows keeps none of them.
+    // A scan reads too many rows to keep them as objects.
     const source = { get: lookupIn((_, id) => rows.peek(id)) };
     return {
       *[Symbol.iterator]() {
@@ -209,8 +209,8 @@ export class Queries {
   }
 
   /**
-   * A page of many rows: the ordering is read until the page is full, and to its end if nobody
-   * knows how many rows there are.
+   * A page of many rows: the ordering is read until the page is full, or to its end if the number
+   * of matching rows is not known.
    *
    * @param known how many rows pass, or null.
    */
@@ -242,7 +242,7 @@ export class Queries {
   }
 }
 
-/** A page by id of what a search alone has found. */
+/** A page by id of the matches of a search that is the only restriction. */
 function pageOfMatches({ order, offset, limit }: Selection, matches: Matches): IdPage {
   const total = matches.size;
   if (order === 'asc') return { ids: matches.slice(offset, limit), total };

@@ -1,4 +1,4 @@
-/** What a selection asks for beside its ordering: filters, ranges and words. */
+/** The conditions of a selection besides its ordering: filters, ranges and words. */
 import type { Kind, KindName, Row, Scalar } from '../../model/kind.ts';
 import type { OrderedIds } from './orders/ordered-ids.ts';
 import type { Orderings } from './orders/orderings.ts';
@@ -8,9 +8,9 @@ import type { Range, Selection } from './selection.ts';
 import { precedes, type SortKey, sortKey } from './orders/sort-key.ts';
 import type { Order } from './orders/order.ts';
 
-/** One of them. */
+/** One condition. */
 export interface Restriction {
-  /** Rows of the whole table that pass. */
+  /** How many rows of the whole table pass. */
   readonly size: number;
   readonly passes: (row: Row) => boolean;
   /** Their ids, ascending. */

@@ -12,7 +12,7 @@ import { TableIds } from './table-ids.ts';
 interface Chunk {
   /** Its ids divided by {@link CHUNK_SIZE}, rounded down. */
   readonly number: number;
-  /** The number of snapshots taken when the chunk was made: none of them shares it. */
+  /** The number of snapshots taken before the chunk was made: none of them shares it. */
   since: number;
   /** By id modulo {@link CHUNK_SIZE}. */
   rows: ChunkRows;
@@ -22,12 +22,12 @@ interface Chunk {
 
 export type PlannedChunk = Omit<Chunk, 'since'>;
 
-/** Where values of one attribute are read. */
+/** A source of the values of one attribute. */
 export interface Columns {
   /**
    * Every row by ascending id, in parts.
    *
-   * @param attribute null if no value is needed: then there are none.
+   * @param attribute null if no values are needed; then the columns have none.
    */
   columns(attribute: string | null): Iterable<Column>;
 }
@@ -56,7 +56,7 @@ export interface RowSnapshot extends Iterable<Row>, Columns, RowParts {
 
 export class RowTable implements Columns {
   readonly #chunks = new Map<number, Chunk>();
-  /** The chunks by ascending number; null when they have to be put in order again. */
+  /** The chunks by ascending number; null if they have to be sorted again. */
   #ordered: readonly Chunk[] | null = null;
   #size = 0;
   #snapshots = 0;
@@ -71,7 +71,7 @@ export class RowTable implements Columns {
     for (const row of rows) this.set(row);
   }
 
-  /** @param chunks of a table, each once; the table takes them over. */
+  /** @param chunks of a table, each once; the table takes ownership of them. */
   static ofChunks(chunks: Iterable<PlannedChunk>): RowTable {
     const table = new RowTable();
     table.#adopt(chunks);
@@ -99,7 +99,7 @@ export class RowTable implements Columns {
    * The ids of the rows that have a value, ascending, without an index.
    *
    * @param value not null.
-   * @returns null if the rows would have to be read for that, one by one.
+   * @returns null if that would require reading the rows one by one.
    */
   idsWith(attribute: string, value: Scalar): number[] | null {
     const text = valueText(attribute, value);
@@ -135,13 +135,13 @@ export class RowTable implements Columns {
     this.#ordered = null;
   }
 
-  /** Rows to be put and deleted beside this table; it changes when it {@link RowTable.adopt}s them. */
+  /** Starts a plan of writes, which do not change this table until {@link RowTable.adopt}. */
   plan(): PlannedRows {
     return new PlannedRows((number) => this.#chunks.get(number));
   }
 
   /**
-   * Takes over what was planned: a reference for each chunk in which something differs.
+   * Applies a plan, at the cost of one reference for each chunk that differs.
    *
    * @param planned of this table, which must not have changed since.
    */
@@ -194,7 +194,7 @@ export class RowTable implements Columns {
     return this.#ordered;
   }
 
-  /** The chunks as they are now: whoever writes to one copies its rows first. */
+  /** Marks the chunks as shared: the next write to one copies its rows first (copy-on-write). */
   #share(): readonly Readonly<PlannedChunk>[] {
     this.#snapshots += 1;
     return this.#inOrder().map(({ number, rows, size }) => ({ number, rows, size }));
@@ -217,7 +217,7 @@ export class RowTable implements Columns {
   }
 }
 
-/** The rows of a table as they will be: copies of the chunks in which something differs. */
+/** The rows of a table as they will be: copies of the chunks that differ. */
 export class PlannedRows {
   readonly #chunkOf: (number: number) => Pick<Chunk, 'rows' | 'size'> | undefined;
   readonly #planned = new Map<number, PlannedChunk>();

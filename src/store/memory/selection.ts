@@ -1,9 +1,9 @@
-/** What is asked of a collection, and the answer. */
+/** A query of a collection, and its result. */
 import type { KindName, Scalar } from '../../model/kind.ts';
 import type { RowOf } from '../../model/rows.ts';
 import type { Direction } from './orders/order.ts';
 
-/** What a page of a collection asks for. */
+/** What a query asks for. */
 export interface Selection {
   /** Attributes that must have the value; all of them indexed. */
   readonly filters: readonly (readonly [attribute: string, value: Scalar])[];

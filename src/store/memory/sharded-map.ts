@@ -1,20 +1,20 @@
 /**
- * A map that holds millions of entries and grows a part at a time. When the engine makes a `Map` of a
- * million entries larger, that is 90 to 104 ms in one turn of the event loop; here it is a matter of
- * one part of it.
+ * A map that holds millions of entries and grows one part at a time. When the engine enlarges a
+ * `Map` of a million entries, that takes 90 to 104 ms in one turn of the event loop; here, only one
+ * part is enlarged at a time.
  *
- * Invariant: an entry is in the part that its key names. Numbers that follow each other share a part,
- * so that parts of ids grow one after the other. Texts are spread by chance, so that their parts come
- * to the same size some thousands of entries apart.
+ * Invariant: the key of an entry determines its part. Consecutive numbers share a part, so that
+ * parts of ids grow one after the other. Texts are distributed by a hash, so that their parts reach
+ * the same size some thousands of entries apart.
  */
 
-/** Numbers that share a part. */
+/** How many consecutive numbers share a part. */
 const RANGE = 16_384;
 
-/** Parts of the texts. A million texts are some 4000 in each. */
+/** The number of parts for texts. Of a million texts, each has about 4000. */
 const TEXT_PARTS = 256;
 
-/** Characters at the end of a text that name its part: names of one shop begin alike. */
+/** How many characters at the end of a text determine its part: names of one shop begin alike. */
 const TAIL = 8;
 
 type Key = string | number | boolean | null;
@@ -40,7 +40,7 @@ export class ShardedMap<K extends Key, V> {
     if (part?.size === 0) this.#parts.delete(name);
   }
 
-  /** In no order that means anything; a value that is set meanwhile may come. */
+  /** In no particular order; an entry that is set meanwhile may be included. */
   *entries(): Generator<[K, V]> {
     for (const part of this.#parts.values()) yield* part.entries();
   }

@@ -1,8 +1,8 @@
-/** The ids of a table, found in its chunks: it needs no index of them. */
+/** The ids of a table, read from its chunks, without an index. */
 import { CHUNK_SIZE, type ChunkRows } from './chunk-rows.ts';
 import type { IdList } from './id-list.ts';
 
-/** A chunk as far as its ids go. */
+/** The part of a chunk that is needed for its ids. */
 interface TableChunk {
   /** Its ids divided by {@link CHUNK_SIZE}, rounded down. */
   readonly number: number;
@@ -17,7 +17,7 @@ export class TableIds implements IdList {
 
   /**
    * @param chunks those of the table, in order.
-   * @param share the same, as they will stay.
+   * @param share the same, marked as shared so that they no longer change.
    */
   constructor(
     chunks: () => readonly TableChunk[],

@@ -1,12 +1,12 @@
 /**
- * The committed state in memory: rows by id, and indexes kept in place as rows change.
+ * The committed state in memory: rows by id, and indexes kept up to date as rows change.
  *
  * Invariants:
- * 1. Between two calls of {@link Tables.apply} every index holds exactly the rows of its table, each
- *    at the place that its current values give.
- * 2. Few changes move the indexes row by row. Many are planned beside the state that readers see, in
- *    steps, and {@link Tables.apply} puts chunks and lists in the place of those from before: readers
- *    see all of them or none, and no step grows with their number.
+ * 1. Between two calls of {@link Tables.apply} every index holds exactly the rows of its table,
+ *    each at the place that its current values determine.
+ * 2. A few changes update the indexes row by row. Many are planned in steps, while readers see the
+ *    old state; {@link Tables.apply} then replaces chunks and lists. Readers see all changes or
+ *    none, and no step grows with their number.
  */
 import { type Change, changeOf } from '../../model/change.ts';
 import { type Dependent, dependentsOf, type Sought } from '../../model/relations.ts';
@@ -36,7 +36,7 @@ export class Tables {
   readonly #searches: Searches;
   readonly #queries: Queries;
   readonly #dependencyVersions = perKind(() => 0);
-  /** Orderings whose replacement has not ended. */
+  /** Orderings whose replacement is not complete. */
   #settling: readonly Ordering[] = [];
 
   constructor(rows: Record<KindName, RowTable>, bounds: Partial<OrderingBounds> = {}) {
@@ -58,13 +58,13 @@ export class Tables {
     });
   }
 
-  /** As long as a row is the same object, so are its values and the rows that belong to it. */
+  /** While it returns the same object, the row and the rows that belong to it have not changed. */
   get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
-    // A table holds rows of its kind alone: they were checked before they were stored.
+    // A table holds only rows of its kind: they were checked before they were stored.
     return this.#rows[kind].get(id) as RowOf<K> | undefined;
   }
 
-  /** The same row, not kept as an object if it is text. */
+  /** Returns the row without keeping it: a row stored as text stays text. */
   peek<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
     return this.#rows[kind].peek(id) as RowOf<K> | undefined;
   }
@@ -99,10 +99,10 @@ export class Tables {
   }
 
   /**
-   * Sees to it that rows can be looked for without holding anybody up.
+   * Makes sure that rows can be looked up without blocking the event loop.
    *
    * @param isOne see {@link Orderings.prepareIndex}.
-   * @returns what to wait for, until all can be; undefined if there is nothing.
+   * @returns a promise to await; undefined if nothing has to be prepared.
    */
   prepareIndexes(sought: readonly Sought[], isOne = false): Promise<void> | undefined {
     for (const { kind, attribute } of sought) {
@@ -169,7 +169,7 @@ export class Tables {
    * Makes committed changes visible.
    *
    * @param changes each row once.
-   * @param plan of the same changes; without one the indexes move row by row.
+   * @param plan of the same changes; without one, the indexes are updated row by row.
    * @throws Error if an index contradicts its table. The process has to end then.
    */
   apply(changes: readonly Change[], plan: TablesPlan | null = null): void {
@@ -185,7 +185,7 @@ export class Tables {
     return this.#settling.length === 0;
   }
 
-  /** Ends, in steps, what a planned change has begun. Readers see no difference. */
+  /** Completes, in steps, the work that a planned change deferred. Readers see no difference. */
   *settle(): Generator<undefined, void> {
     for (const ordering of this.#settling) yield* ordering.settle();
     this.#settling = [];
@@ -198,8 +198,8 @@ export class Tables {
     });
     // A joined value moves rows that did not change themselves; they leave and enter with the rest.
     const moved = this.#announce(changed).filter(({ kind, id }) => changed.add(kind, id));
-    // All rows leave while every value is the old one, and enter once every value is the new one:
-    // within a list the comparisons then always agree with the places.
+    // All rows leave while every value is the old one, and enter once every value is the new one,
+    // so that comparisons within a list always agree with its order.
     const entering: Entering[] = [];
     const leaving = moved.length === 0 ? changed.byKind : byKind([...changes, ...moved]);
     for (const [kind, ofKind] of leaving) {
@@ -213,7 +213,7 @@ export class Tables {
     for (const [kind, ofKind] of changed.byKind) {
       for (const [owner, id] of ownerIds(kind, ofKind)) {
         const row = this.#rows[owner].get(id);
-        // One that changed itself is another object already.
+        // A row that changed itself is already a new object.
         const isNew = row !== undefined && changed.get(owner, id)?.after === row;
         if (row !== undefined && !isNew) this.#rows[owner].set({ ...row });
       }
@@ -221,7 +221,7 @@ export class Tables {
   }
 
   #adopt({ changed, rows, lists, known }: TablesPlan): void {
-    // Again, for builds that began after the plan. What they have built since is built anew.
+    // Again, for builds that began after the plan. Orderings built since the plan are built again.
     this.#announce(changed);
     this.#orderings.keepOnly(known);
     for (const [kind, planned] of rows) this.#rows[kind].adopt(planned);
@@ -238,9 +238,9 @@ export class Tables {
     }
   }
 
-  /** What in the indexes contradicts the rows, a sentence each. */
+  /** Contradictions between the indexes and the rows, one sentence each. */
   faults(): string[] {
-    // Also those that nobody has needed yet: what they find counts.
+    // Also builds the indexes that were not needed yet, since later queries will use them.
     for (const kind of ALL_KINDS) {
       for (const attribute of indexedAttributes(kind)) this.#orderings.index(kind, attribute);
     }
@@ -275,7 +275,7 @@ export class Tables {
     return moved;
   }
 
-  /** Rows that are sorted by what they look up in changed rows; none if there are too many. */
+  /** Rows that are sorted by a value looked up in changed rows; none if there are too many. */
   #movedByJoin(
     { kind, name, foreignKey, attribute }: Dependent,
     changes: readonly Change[],

@@ -1,4 +1,4 @@
-/** A table whose rows stay text until somebody asks for them, made row by row. */
+/** Builds, row by row, a table whose rows stay text until they are requested. */
 import type { Row, Scalar } from '../../model/kind.ts';
 import { CHUNK_SIZE, ChunkRows, type Places, type RowTexts } from './chunk-rows.ts';
 import { indexOfValue, valueAt } from './plain-value.ts';
@@ -9,10 +9,10 @@ const LINE_FEED = 0x0a;
 /** What is between two rows. */
 const SEPARATOR = Buffer.from(',\n');
 
-/** Bytes of a row that stays text, at most: many of them are read in one turn. */
+/** The most bytes of a row that stays text: many of them are read in one turn of the event loop. */
 const MAX_ROW_BYTES = 1024;
 
-/** Bytes of texts that are read at once, at most. */
+/** The most bytes of texts that are read at once. */
 const MAX_BYTES_AT_ONCE = 512 * 1024;
 
 /** How the texts of rows are read. */
@@ -23,7 +23,7 @@ export interface RowParser {
   rows(texts: string): Row[] | null;
 }
 
-/** Rows that follow each other in one memory, with {@link SEPARATOR} between two. */
+/** Consecutive rows in one buffer, with {@link SEPARATOR} between two. */
 interface Run {
   readonly bytes: Buffer;
   readonly start: number;
@@ -32,18 +32,18 @@ interface Run {
 
 /** Rows of one chunk that are being added, by ascending id. */
 export class TextChunk {
-  /** The id that the first place is for. */
+  /** The id of the first place. */
   readonly firstId: number;
   readonly #parser: RowParser;
   readonly #isOurs: boolean;
-  /** Where the text of a row begins, or the row if it is long, by its place in the chunk. */
+  /** The offset of each row's text, or the row itself if it is long, by its place in the chunk. */
   readonly #places: (Row | number | undefined)[] = [];
   #rows = 0;
   #unread = 0;
   /** The last one is `#run`. */
   readonly #runs: Run[] = [];
   #run: Run | null = null;
-  /** Bytes of all runs but the last, each with what follows it. */
+  /** Bytes of all runs except the last, each with the separator after it. */
   #length = 0;
 
   /** @param isOurs whether the texts are exactly as the program writes them. */
@@ -71,7 +71,7 @@ export class TextChunk {
     this.#rows += 1;
   }
 
-  /** @returns what the chunk holds, after all rows were added. */
+  /** @returns the content of the chunk, after all rows were added. */
   end(): Places {
     const unread = this.#unread;
     const texts =
@@ -79,7 +79,7 @@ export class TextChunk {
     return { places: this.#places, texts, unread };
   }
 
-  /** @returns where a text will begin among those of its chunk. */
+  /** @returns the offset at which a text will begin among those of its chunk. */
   #placeIn(bytes: Buffer, start: number, end: number): number {
     const run = this.#run;
     // A long row between two others ends a run as well.
@@ -168,7 +168,7 @@ class Texts implements RowTexts {
 
   endOf(start: number): number {
     const line = this.#bytes.indexOf(LINE_FEED, start);
-    // A comma stands before the line feed.
+    // There is a comma before the line feed.
     return line < 0 ? this.#bytes.length : line - 1;
   }
 
@@ -183,7 +183,7 @@ class Texts implements RowTexts {
     for (let start = 0; start < this.#bytes.length; ) {
       const line = this.#bytes.indexOf(LINE_FEED, start);
       const end = line < 0 ? this.#bytes.length : line;
-      // In a text within a row, a backslash would stand before each quotation mark.
+      // Not within a string of the row: there, a backslash would precede each quotation mark.
       const at = this.#bytes.indexOf(name, start);
       const value = at < 0 || at >= end ? undefined : valueAt(this.#bytes, at + name.length);
       if (value === undefined) return null;

@@ -11,7 +11,7 @@ interface Ids {
 
 /** The ids of rows by their values of one attribute. */
 interface Index {
-  /** Rows of the kind that are in it. */
+  /** How many rows of the kind are in it. */
   rows: number;
   /** A single id is stored as a number: most values of a name or a code have one. */
   readonly ids: Map<Scalar, number | Ids>;
@@ -19,16 +19,16 @@ interface Index {
 
 const NONE: readonly number[] = [];
 
-/** Rows that are indexed at once, at most, for each attribute of their kind. */
+/** The most rows that are indexed at once for each attribute of their kind. */
 const STEP_ROWS = 4096;
 
 /**
- * Ids that a draft has given a value at some time. A later write may have changed or deleted the
- * row: a reader compares the row itself.
+ * The ids of the rows to which a draft has given a value at some time. A later write may have
+ * changed or deleted the row, so the caller has to check the row itself.
  */
 export class Candidates {
   readonly #rows = new Map<KindName, Row[]>();
-  /** By kind and attribute; each is made when it is asked for, since most are not. */
+  /** By kind and attribute; each is built on first use, since most are never used. */
   readonly #indexes = new Map<KindName, Map<string, Index>>();
 
   add(kind: KindName, row: Row): void {
@@ -39,7 +39,7 @@ export class Candidates {
     }
     rows.push(row);
     if (rows.length % STEP_ROWS !== 0) return;
-    // Whoever asks first in a long draft would otherwise wait for all of them.
+    // Otherwise the first lookup in a long draft would index all rows at once.
     for (const attribute of indexedAttributes(KINDS[kind])) this.#index(kind, attribute, rows);
   }
 

@@ -1,15 +1,15 @@
 /**
- * The one writer: group, draft, log, state, answers, listeners.
+ * The single writer: each group passes through draft, log, state, answers and listeners.
  *
  * Invariants:
  * 1. At most one group is being committed, and the next one is formed when it is settled. So a
- *    transaction sees no draft that can still fail, and a failed group fails its own members alone.
- * 2. The log takes a change set first, then the state moves, then its transactions are answered,
+ *    transaction sees no draft that can still fail, and a failed group fails only its own members.
+ * 2. The log stores a change set first, then the state moves, then its transactions are answered,
  *    then the listeners are called. Readers see durable rows only.
- * 3. A transaction is answered after its group: everything that it saw of the group is durable then.
- * 4. A transaction has no effects beyond its draft. If hosts share a log and another one was first,
- *    the others' change sets are applied, and the same transactions run again on a new draft.
- * 5. A change set that another host has made enters through the same queue, never beside a draft.
+ * 3. A transaction is answered after its group, when everything that it saw of it is durable.
+ * 4. A transaction has no effects beyond its draft. If hosts share a log and another host wrote
+ *    first, its change sets are applied, and the same transactions run again on a new draft.
+ * 5. A change set of another host is applied through the same queue, never while a draft is in use.
  * 6. A transaction whose change set may be in the shared log is never refused: it is answered when
  *    the outcome is known, or with `write_unknown` after {@link SharedLog.timeoutMs}.
  */
@@ -39,7 +39,7 @@ export interface SharedLog {
 interface Callbacks {
   /** Called if a checkpoint or an attempt to reach the shared log fails. The store continues. */
   readonly onError: (error: unknown) => void;
-  /** Called if memory or disk can no longer be known. The process has to end. */
+  /** Called if the content of memory or disk is no longer known. The process has to end. */
   readonly onFatal: (error: unknown) => void;
   readonly observer?: StoreObserver | undefined;
   readonly shared?: SharedLog | undefined;
@@ -60,9 +60,9 @@ export class Committer {
   readonly #queue = new WriteQueue();
   #running: Promise<void> | null = null;
   #closed = false;
-  /** Why nothing more may be committed: only a new start knows what is on the disk. */
+  /** Why nothing more may be committed: only a new start can find out what is on the disk. */
   #fatality: unknown = null;
-  /** Why no transaction is taken: the shared log does not answer, or cannot be read on. */
+  /** Why no transaction is accepted: the shared log does not answer, or cannot be read further. */
   #unavailable: CatalogError | null = null;
 
   /** @param low the database over `log`, already read. */
@@ -92,8 +92,8 @@ export class Committer {
   }
 
   /**
-   * Runs a transaction that does much, in slices. It is a group of its own: until it is committed no
-   * other transaction runs. See {@link Committer.submit}.
+   * Runs a large transaction in slices. It is a group of its own: no other transaction runs until
+   * it is committed. See {@link Committer.submit}.
    */
   submitLong<T>(run: LongTransaction<T>): Promise<T> {
     return this.#enqueue((draft) => inSlices(draft.runInParts(run)), true);
@@ -109,7 +109,7 @@ export class Committer {
   }
 
   /**
-   * Commits a change set that another host has made, with the bytes that it has there.
+   * Commits a change set that another host has made, with the same bytes.
    *
    * @returns once it is durable here and readers see it.
    * @throws CatalogError `history_differs` if it does not follow the last one, `write_refused`,
@@ -122,10 +122,10 @@ export class Committer {
   }
 
   /**
-   * Takes what other hosts have appended to the shared log.
+   * Applies the change sets that other hosts have appended to the shared log.
    *
-   * @param target the sequence that the log is known to have; nothing is read if it is here.
-   * @throws CatalogError `log_unavailable` if this host cannot go on with the log, `store_closed`.
+   * @param target a sequence that the log is known to have; nothing is read if it is here already.
+   * @throws CatalogError `log_unavailable` if this host cannot follow the log, `store_closed`.
    */
   catchUp(target: number): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -147,7 +147,7 @@ export class Committer {
     this.#local.listen(listener);
   }
 
-  /** Takes no more transactions, and waits for those it has and for a checkpoint under way. */
+  /** Accepts no more transactions, and waits for queued ones and for a checkpoint under way. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#shared?.close();
@@ -156,8 +156,8 @@ export class Committer {
   }
 
   /**
-   * Never rejects: nobody would see it, and later transactions would wait for ever. Every turn
-   * awaits something, so that this cannot end before the caller knows that it runs.
+   * Never rejects: no caller would see it, and later transactions would wait forever. Every
+   * iteration awaits something, so that this cannot end before the caller has stored the promise.
    */
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
@@ -182,12 +182,12 @@ export class Committer {
     this.#running = null;
   }
 
-  /** A defect: what has become of a group is not known. */
+  /** Handles a defect after which the outcome of a group is not known. */
   #fail(cause: unknown): void {
     this.#end(new Error(`a commit could not be completed: ${messageOf(cause)}`, { cause }));
   }
 
-  /** Rejects the queue and everything later: it would be written after what nobody knows. */
+  /** Rejects the queue and everything later, which would be written on top of an unknown state. */
   #end(fatality: unknown): void {
     this.#fatality = fatality;
     this.#closed = true;
@@ -209,7 +209,7 @@ export class Committer {
       } catch (error) {
         refused = true;
         const refusal = this.#refusal(error);
-        // The first call decides a promise: `settle` has no effect on these jobs any more.
+        // Only the first call settles a promise: `settle` has no effect on these jobs any more.
         for (const job of dependent) job.reject(refusal);
       }
     }
@@ -217,7 +217,7 @@ export class Committer {
     this.#report({ transactions: jobs.length, content, begun, refused });
   }
 
-  /** @returns `conflict` once the others' change sets are here. */
+  /** @returns `conflict` once the change sets of the other hosts are applied. */
   #append(shared: SharedCommits, change: EncodedChangeSet, group: Group): Promise<Appended> {
     return this.#withTimeout(group, async () => {
       const appended = await shared.append(change);
@@ -226,11 +226,11 @@ export class Committer {
     });
   }
 
-  /** Transactions whose time is over do not run again: they have an answer already, or get one. */
+  /** Transactions past their deadline do not run again: they were answered, or are rejected now. */
   #runAgain(jobs: readonly Job[]): void {
     const oldest = performance.now() - (this.#callbacks.shared?.timeoutMs ?? 0);
     const late = jobs.filter(({ submitted }) => submitted < oldest);
-    for (const job of late) job.reject(unavailable('other hosts wrote first each time'));
+    for (const job of late) job.reject(unavailable('other hosts wrote first at every attempt'));
     this.#queue.putBack(jobs.filter(({ submitted }) => submitted >= oldest));
   }
 
@@ -253,8 +253,8 @@ export class Committer {
   }
 
   /**
-   * Runs what waits for the shared log. After its time, the transactions that wait for it are
-   * answered, and none is taken until it has ended.
+   * Runs an operation on the shared log. After the timeout, the transactions that wait for it are
+   * answered, and no transaction is accepted until it has ended.
    */
   async #withTimeout<T>(group: Group | null, run: () => Promise<T>): Promise<T> {
     const timer = setTimeout(() => this.#stall(group), this.#callbacks.shared?.timeoutMs);
@@ -263,7 +263,7 @@ export class Committer {
       this.#unavailable = null;
       return result;
     } catch (error) {
-      // Nothing can follow what this host cannot take.
+      // This host cannot apply the next change set, and so none after it.
       if (isEndOfLog(error)) throw (this.#unavailable = unavailable(messageOf(error), error));
       this.#unavailable = null;
       throw error;
@@ -273,7 +273,7 @@ export class Committer {
   }
 
   #stall(group: Group | null): void {
-    this.#unavailable = unavailable('the log of changes does not answer');
+    this.#unavailable = unavailable('the shared log does not answer');
     for (const job of group?.dependent ?? []) job.reject(unknownOutcome());
     for (const answer of group?.settle ?? []) answer();
     this.#queue.rejectTransactions(this.#unavailable);
@@ -292,7 +292,7 @@ export class Committer {
     if (this.#fatality !== null) return this.#fatality;
     if (endsWriting(cause)) this.#end(cause);
     if (cause instanceof CatalogError) return cause;
-    // The shared log has the change set: only a new start brings this host in step with it.
+    // The shared log has the change set: only a new start can make this host agree with it.
     if (this.#shared !== null) this.#fail(cause);
     if (this.#fatality !== null) return this.#fatality;
     return refusedByDisk(cause);

@@ -1,7 +1,7 @@
 /**
- * A group of transactions in the making: reads see the committed state with the draft over it,
- * writes go to the draft alone. A transaction that throws is undone; one that returns has had its
- * references judged.
+ * The draft of a group of transactions: reads see the committed state with the draft on top, writes
+ * go only to the draft. A transaction that throws is undone. The references of one that returns are
+ * verified first.
  */
 import type { KindName, Row, Scalar } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
@@ -26,15 +26,15 @@ export interface Transaction extends View {
   /** Hands out the next id of a kind; it is spent only if the transaction commits. */
   nextId(kind: KindName): number;
   put<K extends KindName>(kind: K, row: RowOf<K>): void;
-  /** Runs what one element of a request writes: an IntegrityError for which it is the cause names the element. */
+  /** Runs the writes of one element of a request; an IntegrityError that they cause names it. */
   element<T>(index: number, run: () => Generator<undefined, T>): Generator<undefined, T>;
   /** Deletes a row, and with it the rows that belong to it. */
   delete(kind: KindName, id: number): void;
   /** The same; yields between the rows. */
   deleteInParts(kind: KindName, id: number): Generator<undefined, void>;
   /**
-   * What it has written up to the first step: each row once, in the order of the first writes. It may
-   * write other rows between the steps.
+   * The changes that the transaction has made up to the first step: each row once, in the order of
+   * the first writes. It may write other rows between the steps.
    */
   written(): Iterable<Change>;
   /** The sequence of the change set that it becomes part of. */
@@ -55,7 +55,7 @@ export class Draft implements Transaction {
   readonly #rows = new Map<KindName, Map<number, Row | null>>();
   readonly #lastIds = new Map<KindName, number>();
   readonly #candidates = new Candidates();
-  /** What the transaction under way has to undo: the draft's own entry as it was. */
+  /** The writes to undo if the transaction under way fails. */
   #undoLog: Undoable[] = [];
   #element: number | undefined;
   #characters = 0;
@@ -65,7 +65,9 @@ export class Draft implements Transaction {
     this.#state = state;
   }
 
-  /** About how long the change set is: the characters of every row that was put, each time. */
+  /**
+   * The approximate length of the change set: the characters of a row count each time it is put.
+   */
   get characters(): number {
     return this.#characters;
   }
@@ -82,8 +84,8 @@ export class Draft implements Transaction {
   /**
    * Runs one transaction whole or not at all.
    *
-   * @throws what `transaction` throws; CatalogError `integrity` where a reference or rule is broken
-   *   and `referred_to` where a deleted row is still referred to.
+   * @throws what `transaction` throws; CatalogError `integrity` if a reference or rule is broken,
+   *   and `referred_to` if a deleted row is still referred to.
    */
   run<T>(transaction: (draft: Transaction) => T): T {
     const undo = this.#begin();
@@ -98,8 +100,8 @@ export class Draft implements Transaction {
   }
 
   /**
-   * The same for a transaction that does much: the caller may do other things at every `yield`, but
-   * run no other transaction on the draft.
+   * The same for a large transaction: the caller may do other things at every `yield`, but run no
+   * other transaction on the draft.
    */
   *runInParts<T>(transaction: LongTransaction<T>): Generator<undefined, T> {
     const undo = this.#begin();
@@ -113,7 +115,7 @@ export class Draft implements Transaction {
     }
   }
 
-  /** @returns what undoes everything that is written from now on. */
+  /** @returns a function that undoes everything that is written from now on. */
   #begin(): () => void {
     this.#undoLog = [];
     const lastIds = new Map(this.#lastIds);
@@ -127,7 +129,7 @@ export class Draft implements Transaction {
   get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
     const drafted = typeof id === 'number' ? this.#rows.get(kind)?.get(id) : undefined;
     if (drafted === undefined) return this.#state.get(kind, id);
-    // What was put under a kind is a row of it.
+    // A row that was put under a kind is a row of that kind.
     return (drafted ?? undefined) as RowOf<K> | undefined;
   }
 
@@ -148,7 +150,7 @@ export class Draft implements Transaction {
     const has = (id: number) => this.get(kind, id)?.[attribute] === value;
     const drafted = this.#candidates.matching(kind, attribute, value).findLast(has);
     const list = this.#state.index(kind, attribute, value);
-    // Mostly the last one: a draft rarely changes what stands at the end.
+    // Usually the last one: a draft rarely changes the row at the end.
     const committed =
       list.last === undefined || has(list.last) ? list.last : list.values().findLast(has);
     return drafted === undefined ? committed : Math.max(drafted, committed ?? 0);
@@ -224,8 +226,8 @@ export class Draft implements Transaction {
    * What the draft would do to the committed state.
    *
    * @param time ISO 8601, UTC.
-   * @returns null if it would do nothing. Assigning an id is something: ids stay used even if the
-   *   rows that had them are deleted within the group.
+   * @returns null if it would do nothing. Assigning an id counts as a change: ids stay used even if
+   *   the rows that had them are deleted within the group.
    */
   changeSet(time: string): ChangeSetContent | null {
     return atOnce(this.changeSetInParts(time));
@@ -264,7 +266,7 @@ export class Draft implements Transaction {
     return { ...head, put, delete: deleted, before };
   }
 
-  /** Drops what is written to a kind, for a caller who does not look at these rows again. */
+  /** Drops the writes to a kind, for a caller that does not read these rows again. */
   forget(kind: KindName): void {
     this.#rows.delete(kind);
     this.#candidates.forget(kind);

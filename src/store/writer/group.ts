@@ -5,14 +5,14 @@ import type { State } from '../state.ts';
 import { Draft } from './draft.ts';
 
 /**
- * A group is closed when it has so many transactions, when its change set has about so many
- * characters, or when its transactions have run for so long. The rest waits for the next group.
+ * A group is closed when it reaches one of these limits: the number of its transactions, the
+ * approximate length of its change set, or the run time. The rest waits for the next group.
  */
 const MAX_GROUP = { transactions: 1024, characters: 1024 * 1024, milliseconds: 5 };
 
 /** A transaction that waits for its group. */
 export interface Job {
-  /** Runs the transaction; gives a promise of its result if it is `alone`. */
+  /** Runs the transaction; returns a promise of its result if it is `alone`. */
   readonly run: (draft: Draft) => unknown;
   /** Whether it is a group of its own, and run in slices. */
   readonly alone: boolean;
@@ -26,7 +26,7 @@ export interface Job {
 export interface Group {
   readonly jobs: readonly Job[];
   readonly content: ChangeSetContent | null;
-  /** Answers every transaction as its run ended. */
+  /** Answers every transaction with the outcome of its run. */
   readonly settle: readonly (() => void)[];
   /** Transactions that wrote to the draft or saw what others wrote. They fail with the group. */
   readonly dependent: readonly Job[];

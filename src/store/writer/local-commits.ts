@@ -1,4 +1,4 @@
-/** What makes a change set part of this host: log, state, listeners, and a checkpoint if one is due. */
+/** Commits a change set on this host: log, state, listeners, and a checkpoint if one is due. */
 import type { Low } from 'lowdb';
 import { CatalogError } from '../../errors.ts';
 import type { Change } from '../../model/change.ts';
@@ -16,8 +16,8 @@ import type { Log } from '../log.ts';
 import type { State } from '../state.ts';
 
 /**
- * Change sets of more rows, or of about more characters, are encoded and planned in slices. A
- * millisecond encodes some 150,000 characters.
+ * Change sets with more rows, or approximately more characters, are encoded and planned in slices.
+ * A millisecond encodes some 150,000 characters.
  */
 const MAX_AT_ONCE = { rows: 1000, characters: 512 * 1024 };
 
@@ -26,7 +26,7 @@ export interface Commit {
   readonly changeSet: ChangeSet;
   /** The rows of the change set, before and after. */
   readonly changes: readonly Change[];
-  /** The bytes of the change set as it is kept. */
+  /** The size of the change set as it is stored. */
   readonly bytes: number;
 }
 
@@ -35,7 +35,7 @@ export type CommitListener = (commit: Commit) => void;
 interface Callbacks {
   /** Called if a checkpoint fails. The store continues. */
   readonly onError: (error: unknown) => void;
-  /** Called if memory contradicts itself. The process has to end. */
+  /** Called if the state in memory is inconsistent. The process has to end. */
   readonly onFatal: (error: unknown) => void;
 }
 
@@ -70,7 +70,7 @@ export class LocalCommits {
     throw new CatalogError('history_differs', `${what}: the stores have different histories`);
   }
 
-  /** Ends what the last commit has begun; answers need not wait for it. */
+  /** Completes the work that the last commit deferred; answers need not wait for it. */
   async settle(): Promise<void> {
     if (!this.state.settled) await inSlices(this.state.settle());
   }
@@ -81,7 +81,7 @@ export class LocalCommits {
   }
 
   /**
-   * Makes the change set that follows the state durable, and shows it to readers. One call at a
+   * Makes the change set that follows the state durable, and then visible to readers. One call at a
    * time.
    *
    * @throws what {@link Log.append} and {@link State.apply} throw.
@@ -101,7 +101,7 @@ export class LocalCommits {
       throw error;
     }
     for (const listener of this.#listeners) {
-      // Answers are microtasks of this turn, so that they come first.
+      // Answers are microtasks of this turn, so they are sent before the listeners run.
       setImmediate(() => listener({ changeSet, changes, bytes: encoded.bytes.length }));
     }
   }
@@ -118,7 +118,7 @@ export class LocalCommits {
   }
 }
 
-/** @returns the bytes of a change set; the event loop turns while a large one is encoded. */
+/** @returns the bytes of a change set; yields to the event loop while a large one is encoded. */
 export async function encode(content: ChangeSetContent): Promise<EncodedChangeSet> {
   return isLarge(content) ? inSlices(encodeInParts(content)) : encodeChangeSet(content);
 }
@@ -127,7 +127,7 @@ function isLarge(content: ChangeSetContent): boolean {
   return rowsIn(content) > MAX_AT_ONCE.rows || charactersIn(content) > MAX_AT_ONCE.characters;
 }
 
-/** The failure of a write of which nothing is on the disk. */
+/** The error for a write of which nothing is on the disk. */
 export function refusedByDisk(cause: unknown): CatalogError {
   const message = `the disk refused the write (${reasonOf(cause)}); nothing was changed`;
   return new CatalogError('write_refused', message, { cause });

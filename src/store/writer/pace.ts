@@ -1,16 +1,16 @@
 /**
- * When groups begin. A commit costs much beside its transactions: a file, its sync, and the changes
- * between the threads. So while requests keep the event loop busy, a group waits a little for the
- * transactions that they bring. While nothing else is to be done it waits for nothing.
+ * Decides when groups begin. A commit has a high fixed cost: a file, its sync, and the switches
+ * between threads. So while requests keep the event loop busy, a group waits a little for the
+ * transactions that they submit. If the event loop is idle, it does not wait.
  */
 
-/** Milliseconds from one group to the next, at most, for which a group waits. */
+/** A group waits at most until this many milliseconds after the beginning of the one before. */
 const INTERVAL_MS = 7;
 
-/** A turn of the event loop that takes longer, in milliseconds, has had something else to do. */
+/** A turn of the event loop that takes longer than this, in milliseconds, has done other work. */
 const IDLE_TURN_MS = 0.2;
 
-/** What tells the time, in milliseconds, and lets the event loop turn. Other ones in tests. */
+/** The clock, in milliseconds, and the event loop. Tests use their own. */
 export interface Loop {
   now(): number;
   turn(): Promise<void>;
@@ -29,7 +29,7 @@ export class Pace {
     this.#loop = loop;
   }
 
-  /** Returns when the next group may begin. */
+  /** Resolves when the next group may begin. */
   async begin(): Promise<void> {
     const latest = this.#begunAt + INTERVAL_MS;
     for (let before = this.#loop.now(); before < latest; ) {

@@ -1,10 +1,10 @@
-/** What waits for the one writer: transactions, and what other hosts have made. */
+/** The queue of the single writer: transactions, and change sets of other hosts. */
 import type { Job } from './group.ts';
 import { Pace } from './pace.ts';
 
-/** Something of another host that waits for its turn. */
+/** Change sets of other hosts that wait for their turn. */
 export interface Foreign {
-  /** Makes it part of this host. */
+  /** Applies them to this host. */
   readonly take: () => Promise<void>;
   readonly reject: (error: unknown) => void;
 }
@@ -29,7 +29,7 @@ export class WriteQueue {
     this.#jobs.push(job);
   }
 
-  /** Returns when a group of transactions may be formed; see {@link Pace}. */
+  /** Resolves when a group of transactions may be formed; see {@link Pace}. */
   gather(): Promise<void> {
     return this.#pace.begin();
   }
@@ -42,7 +42,7 @@ export class WriteQueue {
     }
   }
 
-  /** Removes the first ones, whose turn has come. */
+  /** Removes jobs from the front, whose turn has come. */
   remove(count: number): void {
     this.#jobs = this.#jobs.slice(count);
   }

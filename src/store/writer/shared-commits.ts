@@ -5,7 +5,8 @@
  * 1. A change set becomes part of this host only if the shared log has it.
  * 2. If the outcome of an append is not known, the same bytes are appended again until it is. No
  *    other change set is tried under that number meanwhile.
- * 3. What the shared log has taken is never refused here: if the disk refuses it, it is tried again.
+ * 3. A change set that the shared log has accepted is never refused here: if the disk refuses it,
+ *    the write is retried.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { CatalogError, type Code, messageOf } from '../../errors.ts';
@@ -41,7 +42,7 @@ export class SharedCommits {
     this.#onError = onError;
   }
 
-  /** Ends the attempts: what is not known then stays unknown to this process. */
+  /** Ends the retries: an outcome that is not known by then stays unknown to this process. */
   close(): void {
     this.#closing.abort();
   }
@@ -49,9 +50,10 @@ export class SharedCommits {
   /**
    * Appends a change set to the shared log, and then makes it part of this host.
    *
-   * @returns `conflict` if the log has others: {@link SharedCommits.catchUp} takes them.
-   * @throws CatalogError `write_refused` if the log never takes it, `write_unknown` if this is closed
-   *   first, `durability_unknown`, `second_writer`; what {@link State.apply} throws.
+   * @returns `conflict` if the log has other change sets, which {@link SharedCommits.catchUp}
+   *   applies.
+   * @throws CatalogError `write_refused` if the log will never accept it, `write_unknown` if this
+   *   is closed first, `durability_unknown`, `second_writer`; what {@link State.apply} throws.
    */
   async append(encoded: EncodedChangeSet): Promise<Appended> {
     const appended = await this.#untilDone(() => this.#log.append(encoded), isDecision);
@@ -60,10 +62,10 @@ export class SharedCommits {
   }
 
   /**
-   * Makes the change sets part of this host that others have appended.
+   * Applies the change sets that other hosts have appended.
    *
-   * @throws CatalogError `history_gone`, `schema_version`, `store_damaged` if this host cannot go on
-   *   with the log; otherwise as {@link SharedCommits.append}.
+   * @throws CatalogError `history_gone`, `schema_version`, `store_damaged` if this host cannot
+   *   continue with the log; otherwise as {@link SharedCommits.append}.
    */
   async catchUp(): Promise<void> {
     for (;;) {
@@ -79,7 +81,7 @@ export class SharedCommits {
     }
   }
 
-  /** The change set is in the shared log: a disk that refuses it has to take it later. */
+  /** Commits a change set that is in the shared log, and retries as long as the disk refuses it. */
   async #commit(encoded: EncodedChangeSet): Promise<void> {
     await this.#untilDone(
       () => this.#local.commit(encoded),
@@ -116,18 +118,18 @@ export class SharedCommits {
   }
 }
 
-/** Everything else means that memory or disk is not known any more. */
+/** Whether the disk refused a write. After other errors, memory or disk cannot be trusted. */
 function isRefusalOfDisk(error: unknown): boolean {
   if (error instanceof CatalogError || !(error instanceof Error)) return false;
   return typeof (error as NodeJS.ErrnoException).code === 'string';
 }
 
-/** Whether the log has decided, so that another attempt would have the same end. */
+/** Whether the log has decided, so that another attempt would have the same outcome. */
 function isDecision(error: unknown): boolean {
   return error instanceof CatalogError && error.code !== 'log_unavailable';
 }
 
-/** Whether a failure means that this host can take nothing more from the log. */
+/** Whether a failure means that this host can apply nothing more from the log. */
 export function isEndOfLog(error: unknown): boolean {
   return error instanceof CatalogError && ENDS.has(error.code);
 }
@@ -135,17 +137,17 @@ export function isEndOfLog(error: unknown): boolean {
 /** Seconds after which a client may try again. */
 const RETRY_AFTER = { 'Retry-After': '2' };
 
-/** The refusal of a transaction of which nothing is in the log. */
+/** The error for a transaction of which nothing is in the log. */
 export function unavailable(why: string, cause?: unknown): CatalogError {
   const message = `${why}; nothing was changed`;
   return new CatalogError('log_unavailable', message, { cause, headers: RETRY_AFTER });
 }
 
-/** The answer to a transaction that may be in the log. */
+/** The error for a transaction that may be in the log. */
 export function unknownOutcome(): CatalogError {
   return new CatalogError(
     'write_unknown',
-    'the log of changes does not answer, and the write may still take effect; repeat it with its Idempotency-Key, or read first',
+    'the shared log does not answer, and the write may still take effect; repeat it with its Idempotency-Key, or read first',
     { headers: RETRY_AFTER },
   );
 }

@@ -1,13 +1,14 @@
-/** Which rows of a draft need not be stated as they were: the audit trail tells it. */
+/** The rows whose former state a change set need not repeat, because the audit trail has it. */
 import type { Row } from '../../model/kind.ts';
 
 /**
- * The rows whose former state the audit trail has in the same change set. Yields between entries.
+ * Finds the rows whose former state the audit trail has in the same change set. Yields between
+ * entries.
  *
  * @param entries of the trail that the draft holds; null for one that it deletes.
  * @param committed the last id of an entry before the draft. @param last the last id in the draft.
- * @returns the ids of the rows by their collection; none if new entries had to make room for others, since the first
- *   entry of a row may be among them.
+ * @returns the ids of the rows by their collection; none if new entries were deleted to make room
+ *   for others, since the first entry of a row may be among them.
  */
 export function* toldByTrail(
   entries: ReadonlyMap<number, Row | null> = new Map(),

@@ -1,4 +1,4 @@
-/** Judges what a transaction wrote: references, rules, and rows that rely on what was changed. */
+/** Verifies what a transaction wrote: references, rules, and rows that depend on changed ones. */
 import { IntegrityError, ReferredToError } from '../../model/failures.ts';
 import type { Kind, KindName, Row } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
@@ -10,7 +10,7 @@ import type { View } from '../view.ts';
 /** How many referring rows a message names. */
 const MAX_NAMED_REFERRERS = 3;
 
-/** How many referring rows are read to find those that they belong to. */
+/** How many referring rows are read to find their owners. */
 const MAX_READ_REFERRERS = 1000;
 
 /** One write of a transaction. */
@@ -24,7 +24,7 @@ export interface Write {
 }
 
 /**
- * Yields before each row.
+ * Verifies the writes of a transaction. Yields before each row.
  *
  * @param view the state with everything that was written.
  * @throws CatalogError `integrity`, `referred_to`.
@@ -64,7 +64,7 @@ function verifyUnique(
   }
 }
 
-/** Rows that refer to a moved row; if they move with it, those that refer to them too. */
+/** Verifies rows that refer to a moved row and, if they move with it, those that refer to them. */
 function* verifyReferrers(
   view: View,
   kind: Kind,
@@ -109,7 +109,7 @@ function verifyUnreferred(view: View, kind: Kind, id: number): void {
   }
 }
 
-/** The ids of the rows to which rows belong, each once. */
+/** The ids of the owners of some rows, each once. */
 function ownerIds(
   view: View,
   kind: KindName,

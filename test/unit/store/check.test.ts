@@ -466,9 +466,9 @@ const CHECKSUM = 'its checksum does not match its content';
 const CUT_OFF = 'it is cut off, or not a file of the store';
 const GAP = 'it is missing, and later change sets are there';
 const stranger = (name: string) =>
-  `DIR/changes/${name} is not a file of the store: ${name} is no number of a change set; move it out of DIR/changes`;
+  `DIR/changes/${name} is not a file of the store: ${name} is not the name of a change set; move it out of DIR/changes`;
 const inPlace = (file: string, errno = 'EISDIR: illegal operation on a directory, read') =>
-  `DIR/${file} cannot be read (${errno}); a file has to be where a directory is: move the directory away`;
+  `DIR/${file} cannot be read (${errno}); there is a directory where a file is expected: move it away`;
 
 const FILES: readonly {
   readonly what: string;

@@ -299,7 +299,7 @@ test('a second writer is fatal and named, and loses nothing', async () => {
   assert.equal(await Promise.all(together.map(codeOf)), ['second_writer', 'second_writer']);
   assert.equal([codesOf(failures), codesOf(fatalities)], [[], ['second_writer']]);
   const { message } = fatalities[0] as Error;
-  assert.match(message, 'another process writes this store');
+  assert.match(message, 'another process is writing to this store');
   assert.ok(message.includes(join(directory, name)), message);
   assert.equal(brandsOf(store), ['First']);
   assert.equal(disk.refused, []);

@@ -855,7 +855,7 @@ test('a folder of change sets that somebody replaced is noticed at the next comm
   mkdirSync(join(directory, 'changes'));
   const { code, message } = await failureOf(store.transact(addBook('Second')));
   assert.is(code, 'durability_unknown');
-  assert.match(message, 'changes is not the directory that it was when the store was opened');
+  assert.match(message, 'changes was replaced after the store was opened');
   assert.is(fatalities.length, 1);
   // Nobody was answered, so that putting the folder back loses nothing.
   assert.equal(names(store), ['First']);

@@ -1,4 +1,4 @@
-/** A base that is read line by line, as its bytes come. Of each row the id is read. */
+/** Reads a base line by line as its bytes arrive. Of each row, only the id is read. */
 import { KIND_NAMES, type KindName } from '../../../model/kind.ts';
 import { perKind } from '../../../model/per-kind.ts';
 import { RowTable } from '../../memory/row-table.ts';
@@ -6,7 +6,7 @@ import { TextTable } from '../../memory/text-table.ts';
 import type { BaseTables } from './base-state.ts';
 import { closingOf, idIn, MORE_ROWS, parserOf } from './row-line.ts';
 
-/** Bytes of a line, at most. */
+/** The most bytes of a line. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 const LINE_FEED = 0x0a;
@@ -27,7 +27,7 @@ export class BaseLines {
   #lineBytes = 0;
   #expected: Expected = 'head';
   #head: unknown;
-  /** The tables that the document has, as far as they were read. */
+  /** The tables that were read so far. */
   #tables: Partial<Record<KindName, TextTable>> = {};
   /** The table whose rows are read. */
   #table: TextTable | null = null;
@@ -39,14 +39,14 @@ export class BaseLines {
     this.#path = path;
   }
 
-  /** Takes the next bytes, which nobody may use again: the rows stay in them. */
+  /** Takes the next bytes, which the caller must not use again: the rows stay in them. */
   take(bytes: Buffer): void {
     let start = 0;
     while (!this.#isIrregular) {
       if (this.#expected === 'row' && this.#lineBytes === 0) start = this.#readRows(bytes, start);
       const end = bytes.indexOf(LINE_FEED, start);
       if (end < 0) break;
-      // Most lines lie in one piece, and are read where they are.
+      // Most lines are in one piece, and are read in place.
       if (this.#lineBytes === 0 && end - start <= MAX_LINE_BYTES) {
         this.#endLine(bytes, start, end);
       } else {
@@ -60,9 +60,9 @@ export class BaseLines {
   }
 
   /**
-   * Takes the rows whose lines lie in some bytes, but for the last one of a table.
+   * Takes the rows whose lines are in some bytes, except the last one of a table.
    *
-   * @returns where the line begins that is something else, or not whole.
+   * @returns the start of the first line that is something else, or not complete.
    */
   #readRows(bytes: Buffer, from: number): number {
     const table = this.#table;
@@ -96,7 +96,7 @@ export class BaseLines {
     if (this.#lineBytes > MAX_LINE_BYTES) this.#reject();
   }
 
-  /** The line whose pieces were held, which are not held any more. */
+  /** Removes and joins the pieces of the line that was held. */
   #heldLine(): Buffer {
     const line = Buffer.concat(this.#line);
     this.#line = [];
@@ -112,7 +112,7 @@ export class BaseLines {
       else if (this.#expected === 'table') this.#readTable(bytes.toString('utf8', start, end));
       else this.#reject();
     } catch {
-      // Whoever reads the document as a whole says what it is.
+      // Reading the document as a whole reports what it is.
       this.#reject();
     }
   }

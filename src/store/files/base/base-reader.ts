@@ -1,13 +1,13 @@
 /**
- * Reading a base document piece by piece, row by row. Memory grows with the rows alone: a string or
- * a buffer of the whole has a limit, and a store has none. Of a row the id is read; the rest stays
- * text until somebody asks for the row (memory/chunk-rows.ts). With an outline not even the ids are
- * read.
+ * Reads a base document piece by piece, row by row: the length of a string or a buffer is limited,
+ * and that of a base is not. Memory grows only with the rows. Of a row only the id is read; the
+ * rest stays text until the row is requested (memory/chunk-rows.ts). With an outline, not even the
+ * ids are read.
  *
  * Invariants:
  * 1. Nothing of the document is used before its checksum was verified.
- * 2. A document that is not divided into lines as we write it is read as well: a person may have
- *    formatted it and put a new checksum, or another program may have made it.
+ * 2. A document that is not divided into lines as we write them is read as well: a person may have
+ *    formatted it and updated the checksum, or another program may have written it.
  */
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
@@ -29,7 +29,7 @@ export interface Base {
   /** The version of the file. The state has the form of the current version. */
   readonly schema: number;
   readonly state: State;
-  /** What only a backup has. */
+  /** The members that only a backup has. */
   readonly members: BackupMembers;
   /** Bytes of the file. */
   readonly size: number;
@@ -40,16 +40,16 @@ function isObject(value: unknown): boolean {
 }
 
 const backupMembers = v.object({
-  // As it is: an object schema would copy it, and leave out members such as `__proto__`.
+  // Not an object schema, which would copy it and leave out members such as `__proto__`.
   access: v.optional(v.custom<object>(isObject)),
   encrypted_keys: v.optional(v.string()),
 });
 
 export class BaseReader {
   readonly #path: string;
-  /** What the document may be; null if nobody knows. */
+  /** The outline that the document may have; null if there is none. */
   readonly #outline: Outline | null;
-  /** The pieces that nobody has read, because the outline tells what is in them. */
+  /** The pieces that were not read, because the outline describes what is in them. */
   readonly #outlined: Buffer[] = [];
   readonly #lines: BaseLines;
   readonly #hash = createHash('sha256');
@@ -69,7 +69,7 @@ export class BaseReader {
     this.#lines = new BaseLines(path);
   }
 
-  /** The last bytes: two files that end alike have the same content. */
+  /** The last bytes, with the checksum: two files that end alike have the same content. */
   get ending(): string {
     return this.#held.toString('latin1');
   }
@@ -79,7 +79,7 @@ export class BaseReader {
     this.keep(Buffer.from(piece));
   }
 
-  /** The same for a piece whose memory nobody else uses: the rows stay in it. */
+  /** The same for a piece whose memory the caller does not use again: the rows stay in it. */
   keep(bytes: Buffer): void {
     this.#size += bytes.length;
     if (bytes.length < CHECKSUM_LENGTH) this.#hold(Buffer.concat([this.#held, bytes]));
@@ -125,7 +125,7 @@ export class BaseReader {
     return this.#lines.end();
   }
 
-  /** Takes bytes, but for the last ones, which may be the checksum. */
+  /** Takes bytes, except the last ones, which may be the checksum. */
   #hold(bytes: Buffer): void {
     const end = Math.max(bytes.length - CHECKSUM_LENGTH, 0);
     this.#take(bytes.subarray(0, end));
@@ -172,10 +172,10 @@ export function decodeBase(path: string, content: Uint8Array | Iterable<Uint8Arr
 }
 
 /**
- * Opens a base. What was opened stays the same if a checkpoint replaces the file.
+ * Opens a base. A checkpoint that replaces the file does not affect what was opened.
  *
- * @returns what reads the whole file, to be called once; null if there is none.
- * @throws CatalogError `store_unreadable`, and so does what is returned.
+ * @returns a function that reads the whole file, to be called once; null if there is no file.
+ * @throws CatalogError `store_unreadable`, as does the returned function.
  */
 export function openBase(disk: Disk, path: string): (() => BaseReader) | null {
   const pieces = readable(path, () => disk.pieces(path, 'own'));

@@ -7,7 +7,7 @@ import { State } from '../../state.ts';
 import { damaged } from '../files.ts';
 import { type BaseDocument, migrated, SCHEMA_VERSION } from '../schema.ts';
 
-/** What the lines of a base hold, or what its outline says of them. */
+/** The content of a base, found by its lines or by its outline. */
 export interface BaseTables {
   /** The document without rows. */
   readonly head: unknown;
@@ -16,7 +16,7 @@ export interface BaseTables {
 
 /**
  * @param document of the version, without rows.
- * @param rows that the state takes over.
+ * @param rows of which the state takes ownership.
  * @throws CatalogError `store_damaged` if a migration needs a row that cannot be read.
  */
 export function stateOfTables(

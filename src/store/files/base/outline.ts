@@ -1,11 +1,11 @@
 /**
- * The outline of a base: how many rows and bytes each chunk of each table has. With it a start knows
- * where the rows are without looking for a single one; without it, it finds them line by line.
+ * The outline of a base: how many rows and bytes each chunk of each table has. With it, a start
+ * knows where the rows are without searching for them; without it, a start finds them line by line.
  *
  * Invariants:
- * 1. An outline counts for the base whose digest it names, and for no other. So it describes bytes
- *    that the program itself has written: what a person has changed has another digest.
- * 2. Nothing but the time of a start depends on it: one that is missing or damaged is as none.
+ * 1. An outline is valid only for the base whose digest it names. So it describes bytes that the
+ *    program itself has written: a base that a person has changed has another digest.
+ * 2. Only the duration of a start depends on it: a damaged one is treated as a missing one.
  */
 import * as v from 'valibot';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ export type ChunkOutline = readonly [number: number, rows: number, bytes: number
 export interface Outline {
   /** The digest of the base. */
   readonly base: string;
-  /** The chunks of each table in their order; of the bytes between two rows those within a chunk. */
+  /** The chunks of each table in order. Their bytes include separators within the chunk. */
   readonly tables: Readonly<Record<KindName, readonly ChunkOutline[]>>;
 }
 
@@ -37,7 +37,7 @@ const shape = v.object({
   ),
 });
 
-/** Writes an outline, without any sync: a start can do without. @throws what the disk throws. */
+/** Writes an outline, without a sync: a start does not need it. @throws what the disk throws. */
 export function writeOutline(disk: Disk, directory: string, outline: Outline): Promise<void> {
   return writeVolatile(disk, join(directory, OUTLINE), withChecksum(outline).bytes);
 }
@@ -49,7 +49,7 @@ export function readOutline(disk: Disk, directory: string): Outline | null {
     const bytes = readFile(disk, path);
     return bytes === null ? null : parseShape(path, shape, verifyChecksum(path, bytes).value);
   } catch (error) {
-    // The base itself tells what it holds, and the next checkpoint writes another outline.
+    // The base can be read without it, and the next checkpoint writes another one.
     if (error instanceof CatalogError) return null;
     throw error;
   }

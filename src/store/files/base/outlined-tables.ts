@@ -1,4 +1,4 @@
-/** The tables of a base whose outline is known: no row of them is read, or even looked for. */
+/** The tables of a base whose outline is known: no row is read, or even located. */
 import type { CatalogError } from '../../../errors.ts';
 import type { KindName } from '../../../model/kind.ts';
 import { ALL_KINDS } from '../../../model/kinds.ts';
@@ -14,7 +14,7 @@ import { BETWEEN_ROWS, idIn, parserOf, TABLES_END, tableBeginning } from './row-
 
 const LINE_FEED = 0x0a;
 
-/** Bytes of a chunk that stays sealed, at most: it is opened in one turn of the event loop. */
+/** The most bytes of a chunk that stays sealed: it is opened in one turn of the event loop. */
 const MAX_SEALED_BYTES = 512 * 1024;
 
 /**
@@ -42,7 +42,7 @@ export function outlinedTables(
   return { head: JSON.parse(`${head}}}`), rows };
 }
 
-/** @returns null if they do not lie there. */
+/** @returns null if the chunks are not where the outline says. */
 function chunksOf(
   text: Pieces,
   outlines: readonly ChunkOutline[],
@@ -102,7 +102,7 @@ class SealedText implements SealedRows {
       const end = line < 0 ? bytes.length : line - 1;
       const id = idIn(bytes, start);
       if (id === null || id <= lastId || chunkOf(id) !== number) {
-        throw this.#contradicted(`has no such row behind row ${lastId} of ${kind}`);
+        throw this.#contradicted(`has no such row after row ${lastId} of ${kind}`);
       }
       chunk.add(id, bytes, start, end);
       lastId = id;
@@ -114,7 +114,7 @@ class SealedText implements SealedRows {
     return chunk.end();
   }
 
-  /** Both files have right checksums, so that it is not said which of them is wrong. */
+  /** The checksums of both files match, so the message does not say which of them is wrong. */
   #contradicted(what: string): CatalogError {
     return damaged(
       this.#path,
@@ -138,7 +138,7 @@ class Pieces {
     return this.#nth === this.#pieces.length;
   }
 
-  /** The rest of a line, which has to be in one piece, and with its line feed; null if it is not. */
+  /** Takes the rest of a line; null if it is not in one piece with its line feed. */
   line(): string | null {
     const piece = this.#pieces[this.#nth];
     const end = piece?.indexOf(LINE_FEED, this.#at) ?? -1;
@@ -146,12 +146,12 @@ class Pieces {
     return bytes !== null && this.skip('\n') ? bytes.toString('utf8') : null;
   }
 
-  /** @returns whether the next bytes are those of a text, which are behind it then. */
+  /** Takes as many bytes as a text has. @returns whether they are that text. */
   skip(text: string): boolean {
     return this.take(Buffer.byteLength(text))?.toString('utf8') === text;
   }
 
-  /** The next bytes; null if there are not as many. */
+  /** Takes the next bytes; null if there are fewer. */
   take(length: number): Buffer | null {
     const parts: Buffer[] = [];
     let missing = length;
@@ -170,7 +170,7 @@ class Pieces {
   }
 }
 
-/** @returns the bytes of all parts, copied only if they do not follow each other in one memory. */
+/** @returns the bytes of all parts, copied only if they are not contiguous in one buffer. */
 function joined(parts: readonly Buffer[]): Buffer {
   const [first, ...more] = parts;
   if (first === undefined) return Buffer.alloc(0);

@@ -1,6 +1,6 @@
 /**
- * The lines of a base that are rows, as we write them: `{"id":`, the other attributes, `}`, and what
- * separates rows and tables. Of a line only the id is read at first, and how it ends.
+ * The lines of a base that are rows, as we write them: `{"id":`, the other attributes, `}`, and
+ * what separates rows and tables. At first, only the id and the end of a line are read.
  */
 import { messageOf } from '../../../errors.ts';
 import type { KindName } from '../../../model/kind.ts';
@@ -16,10 +16,10 @@ const BRACE = 0x7d;
 /** What is between two rows of a table. */
 export const BETWEEN_ROWS = ',\n';
 
-/** What is behind the last table, up to the checksum. */
+/** What follows the last table, up to the checksum. */
 export const TABLES_END = ']\n}';
 
-/** @returns what is before the rows of the nth table, behind the table before it. */
+/** @returns the text between the rows of the table before and those of the nth table. */
 export function tableBeginning(kind: KindName, nth: number): string {
   return `${nth === 0 ? '' : '],\n'}"${kind}":[`;
 }
@@ -27,7 +27,7 @@ export function tableBeginning(kind: KindName, nth: number): string {
 /** How the line of a row begins. */
 const BEGINNING = Buffer.from('{"id":');
 
-/** What stands behind a row in its line: so many bytes, and what the next line has to be. */
+/** What follows a row in its line: the number of bytes, and what the next line has to be. */
 export interface Closing {
   readonly length: number;
   readonly next: 'row' | 'table' | 'end';
@@ -39,7 +39,7 @@ const NO_MORE: Closing = { length: 1, next: 'end' };
 
 /**
  * @param end of the line, in bytes.
- * @returns null if the line does not end as that of a row.
+ * @returns null if the line does not end like that of a row.
  */
 export function closingOf(bytes: Buffer, end: number): Closing | null {
   const last = bytes[end - 1];
@@ -51,7 +51,7 @@ export function closingOf(bytes: Buffer, end: number): Closing | null {
 
 /**
  * @param start of the line, in bytes.
- * @returns the row's id; null if the line does not begin as that of a row.
+ * @returns the row's id; null if the line does not begin like that of a row.
  */
 export function idIn(bytes: Buffer, start: number): number | null {
   for (let at = 0; at < BEGINNING.length; at += 1) {
@@ -78,7 +78,7 @@ export function parserOf(path: string, kind: KindName): RowParser {
         const rows: unknown = JSON.parse(`[${texts}]`);
         return Array.isArray(rows) && rows.every(isRow) ? rows : null;
       } catch {
-        // Whoever reads them one by one learns which it is.
+        // Reading them one by one finds the one that is damaged.
         return null;
       }
     },

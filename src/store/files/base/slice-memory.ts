@@ -1,10 +1,10 @@
-/** The memory in which one slice of a base after the other is made. */
+/** The memory in which the slices of a base are made, one after the other. */
 import { createHash } from 'node:crypto';
 
-/** Bytes of a slice, about: a fraction of a millisecond of work. */
+/** The approximate bytes of a slice: a fraction of a millisecond of work. */
 const SLICE_BYTES = 64 * 1024;
 
-/** Bytes that a UTF-16 unit takes in UTF-8, at most. */
+/** The most bytes that a UTF-16 unit takes in UTF-8. */
 const MAX_UNIT_BYTES = 3;
 
 export class SliceMemory {
@@ -14,7 +14,7 @@ export class SliceMemory {
   #before = 0;
   readonly #hash = createHash('sha256');
 
-  /** Bytes of all slices so far, and of this one. */
+  /** The bytes of all slices so far, including the current one. */
   get size(): number {
     return this.#before + this.#filled;
   }
@@ -37,15 +37,15 @@ export class SliceMemory {
     this.#filled += bytes.length;
   }
 
-  /** @returns the slice; the next one takes its memory. */
+  /** @returns the slice; the next one reuses its memory. */
   take(): Uint8Array {
     return this.#count(this.#memory.subarray(0, this.#filled));
   }
 
   /**
-   * Makes slices of bytes as they are, without a copy, after what is in the slice.
+   * Yields the current slice, and then other bytes in slices, without copying them.
    *
-   * @param bytes that stay as they are until the slices are done with.
+   * @param bytes that do not change while the slices are in use.
    */
   *pass(bytes: Uint8Array): Generator<Uint8Array, void> {
     if (this.#filled > 0) yield this.take();

@@ -1,13 +1,14 @@
 /**
- * A base of any layout: formatted by a person, or written by another program in a single line. It is
- * read as `JSON.parse` would read it, but a string has a limit, and a base has none. So what the
- * arrays of its tables hold is parsed some rows at a time, and the rest, which is short, at the end.
+ * Reads a base of any layout: formatted by a person, or written by another program in a single
+ * line. The result is that of `JSON.parse`, but the length of a string is limited, and that of a
+ * base is not. So the content of the table arrays is parsed some rows at a time, and the rest,
+ * which is short, at the end.
  */
 
-/** Bytes of an array that are parsed together, about. */
+/** About how many bytes of an array are parsed together. */
 const PARSED_BYTES = 256 * 1024;
 
-/** Bytes of the document without its rows, and of a row, at most. */
+/** The most bytes of the document without its rows, and of one row. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 
 /** How deep the arrays lie: within a member of a member of the document. */
@@ -22,9 +23,9 @@ const BRACE_OPEN = 0x7b;
 const BRACE_CLOSE = 0x7d;
 
 /**
- * @param pieces of the document, in UTF-8; the array is empty afterwards, and what was parsed of them
- *   takes no memory any more.
- * @param parsedBytes bytes of an array that are parsed together, about.
+ * @param pieces of the document, in UTF-8. They are taken out of the array one by one, so that
+ *   parsed pieces do not occupy memory.
+ * @param parsedBytes about how many bytes of an array are parsed together.
  * @returns its value.
  * @throws SyntaxError if it is not JSON, or a part of it is too long.
  */
@@ -36,12 +37,12 @@ export function parseInPieces(pieces: Buffer[], parsedBytes = PARSED_BYTES): unk
 }
 
 class WholeDocument {
-  /** The document, with the number of the list in the place of what an array holds. */
+  /** The document, with the number of its list in place of the content of each array. */
   readonly #frame = new Text();
-  /** What was not parsed yet of the array that is read. */
+  /** The part of the current array that was not parsed yet. */
   readonly #rest = new Text();
   readonly #lists: unknown[][] = [];
-  /** What the array that is read holds so far; null outside of arrays. */
+  /** The elements of the current array so far; null outside of arrays. */
   #list: unknown[] | null = null;
   #depth = 0;
   #isInString = false;
@@ -109,7 +110,7 @@ class WholeDocument {
     this.#list = null;
   }
 
-  /** @param isWhole whether no comma comes before or after it: then it may be nothing. */
+  /** @param isWhole whether it is the whole content of the array: then it may be empty. */
   #parseRest(list: unknown[], isWhole: boolean): void {
     const values: unknown = JSON.parse(`[${this.#rest.take()}]`);
     if (!Array.isArray(values)) throw new SyntaxError('an array ends too early');
@@ -136,7 +137,7 @@ class Text {
     if (bytes.length > 0) this.#pieces.push(bytes);
   }
 
-  /** @returns the text so far, which is not held any more. */
+  /** Removes the text so far. @returns it. */
   take(): string {
     const text = Buffer.concat(this.#pieces).toString('utf8');
     this.#pieces = [];
@@ -145,13 +146,13 @@ class Text {
   }
 }
 
-/** The members of a value that have members. */
+/** The members of a value that are objects or arrays. */
 function membersOf(value: unknown): object[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.values(value).filter((each) => typeof each === 'object' && each !== null);
 }
 
-/** Also if the name is `__proto__`, which an assignment would take for something else. */
+/** Also if the name is `__proto__`: an assignment would set the prototype instead. */
 function replace(member: object, name: string, value: unknown): void {
   Object.defineProperty(member, name, {
     value,

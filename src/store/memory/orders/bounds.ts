@@ -1,14 +1,14 @@
-/** What orderings may take of the event loop and of memory. */
+/** Limits on the time in the event loop and the memory that orderings take. */
 
 export interface OrderingBounds {
-  /** Rows that one commit moves in one ordering, and that a build moves at its end, at most. */
+  /** The most rows that one commit moves in one ordering, and that a build moves at its end. */
   readonly movedRows: number;
   /** Ids in all orderings that clients asked for; eight bytes each. */
   readonly keptIds: number;
-  /** A table of so few rows is sorted at once. */
+  /** A table of at most this many rows is sorted at once. */
   readonly smallTableRows: number;
   /**
-   * Rows that are looked through for values in the place of one index, at most; a few nanoseconds
+   * The most rows that are scanned for values while one index does not exist; a few nanoseconds
    * each.
    */
   readonly lookedRows: number;
@@ -17,8 +17,8 @@ export interface OrderingBounds {
 }
 
 /**
- * Moves and sorts are one or two milliseconds of work; the ids take 128 MiB; to look through so many
- * rows costs about as much as to build the index.
+ * Moves and sorts are one or two milliseconds of work; the ids take 128 MiB; scanning this many
+ * rows costs about as much as building the index.
  */
 export const BOUNDS: OrderingBounds = {
   movedRows: 1000,

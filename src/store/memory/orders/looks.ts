@@ -1,6 +1,6 @@
 /**
- * Values that are looked for in the text of rows, because the index is not there yet: so the first
- * requests after a start need not wait for it.
+ * Finds values in the text of rows while the index does not exist yet, so that the first requests
+ * after a start need not wait for it.
  */
 import type { Kind, KindName, Scalar } from '../../../model/kind.ts';
 import type { RowTable } from '../row-table.ts';
@@ -8,7 +8,7 @@ import type { RowTable } from '../row-table.ts';
 export class Looks {
   readonly #rows: Readonly<Record<KindName, RowTable>>;
   readonly #most: number;
-  /** How many rows were looked through, by kind and attribute. */
+  /** How many rows were scanned, by kind and attribute. */
   readonly #looked = new Map<string, number>();
 
   /** @param most see {@link OrderingBounds.lookedRows}. */
@@ -17,15 +17,15 @@ export class Looks {
     this.#most = most;
   }
 
-  /** Whether all rows of a kind may be looked through once more. */
+  /** Whether all rows of a kind may be scanned once more. */
   canLook(kind: Kind, attribute: string): boolean {
     return this.#after(kind, attribute) <= this.#most;
   }
 
   /**
    * @param value not null.
-   * @returns the ids of the rows that have it, ascending; null if they may not be looked through
-   *   any more, or would have to be read one by one.
+   * @returns the ids of the rows that have it, ascending; null if they may not be scanned any more,
+   *   or would have to be read one by one.
    */
   look(kind: Kind, attribute: string, value: Scalar): readonly number[] | null {
     const looked = this.#after(kind, attribute);

@@ -16,7 +16,7 @@ export function indexOrder(attribute: string): Order & { readonly partition: str
   return { partition: attribute, sortby: 'id', order: 'asc' };
 }
 
-/** Whether an order is that of an index: pages are divided by indexed attributes alone. */
+/** Whether an order is that of an index: pages are divided only by indexed attributes. */
 export function isIndex(order: Order): order is Order & { readonly partition: string } {
   return order.partition !== null && order.sortby === 'id' && order.order === 'asc';
 }

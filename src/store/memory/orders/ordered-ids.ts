@@ -1,19 +1,19 @@
 /**
- * Ids in a sort order, in chunks: inserting, removing and reading from the n-th on do not move all
- * of them. A snapshot shares the chunks; a write to a shared chunk copies it first.
+ * Ids in a sort order, in chunks, so that inserting, removing and reading from the n-th on do not
+ * touch all of them. A snapshot shares the chunks; a write to a shared chunk copies it first.
  */
 
 import type { IdList } from '../id-list.ts';
 import { type Before, lost, positionIn } from './positions.ts';
 
-/** Ids of one chunk at most. */
+/** The most ids of one chunk. */
 const CHUNK_SIZE = 1024;
 
-/** The number of snapshots of a list whose first chunks another list has too: it copies them first. */
+/** The initial number of snapshots of a list that shares chunks: a write to one copies it first. */
 const SHARED = 1;
 
 interface Chunk {
-  /** The number of snapshots taken when the chunk was made: none of them shares it. */
+  /** The number of snapshots taken before the chunk was made: none of them shares it. */
   since: number;
   ids: number[];
 }
@@ -42,7 +42,7 @@ export class OrderedIds implements IdList {
 
   insert(id: number, before: Before): void {
     this.#length += 1;
-    // The last chunk takes what stands after everything.
+    // An id after all others is put into the last chunk.
     const at = Math.min(this.#chunkOf(before), this.#chunks.length - 1);
     const ids = this.#writableIds(at);
     if (ids === undefined) {
@@ -78,7 +78,7 @@ export class OrderedIds implements IdList {
     this.remove(id, (other) => other < id);
   }
 
-  /** @throws Error if the id does not stand at the place that `before` gives. */
+  /** @throws Error if the id is not at the place that `before` gives. */
   remove(id: number, before: Before): void {
     const at = this.#chunkOf(before);
     const ids = this.#writableIds(at) ?? [];
@@ -90,8 +90,8 @@ export class OrderedIds implements IdList {
   }
 
   /**
-   * A list by ascending id with some ids less and some more. This one does not change; the two share
-   * the chunks in which nothing differs.
+   * A copy of a list by ascending id, with some ids removed and some added. This list does not
+   * change; the two share the chunks that do not differ.
    *
    * @param leaving ids of the list, ascending.
    * @param entering other ids, ascending.
@@ -124,7 +124,7 @@ export class OrderedIds implements IdList {
     return yield* made.#extended(entering.slice(entered));
   }
 
-  /** @param ids greater than all of the list: new rows have the highest ids, so most changes are. */
+  /** @param ids greater than all of the list, as is usual: new rows have the highest ids. */
   *#extended(ids: readonly number[]): Generator<undefined, OrderedIds> {
     const made = this.fork();
     for (let start = 0; start < ids.length; start += CHUNK_SIZE) {
@@ -134,7 +134,7 @@ export class OrderedIds implements IdList {
     return made;
   }
 
-  /** @returns a list with the same ids that changes by itself; the two share their chunks. */
+  /** @returns an independent list with the same ids; the two share their chunks (copy-on-write). */
   fork(): OrderedIds {
     const fork = new OrderedIds();
     fork.#snapshots = SHARED;
@@ -155,7 +155,7 @@ export class OrderedIds implements IdList {
     this.#length += ids.length;
   }
 
-  /** How many ids stand before the place that `before` gives, whether its id is there or not. */
+  /** How many ids come before the place that `before` gives, whether its id is there or not. */
   rank(before: Before): number {
     const at = this.#chunkOf(before);
     let rank = 0;
@@ -214,7 +214,7 @@ export class OrderedIds implements IdList {
     return this.values()[Symbol.iterator]();
   }
 
-  /** The first chunk whose last id does not stand before. */
+  /** The first chunk whose last id does not come before. */
   #chunkOf(before: Before): number {
     let low = 0;
     let high = this.#chunks.length;
@@ -268,7 +268,7 @@ export function mergedIds(
   return merged;
 }
 
-/** Whether ids, ascending, stand after the last one of a list. */
+/** Whether ids, ascending, come after the last one of a list. */
 function follows(last: number | undefined, later: readonly number[]): boolean {
   return (later[0] ?? Number.POSITIVE_INFINITY) > (last ?? 0);
 }

@@ -1,5 +1,5 @@
 /**
- * A sort order of a table, whole or divided by the values of one attribute, kept in place as rows
+ * A sort order of a table, whole or divided by the values of one attribute, kept up to date as rows
  * change.
  */
 import type { Change } from '../../../model/change.ts';
@@ -16,7 +16,7 @@ import { precedes, type SortKey } from './sort-key.ts';
 import type { Order } from './order.ts';
 import { keyOf, partitionOf, valueOfRow } from './sorting.ts';
 
-/** Lists that are put in their place between two pauses. */
+/** Lists that are replaced between two pauses. */
 const STEP_LISTS = 256;
 
 /** Rows that leave or enter a list one by one between two pauses. */
@@ -30,7 +30,7 @@ export class Ordering {
   readonly #isById: boolean;
   #lookup: Lookup;
   #valueOf: ValueOf;
-  /** Lists that count in the place of those in `#lists`, until all of them are there. */
+  /** Lists that override those in `#lists`, until all of them are moved there. */
   #replacements: Replacements | null = null;
 
   /**
@@ -93,7 +93,7 @@ export class Ordering {
     return value === valueOf(this.kind, sortby, after, next);
   }
 
-  /** @throws Error if the row does not stand at the place that its values give. */
+  /** @throws Error if the row is not at the place that its values give. */
   leave(row: Row): void {
     const value = partitionOf(this.order, row);
     if (this.#isById) {
@@ -135,8 +135,8 @@ export class Ordering {
    */
   catchUp(ids: Iterable<number>, before: (id: number) => Row | undefined, now: Lookup): void {
     const moved = [...ids];
-    // All rows leave by the old values before the first enters by the new ones: the comparisons
-    // within a list then always agree with the places.
+    // All rows leave by the old values before the first enters by the new ones, so that comparisons
+    // within a list always agree with its order.
     for (const id of moved) {
       const row = before(id);
       if (row !== undefined) this.leave(row);
@@ -161,7 +161,7 @@ export class Ordering {
     return mergedLists(this.order, (value) => this.#current(value), changes);
   }
 
-  /** Of any ordering: rows leave and enter copies of the lists one by one. */
+  /** The plan for any ordering: rows leave and enter copies of the lists one by one. */
   *#moved(changes: readonly Change[], next: Lookup): Generator<undefined, Replacements> {
     const copies = new ListsByValue();
     const draft = new Ordering(this.kind, this.order, copies, this.#lookup);
@@ -196,14 +196,14 @@ export class Ordering {
   }
 
   /**
-   * Puts planned lists in the place of those from before, whatever their number, in no time. Until
-   * {@link Ordering.settle} has ended, nothing may enter or leave.
+   * Replaces lists by planned ones, in constant time. Until {@link Ordering.settle} has ended,
+   * nothing may enter or leave.
    */
   replace(replacements: Replacements): void {
     this.#replacements = replacements;
   }
 
-  /** Ends a replacement, in steps; the lists stay the same. */
+  /** Completes a replacement, in steps; readers see no difference. */
   *settle(): Generator<undefined, void> {
     let settled = 0;
     for (const [value, { before, after }] of this.#replacements ?? []) {
@@ -214,7 +214,7 @@ export class Ordering {
     this.#replacements = null;
   }
 
-  /** What contradicts the table, a sentence each. */
+  /** Contradictions between the ordering and the table, one sentence each. */
   faults(rows: RowTable): string[] {
     const faults: string[] = [];
     const { partition, sortby } = this.order;
@@ -241,7 +241,7 @@ export class Ordering {
     return faults;
   }
 
-  /** Whether another id stands before a row. */
+  /** Whether another id comes before a row. */
   #before(row: Row): (other: number) => boolean {
     if (this.#isById) return (other) => other < row.id;
     const { order } = this.order;
@@ -264,13 +264,13 @@ export class Ordering {
   }
 }
 
-/** A row and an ordering that it left. */
+/** A row and an ordering that it has to enter. */
 export interface Entering {
   readonly ordering: Ordering;
   readonly row: Row;
 }
 
-/** Takes rows out of an ordering if their place in it changes, and notes which of them enter. */
+/** Removes rows from an ordering if their place in it changes, and notes which rows enter it. */
 export function leave(
   ordering: Ordering,
   changes: readonly Change[],

@@ -1,17 +1,17 @@
 /**
- * The sort orders of all tables: the indexes, and the orders that clients ask for. Each is built
- * when it is needed first, so that a start does not wait for any of them; {@link Orderings.complete}
- * builds the indexes soon after it.
+ * The sort orders of all tables: the indexes, and the orders that clients ask for. Each is built on
+ * first use, so that a start does not wait for any of them; {@link Orderings.complete} builds the
+ * indexes soon after the start.
  *
  * Invariants:
  * 1. An ordering that is kept holds exactly the rows of its table, each in its place, between two
  *    commits.
  * 2. A commit moves at most {@link OrderingBounds.movedRows} rows in an ordering that clients asked
  *    for. If it would move more, the ordering is dropped, and built again when it is asked for.
- * 3. An ordering of a large table is built in slices from a snapshot, beside commits; what they
- *    change meanwhile is noted and moved at the end. One is built at a time.
+ * 3. An ordering of a large table is built in slices from a snapshot while commits go on; rows that
+ *    they change are noted and moved at the end. One ordering is built at a time.
  * 4. All orderings that clients asked for hold at most {@link OrderingBounds.keptIds} ids together;
- *    the ones that have not been used for longest make room.
+ *    the least recently used ones are dropped. The newest one stays in any case.
  */
 import { CatalogError } from '../../../errors.ts';
 import type { Kind, KindName, Scalar } from '../../../model/kind.ts';
@@ -26,7 +26,7 @@ import type { RowTable } from '../row-table.ts';
 import { indexOrder, isById, isIndex, joinedKind, nameOf, type Order } from './order.ts';
 import { lookupFor, sortedLists } from './sorting.ts';
 
-/** Builds of one ordering that commits may make worthless before the request is refused. */
+/** How many builds of one ordering commits may invalidate before the request is refused. */
 const MAX_BUILDS = 5;
 
 interface Build {
@@ -45,7 +45,7 @@ export class Orderings {
   /** Those that clients asked for; the one used last is at the end. */
   readonly #asked = new Map<string, Ordering>();
   readonly #builds = new Map<string, { readonly build: Build; readonly ended: Promise<void> }>();
-  /** Ends with the build that was asked for last. */
+  /** Settles with the build that was requested last. */
   #lastBuild: Promise<void> = Promise.resolve();
 
   constructor(rows: Readonly<Record<KindName, RowTable>>, bounds: Partial<OrderingBounds> = {}) {
@@ -54,12 +54,12 @@ export class Orderings {
     this.#looks = new Looks(rows, this.#bounds.lookedRows);
   }
 
-  /** Rows that a commit moves in an ordering that clients asked for, at most. */
+  /** The most rows that a commit moves in an ordering that clients asked for. */
   get maxMovedRows(): number {
     return this.#bounds.movedRows;
   }
 
-  /** The ids of the rows of each value of an attribute, ascending; built at once if need be. */
+  /** The index of an attribute: the ascending ids of each value. It is built at once if needed. */
   index(kind: Kind, attribute: string): Ordering {
     const found = this.#indexes[kind.name].get(attribute);
     if (found !== undefined) return found;
@@ -69,18 +69,18 @@ export class Orderings {
   }
 
   /**
-   * Sees to it that rows can be looked for by an attribute without holding anybody up.
+   * Makes sure that rows can be looked up by an attribute without blocking the event loop.
    *
-   * @param isOne whether one value is looked for by {@link Orderings.idsWith}, and no more: the first
-   *   ones that do so after a start need not wait for the index.
-   * @returns what to wait for; undefined if there is nothing.
+   * @param isOne whether only one value is looked up, by {@link Orderings.idsWith}: the first such
+   *   calls after a start need not wait for the index.
+   * @returns a promise to await; undefined if nothing has to be prepared.
    */
   prepareIndex(kind: Kind, attribute: string, isOne: boolean): Promise<void> | undefined {
     if (this.#indexes[kind.name].has(attribute)) return undefined;
     if (isOne && this.#looks.canLook(kind, attribute)) return undefined;
     return this.prepare(kind, indexOrder(attribute))?.catch((error: unknown) => {
       unlessBusy(error);
-      // That of a table that changes faster than slices are built.
+      // The table changes faster than an index is built in slices.
       this.index(kind, attribute);
     });
   }
@@ -99,9 +99,9 @@ export class Orderings {
   /**
    * Builds the indexes that are not there yet: those of small tables at once, the others in slices.
    *
-   * @param attributesOf a kind are those by which rows are found.
-   * @param background when the others are begun.
-   * @param goesOn asked between two of them.
+   * @param attributesOf returns the indexed attributes of a kind.
+   * @param background the others are begun when it resolves.
+   * @param goesOn called before each of them; false ends the work.
    */
   async complete(
     attributesOf: (kind: Kind) => readonly string[],
@@ -121,7 +121,7 @@ export class Orderings {
     }
   }
 
-  /** The ordering, if it is there. */
+  /** The ordering, if it exists; it then counts as used. */
   find(kind: Kind, order: Order): Ordering | undefined {
     if (isIndex(order)) return this.#indexes[kind.name].get(order.partition);
     const name = nameOf(kind, order);
@@ -137,7 +137,7 @@ export class Orderings {
     return isById(order) ? this.#rows[kind.name].ids : this.get(kind, order).list(value);
   }
 
-  /** The ordering, built at once if it is not there. */
+  /** The ordering, built at once if it does not exist. */
   get(kind: Kind, order: Order): Ordering {
     if (isIndex(order)) return this.index(kind, order.partition);
     const found = this.find(kind, order);
@@ -148,11 +148,12 @@ export class Orderings {
   }
 
   /**
-   * Sees to it that an ordering can be had without holding anybody up.
+   * Makes sure that an ordering can be read without blocking the event loop.
    *
-   * @returns what to wait for; undefined if it is there, or quickly built. A commit may drop the
-   *   ordering again before the caller's turn comes: ask until there is nothing to wait for.
-   * @throws CatalogError `busy`, as a rejection, if commits outran every build.
+   * @returns a promise to await; undefined if the ordering exists, or is quickly built. A commit
+   *   may drop the ordering again before the caller continues: repeat the call until it returns
+   *   undefined.
+   * @throws CatalogError `busy`, as a rejection, if commits overtook every build.
    */
   prepare(kind: Kind, order: Order): Promise<void> | undefined {
     if (isById(order) || this.find(kind, order) || this.#isSmall(kind)) return undefined;
@@ -162,7 +163,7 @@ export class Orderings {
     const build: Build = { kind, order, moved: new Set() };
     const ended = this.#lastBuild.then(() => this.#build(name, build));
     this.#builds.set(name, { build, ended });
-    // The one after it begins in any case; the error reaches who asked.
+    // The next build begins in any case; the error reaches the caller.
     this.#lastBuild = ended.catch(() => {});
     return ended;
   }
@@ -178,7 +179,7 @@ export class Orderings {
     for (const ordering of this.#asked.values()) if (ordering.kind.name === kind) yield ordering;
   }
 
-  /** Those that clients asked for of a kind, or that are being built for them. */
+  /** The orders of a kind that clients asked for, including those that are being built. */
   *sortedBy(kind: KindName): Generator<Order> {
     for (const { kind: of, order } of this.#asked.values()) if (of.name === kind) yield order;
     for (const { build } of this.#builds.values()) {
@@ -187,10 +188,11 @@ export class Orderings {
   }
 
   /**
-   * Learns which rows of a kind a commit is about to move, before it does.
+   * Prepares for the rows of a kind that a commit is about to move.
    *
-   * @param moved rows that change themselves, or whose joined value by which `concerns` sorts does.
-   * @param concerns whether an ordering is concerned.
+   * @param moved rows that change themselves, or whose joined value changes by which `concerns`
+   *   sorts.
+   * @param concerns whether an order is affected.
    */
   expect(kind: KindName, moved: readonly number[], concerns: (order: Order) => boolean): void {
     for (const [name, ordering] of this.#asked) {
@@ -204,14 +206,14 @@ export class Orderings {
     }
   }
 
-  /** Drops all but some. They are built again when they are needed. */
+  /** Drops all orderings except some. The dropped ones are built again when they are needed. */
   keepOnly(kept: ReadonlySet<Ordering>): void {
     for (const orderings of [this.#asked, ...Object.values(this.#indexes)]) {
       for (const [name, ordering] of orderings) if (!kept.has(ordering)) orderings.delete(name);
     }
   }
 
-  /** What in the orderings contradicts the rows, a sentence each. */
+  /** Contradictions between the orderings and the rows, one sentence each. */
   faults(): string[] {
     return ALL_KINDS.flatMap(({ name }) =>
       [...this.of(name)].flatMap((ordering) => ordering.faults(this.#rows[name])),
@@ -262,7 +264,7 @@ export class Orderings {
   #keep(name: string, ordering: Ordering): void {
     const { order, kind: of } = ordering;
     if (isIndex(order)) {
-      // Somebody may have needed it before this one was built.
+      // It may have been built at once in the meantime.
       if (!this.#indexes[of.name].has(order.partition)) {
         this.#indexes[of.name].set(order.partition, ordering);
       }

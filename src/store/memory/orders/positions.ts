@@ -1,9 +1,9 @@
-/** Places in ids that are in order. */
+/** Positions in ordered ids. */
 
-/** Whether another id stands before the one that is looked for. */
+/** Whether another id comes before the one whose position is sought. */
 export type Before = (other: number) => boolean;
 
-/** How many ids of an array in order stand before. */
+/** How many ids of an ordered array come before. */
 export function positionIn(ids: readonly number[], before: Before): number {
   let low = 0;
   let high = ids.length;
@@ -16,14 +16,14 @@ export function positionIn(ids: readonly number[], before: Before): number {
   return low;
 }
 
-/** @returns the ids in order but one. @throws Error if it does not stand at its place. */
+/** @returns ordered ids except one. @throws Error if it is not at its place. */
 export function without(ids: readonly number[], id: number, before: Before): number[] {
   const position = positionIn(ids, before);
   if (ids[position] !== id) throw lost(id);
   return ids.toSpliced(position, 1);
 }
 
-/** The failure of an index that contradicts its table. */
+/** The error for an index that contradicts its table. */
 export function lost(id: number): Error {
   return new Error(`the index has lost row ${id}`);
 }

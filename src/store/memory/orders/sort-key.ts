@@ -1,7 +1,7 @@
 /** The order of attribute values (spec 4.3): null, false, true, numbers, strings by code point. */
 import type { Scalar } from '../../../model/kind.ts';
 
-/** What {@link precedes} compares; only for comparing. */
+/** What {@link precedes} compares; it has no other use. */
 export type SortKey = string | number;
 
 const ABOVE_SURROGATES = /[\ud800-\uffff]/;
@@ -9,7 +9,7 @@ const ABOVE_SURROGATES = /[\ud800-\uffff]/;
 /**
  * The key of a value; the values of one attribute are all of one type, or null.
  *
- * `<` compares UTF-16 code units, in which the surrogates of the supplementary planes stand below
+ * `<` compares UTF-16 code units, in which the surrogates of the supplementary planes are below
  * U+E000 to U+FFFF: exchanging the two ranges gives the order of code points.
  */
 export function sortKey(value: Scalar): SortKey {

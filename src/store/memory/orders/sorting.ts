@@ -32,8 +32,8 @@ export function keyOf(kind: Kind, sortby: string, row: Row, lookup: Lookup): Sor
 }
 
 /**
- * Reads rows for an order. One by id, such as an index, reads a row only to compare a text, and then
- * forgets it; in any other the same rows are compared again and again, so they stay objects.
+ * Reads rows for an order. An order by id, such as an index, reads a row only to compare a text,
+ * and does not keep it. Any other order compares the same rows repeatedly, so they stay objects.
  */
 export function lookupFor(
   order: Order,
@@ -60,7 +60,7 @@ export function* sortedLists(
     : yield* listsByKey(kind, order, rows, lookup);
 }
 
-/** Reads the value of the partition that the row with an id has in the state of a look-up. */
+/** Returns the value of the partition of the row with an id, in the state that `lookup` reads. */
 export function valueOfRow(kind: Kind, order: Order, lookup: Lookup): ValueOf {
   return (id) => {
     const row = lookup(kind.name, id);
@@ -131,7 +131,7 @@ function* keyed(
   return members;
 }
 
-/** The attribute of the rows themselves that decides their place, and what it stands for. */
+/** The rows' own attribute that determines their place, and the value that it stands for. */
 function keyColumn(kind: Kind, sortby: string, lookup: Lookup) {
   const declared = kind.attributes[sortby];
   if (declared?.role !== 'lookup') return { attribute: sortby, valueOf: (own: Scalar) => own };
@@ -142,7 +142,7 @@ function keyColumn(kind: Kind, sortby: string, lookup: Lookup) {
   };
 }
 
-/** A merge sort from the bottom up. @param rows by ascending id. */
+/** A bottom-up merge sort. @param rows by ascending id. */
 function* mergeSorted({ order }: Order, rows: Run): Generator<undefined, number[]> {
   const comesFirst =
     order === 'asc'
@@ -166,7 +166,7 @@ function* mergeSorted({ order }: Order, rows: Run): Generator<undefined, number[
   return runs[0]?.ids ?? [];
 }
 
-/** @returns at most {@link RUN_ROWS} rows from one on, sorted. */
+/** @returns at most {@link RUN_ROWS} rows from `start` on, sorted. */
 function sortedRun({ ids, keys }: Run, start: number, order: Direction): Run {
   const sign = order === 'asc' ? 1 : -1;
   // The sort is stable, so that equal values keep the ascending id.

@@ -1,4 +1,4 @@
-/** The rows that show texts of others, found by the references to those. */
+/** Finds the rows that show texts of other rows, by their references to these. */
 import type { Change } from '../../../model/change.ts';
 import type { KindName } from '../../../model/kind.ts';
 import { perKind } from '../../../model/per-kind.ts';
@@ -9,13 +9,13 @@ import type { Bitmap } from './id-set.ts';
 import { ReferenceColumn } from './reference-column.ts';
 
 /**
- * If fewer than one of so many rows lend a text, the references to them are followed backwards,
- * which costs some hundred nanoseconds each; otherwise all references are looked through, at about a
- * nanosecond each.
+ * If fewer than one row in this many lends a text, the references to the lenders are followed
+ * backwards, which costs some hundred nanoseconds each; otherwise all references are scanned, at
+ * about a nanosecond each.
  */
 const FEW_LENDERS = 16;
 
-/** What is read of the tables. */
+/** What is read from the tables. */
 export interface References {
   readonly rows: Readonly<Record<KindName, RowTable>>;
   /** The index of the rows of a kind by a reference. */
@@ -30,22 +30,22 @@ export class Borrowers {
     this.#source = source;
   }
 
-  /** Reads the references of a kind. To be run once for each, whatever commits come meanwhile. */
+  /** Reads the references of a kind. Must be run once for each; commits may happen meanwhile. */
   async build(kind: KindName, foreignKey: string, sliceMs: number): Promise<void> {
     const column = new ReferenceColumn(this.#source.rows[kind], foreignKey);
     this.#columns[kind].set(foreignKey, column);
     await inSlices(column.build(), sliceMs);
   }
 
-  /** Takes in the changes of rows of a kind, after the table did. */
+  /** Applies the changes of rows of a kind, after the table has applied them. */
   change(kind: KindName, changes: readonly Change[]): void {
     for (const column of this.#columns[kind].values()) column.change(changes);
   }
 
   /**
-   * Adds the rows of a kind that refer to one of some others.
+   * Adds the rows of a kind that refer to any of the lenders.
    *
-   * @param foreignKey a reference of the kind that was built.
+   * @param foreignKey a reference of the kind whose column was built.
    * @param lenders ids of the kind to which it refers.
    * @yields so that the work may pause.
    */

@@ -1,14 +1,14 @@
-/** Sets of ids: those that are kept for long, and bitmaps. */
+/** Sets of ids: long-lived ones, and bitmaps. */
 
-/** Ids for which there is room at first; the room doubles as they become more. */
+/** The initial capacity of a sorted array, in ids; it doubles as needed. */
 const MIN_CAPACITY = 4;
 
-/** Bits of a word of a bitmap; an id in a sorted array takes as much room. */
+/** Bits of a word of a bitmap; an id in a sorted array takes as many. */
 const WORD_BITS = 32;
 
 /**
- * Ids of rows. They are a sorted array of four bytes each as long as a bitmap would take more room,
- * and a bitmap if there are more: that is added to another one 32 ids at a time.
+ * Ids of rows: a sorted array of four bytes each as long as a bitmap would take more memory,
+ * otherwise a bitmap, which is added to another one 32 ids at a time.
  */
 export class IdSet {
   #ids: Uint32Array | Bitmap = new Uint32Array(MIN_CAPACITY);
@@ -18,7 +18,7 @@ export class IdSet {
     return this.#size;
   }
 
-  /** Adds an id; one that is there is not added again. */
+  /** Adds an id, unless it is there already. */
   add(id: number): void {
     if (this.#ids instanceof Bitmap) {
       if (this.#ids.has(id)) return;
@@ -41,7 +41,7 @@ export class IdSet {
       if (!this.#ids.has(id)) return;
       this.#ids.delete(id);
       this.#size -= 1;
-      // Far fewer than when it became a bitmap: a set at the boundary does not change all the time.
+      // Far fewer than when it became a bitmap, so that a set near the limit is rarely converted.
       if (this.#ids.capacity > this.#size * WORD_BITS * 4) this.#spread(this.#ids);
       return;
     }
@@ -82,7 +82,7 @@ function resized(ids: Uint32Array, capacity: number): Uint32Array {
   return copy;
 }
 
-/** Where an id stands, or would stand. New ids are the highest: they are looked for first. */
+/** The position of an id, or where it would be. The end is tried first: new ids are the highest. */
 function positionOf(ids: Uint32Array, size: number, id: number): number {
   let high = size;
   if (high > 0 && (ids[high - 1] as number) < id) return high;
@@ -104,14 +104,14 @@ export class Bitmap {
     this.#words = new Uint32Array((lastId >>> 5) + 1);
   }
 
-  /** Ids for which there is room. */
+  /** The capacity in ids. */
   get capacity(): number {
     return this.#words.length * WORD_BITS;
   }
 
   add(id: number): void {
     const at = id >>> 5;
-    // By an eighth more, so that ids that come in ascending order seldom copy it.
+    // An eighth more than needed, so that ids in ascending order rarely cause a copy.
     if (at >= this.#words.length) this.#grow(at + 1 + (at >>> 3));
     this.#words[at] = (this.#words[at] as number) | (1 << (id & 31));
   }
@@ -130,9 +130,9 @@ export class Bitmap {
   }
 
   /**
-   * Adds the ids that stand at some positions of a list; faster than one after the other.
+   * Adds the ids at some positions of a list; faster than one after the other.
    *
-   * @returns the positions at which there is 0, which is no id.
+   * @returns the positions of zeros, which are not ids.
    */
   addAt(ids: Uint32Array, positions: Uint16Array): number[] {
     const none: number[] = [];
@@ -151,10 +151,10 @@ export class Bitmap {
   }
 
   /**
-   * Adds the ids whose reference another bitmap has.
+   * Adds the ids whose reference is in another bitmap.
    *
-   * @param first the id whose reference comes first; a multiple of 32, as their number is.
-   * @param references of ids that follow each other; 0, which is no id, if there is none.
+   * @param first the id of the first reference; a multiple of 32, as is the number of references.
+   * @param references of consecutive ids; 0, which is not an id, if there is none.
    */
   addReferring(first: number, references: Uint32Array, to: Bitmap): void {
     const others = to.#words;
@@ -192,7 +192,7 @@ export class Bitmap {
   /** Adds the ids that another bitmap has. */
   unite(other: Bitmap): void {
     let { length } = other.#words;
-    // A bitmap has room for more ids than it has.
+    // A bitmap may have more capacity than its ids need.
     while (length > this.#words.length && other.#words[length - 1] === 0) length -= 1;
     if (length > this.#words.length) this.#grow(length);
     for (let at = 0; at < length; at += 1) {

@@ -1,4 +1,4 @@
-/** Where the texts stand that a search of a kind reads: in its own rows, or joined from others. */
+/** Where the texts that a search of a kind reads are stored: in its own rows, or in joined ones. */
 import type { Kind, KindName } from '../../../model/kind.ts';
 import { joinOf } from '../../../model/rules.ts';
 import { searchedAttributes } from '../../../model/searched.ts';
@@ -32,7 +32,7 @@ export function joinsTo(kind: Kind, lender: KindName): string[] {
   );
 }
 
-/** Whether what rows of a kind match may change with rows of another. */
+/** Whether changes of rows of one kind may change which rows of another match. */
 export function concerns(kind: Kind, changed: KindName): boolean {
   return kind.name === changed || joinsTo(kind, changed).length > 0;
 }

@@ -1,19 +1,19 @@
 /**
- * The rows to which the rows of a table refer by one attribute, each at the place of its id: looking
- * through all of them in order is faster than following the references of many rows backwards.
+ * The references of the rows of a table by one attribute, each at the place of the row's id:
+ * scanning all of them in order is faster than following the references to many rows backwards.
  *
- * Invariant: once it is built, it has the references of the rows as they are now. Whatever is noted
- * is read from the table as it is at that time, so that it does not matter in which order the build
- * and commits come to a row.
+ * Invariant: once it is built, it has the references of the rows as they are now. A reference is
+ * always read from the current table, so that the order in which the build and commits reach a row
+ * does not matter.
  */
 import type { Change } from '../../../model/change.ts';
 import type { RowTable } from '../row-table.ts';
 import type { Bitmap } from './id-set.ts';
 
-/** Ids of one piece; there is none for ids that no row has had. A multiple of 32. */
+/** Ids of one piece; ranges of ids that no row has had have no piece. A multiple of 32. */
 const PIECE_IDS = 4096;
 
-/** Rows that are read, and pieces that are looked through, between two pauses. */
+/** Rows that are read, and pieces that are scanned, between two pauses. */
 const STEP = { rows: 256, pieces: 8 };
 
 export class ReferenceColumn {
@@ -27,7 +27,7 @@ export class ReferenceColumn {
     this.#attribute = attribute;
   }
 
-  /** Reads the whole table. To be run once, whatever commits come meanwhile. */
+  /** Reads the whole table. Must be run once; commits may happen meanwhile. */
   *build(): Generator<undefined, void> {
     let read = 0;
     for (const { ids } of this.#rows.snapshot().columns(null)) {
@@ -39,13 +39,13 @@ export class ReferenceColumn {
     }
   }
 
-  /** Takes in the changes of one commit, after the table did. */
+  /** Applies the changes of one commit, after the table has applied them. */
   change(changes: readonly Change[]): void {
     for (const { id } of changes) this.#note(id);
   }
 
   /**
-   * Adds the rows that refer to one of some others.
+   * Adds the rows that refer to any of some others.
    *
    * @yields between pieces, so that the work may pause.
    */

@@ -3,10 +3,10 @@
  * its texts, its own or joined ones.
  *
  * Invariants:
- * 1. A result is exact as of the commit that was applied last, whatever was committed while it was
- *    looked for.
+ * 1. A result is exact as of the commit that was applied last, even if commits were applied during
+ *    the search.
  * 2. Small tables are read from end to end. Large ones have an index for each text attribute, which
- *    is built when somebody first searches; building and searching are done in slices.
+ *    is built for the first search; building and searching are done in slices.
  */
 import { CatalogError } from '../../../errors.ts';
 import type { Change } from '../../../model/change.ts';
@@ -30,19 +30,19 @@ interface Source extends References {
 }
 
 export interface SearchBounds {
-  /** A table of so few rows is read from end to end. */
+  /** A table of at most this many rows is read from end to end. */
   readonly smallTableRows: number;
   /** Milliseconds of work between two turns of the event loop. */
   readonly sliceMs: number;
 }
 
-/** Rows that change while a search is under way, before it begins anew. */
+/** How many rows may change during a search before it begins again. */
 const MAX_CHANGED_ROWS = 1000;
 
-/** Searches that commits may make worthless before the request is refused. */
+/** How many attempts at a search commits may invalidate before the request is refused. */
 const MAX_ATTEMPTS = 5;
 
-/** Results that are kept, for the next page of the same search. */
+/** How many results are kept, for the next page of the same search. */
 const MAX_RESULTS = 16;
 
 /** The rows that match. */
@@ -86,11 +86,11 @@ export class Searches {
   }
 
   /**
-   * Sees to it that {@link Searches.matches} answers at once.
+   * Makes sure that {@link Searches.matches} can answer at once.
    *
    * @param words folded, at least one.
-   * @returns what to wait for, and then to ask again; undefined if there is nothing.
-   * @throws CatalogError `busy`, as a rejection, if commits outran every search.
+   * @returns a promise to await before calling this again; undefined if the result is ready.
+   * @throws CatalogError `busy`, as a rejection, if commits overtook every attempt.
    */
   prepare(kind: Kind, words: readonly string[]): Promise<void> | undefined {
     if (this.#isSmall(kind)) return undefined;
@@ -113,7 +113,7 @@ export class Searches {
     return result.matches;
   }
 
-  /** Takes in the changes of rows of a kind, after the table did. */
+  /** Applies the changes of rows of a kind, after the table has applied them. */
   change(kind: KindName, changes: readonly Change[]): void {
     for (const index of this.#indexes[kind].values()) index.change(changes);
     this.#borrowers.change(kind, changes);
@@ -219,7 +219,7 @@ export class Searches {
     for (const word of words) {
       const found = new Bitmap(this.#source.lastId(kind.name));
       for (const owner of ownersOf(kind)) {
-        // Joined texts come last: a short word often occurs in every row's own ones.
+        // Joined texts come last, since a short word often occurs in the own texts of every row.
         if (owner.foreignKey !== null && found.count() === size && isUnchanged()) break;
         yield* this.#findIn(kind, owner, word, found);
         yield;

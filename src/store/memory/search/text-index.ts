@@ -1,11 +1,11 @@
 /**
- * The words of one text attribute of a table, kept in step with commits.
+ * The words of one text attribute of a table, kept up to date with commits.
  *
  * Invariants:
- * 1. Once the index is built, its words and the changes that wait are together exactly the words of
- *    the rows as they are now, between two commits. Few changes are taken in at once; many wait and
- *    are taken in in slices, and before any search.
- * 2. It is built in slices from a snapshot; rows that change meanwhile are noted, and read anew
+ * 1. Between two commits, the words of a built index and its waiting changes together are exactly
+ *    the words of the current rows. A few changes are applied at once; many wait and are applied in
+ *    slices, and before any search.
+ * 2. It is built in slices from a snapshot; rows that change meanwhile are noted, and read again
  *    before the build ends.
  */
 import type { Change } from '../../../model/change.ts';
@@ -19,7 +19,7 @@ import { Vocabulary } from './vocabulary.ts';
 /** Rows that are read between two pauses. */
 const STEP_ROWS = 32;
 
-/** Changes that are taken in at once; some ten microseconds each. */
+/** Changes that are applied at once; some ten microseconds each. */
 const MAX_AT_ONCE = 100;
 
 export class TextIndex {
@@ -28,7 +28,7 @@ export class TextIndex {
   readonly #vocabulary = new Vocabulary();
   /** Rows that have changed since the snapshot; null once the index is built. */
   #changed: Set<number> | null = new Set();
-  /** Changes that wait, from the first one on that is not taken in. */
+  /** Waiting changes, of which the first `#taken` ones are applied already. */
   #waiting: Change[] = [];
   #taken = 0;
 
@@ -37,7 +37,7 @@ export class TextIndex {
     this.#attribute = attribute;
   }
 
-  /** Reads the whole table. To be run once, whatever commits come meanwhile. */
+  /** Reads the whole table. Must be run once; commits may happen meanwhile. */
   *build(): Generator<undefined, void> {
     const snapshot = this.#rows.snapshot();
     let read = 0;
@@ -47,7 +47,7 @@ export class TextIndex {
       if (read % STEP_ROWS === 0) yield;
     }
     const changed = (this.#changed ??= new Set());
-    /** Of rows that were read anew: as they were then. */
+    /** Rows that were read again, as they were then. */
     const newer = new Map<number, Row | undefined>();
     for (const id of changed) {
       const before = newer.has(id) ? newer.get(id) : snapshot.get(id);
@@ -60,7 +60,7 @@ export class TextIndex {
     this.#changed = null;
   }
 
-  /** Takes in the changes of one commit, after the table did. @param changes each row once. */
+  /** Applies the changes of one commit, after the table has. @param changes each row once. */
   change(changes: readonly Change[]): void {
     if (this.#changed !== null) {
       for (const { id } of changes) this.#changed.add(id);
@@ -79,7 +79,7 @@ export class TextIndex {
     yield* this.#vocabulary.find(text, found);
   }
 
-  /** May run more than once at the same time: every step takes changes in that no other has. */
+  /** Several may run at the same time: every step applies changes that no other one has. */
   *#takeInWaiting(): Generator<undefined, void> {
     for (let change = this.#next(); change !== undefined; change = this.#next()) {
       this.#takeIn(change);

@@ -1,23 +1,23 @@
 /**
  * The words of one attribute of a table, and the rows in which each occurs.
  *
- * A search looks for all words that contain a text. So words stand one after the other in long
- * texts, which the engine's own substring search reads at some bytes a nanosecond; no word contains
- * the line feed between them. The catalog of a shop has far fewer words than rows, and where names
- * are unique, they are short. Article numbers mostly begin alike: the words of a text are sorted, so
- * that one match in what neighbours have in common finds them all.
+ * A search looks for all words that contain a text. So words are joined into long texts, which the
+ * engine's own substring search reads at some bytes a nanosecond; no word contains the line feed
+ * between them. The catalog of a shop has far fewer words than rows, and where names are unique,
+ * they are short. Article numbers mostly begin alike: the words of a text are sorted, so that one
+ * match in the common prefix of neighbours finds them all.
  *
  * Invariants:
- * 1. A word stands in exactly one segment, or among the recent ones, as long as a row has it.
+ * 1. A word is in exactly one segment, or among the recent ones, as long as a row has it.
  * 2. A segment holds {@link SEGMENT_WORDS} words at most, and fewer dead ones than live ones.
  */
 import { ShardedMap } from '../sharded-map.ts';
 import { type Bitmap, IdSet } from './id-set.ts';
 
-/** Words of one segment; so many recent ones are gathered before they become one. */
+/** Words of one segment; when there are this many recent ones, they become a segment. */
 const SEGMENT_WORDS = 2048;
 
-/** Characters at the beginning of two words that are compared, at most: one byte counts them. */
+/** The longest common prefix of two words that is recorded, in characters: it fits one byte. */
 const MAX_COMMON = 255;
 
 /** UTF-16 code units. */
@@ -39,12 +39,12 @@ interface Segment {
   readonly text: string;
   /**
    * For each text of one or two characters the positions of the words that contain it: most words
-   * contain the short texts that a person types first. Null if the words will soon be others.
+   * contain the short texts that a person types first. Null if the words will soon change.
    */
   readonly grams: ReadonlyMap<string, Uint16Array> | null;
   /** Where each word begins in the text. */
   readonly begins: Uint32Array;
-  /** With how many characters of the word before it each word begins, up to {@link MAX_COMMON}. */
+  /** The common prefix of each word with the one before, in characters up to {@link MAX_COMMON}. */
   readonly common: Uint8Array;
   /** The row of each word that has a single one; otherwise 0. */
   readonly single: Uint32Array;
@@ -83,7 +83,7 @@ export class Vocabulary {
     }
   }
 
-  /** Notes that a row has the words no more. */
+  /** Notes that a row no longer has the words. */
   delete(words: Iterable<string>, row: number): void {
     for (const word of words) {
       const entry = this.#entries.get(word);
@@ -149,7 +149,7 @@ function segmentOf(words: readonly Entry[]): Segment {
   return segment;
 }
 
-/** Words in any order, for one search or few. */
+/** Words in any order, for one or a few searches. */
 function unsorted(entries: Entry[]): Segment {
   const begins = new Uint32Array(entries.length);
   const common = new Uint8Array(entries.length);
@@ -164,7 +164,7 @@ function unsorted(entries: Entry[]): Segment {
   return { text, grams: null, begins, common, single, entries, live: entries.length };
 }
 
-/** @returns with how many characters both begin, up to {@link MAX_COMMON}. */
+/** @returns the length of the common prefix, up to {@link MAX_COMMON}. */
 function commonLength(a: string, b: string): number {
   const most = Math.min(a.length, b.length, MAX_COMMON);
   let length = 0;
@@ -202,10 +202,10 @@ function findIn(segment: Segment, wanted: string, found: Bitmap): void {
     do {
       addRowsAt(segment, index, found);
       index += 1;
-      // What the next word has in common with this one contains the text as well.
+      // The prefix that the next word shares with this one contains the text as well.
     } while (index < begins.length && (common[index] as number) >= end);
     if (index === begins.length) return;
-    // A second occurrence in the same word says nothing new.
+    // A second occurrence in the same word would add nothing.
     at = text.indexOf(wanted, begins[index]);
   }
 }

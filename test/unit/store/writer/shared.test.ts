@@ -169,6 +169,42 @@ test('a log that refuses a change set for good: nothing changes, and the next on
   assert.is(await host(0).committer.submit(addBook()), 1);
 });
 
+test('a log that refuses a change set after a silence is written to again', async () => {
+  const { log, host } = await openHosts(1);
+  const { committer, wait } = host(0);
+  wait(30);
+  const append = log.append.bind(log);
+  const answer = Promise.withResolvers<void>();
+  log.append = async () => {
+    await answer.promise;
+    throw new CatalogError('write_refused', 'the change set is too large');
+  };
+  const failure = await committer.submit(addBook()).catch((error: unknown) => error);
+  assert.is(codeOf(failure), 'write_unknown', 'the log is silent');
+  wait(300_000);
+  log.append = append;
+  answer.resolve();
+  // It waits for its turn: then the refusal is known.
+  await committer.catchUp(0);
+  assert.is(await committer.submit(addBook()), 1);
+});
+
+test('a host that has what it is to catch up with does not read the log', async () => {
+  const { log, host } = await openHosts(1);
+  const { committer } = host(0);
+  await committer.submit(addBook());
+  let reads = 0;
+  const read = log.read.bind(log);
+  log.read = (after) => {
+    reads += 1;
+    return read(after);
+  };
+  await committer.catchUp(1);
+  assert.is(reads, 0);
+  await committer.catchUp(2);
+  assert.is(reads, 1, 'what it may lack is read');
+});
+
 test('a host that cannot read the log on stops there, serves reads and takes no write', async () => {
   const { log, host } = await openHosts(2);
   for (const name of ['1', '2', '3']) await host(0).committer.submit(addBook(name));

@@ -1,17 +1,17 @@
 /**
- * One id for each of many texts, without the texts: an entry is a hash and an id, and the row of the
- * id tells whether it has the text that is looked for. A `Map` would keep every text twice.
+ * One id for each of many texts, without the texts: an entry is a hash and an id, and the row of
+ * the id shows whether it has the text. A `Map` would keep every text a second time.
  *
  * Invariants:
- * 1. A part is an open-addressed table with linear probing: an entry stands at the place that its
- *    hash names, or behind it without a free place in between.
- * 2. A part is at most three quarters full, so that there is a free place; it grows by itself, so
- *    that no turn of the event loop moves all entries.
+ * 1. A part is an open-addressed table with linear probing: an entry is at the place that its hash
+ *    determines, or after it with no free place in between.
+ * 2. A part is at most three quarters full, so that there is a free place; each grows on its own,
+ *    so that no turn of the event loop moves all entries.
  */
 import { randomInt } from 'node:crypto';
 import { lost } from '../positions.ts';
 
-/** Parts, a power of two. A million texts are some 4000 in each. */
+/** The number of parts, a power of two. Of a million texts, each has about 4000. */
 const PARTS = 256;
 
 const PART_BITS = 8;
@@ -32,17 +32,17 @@ export class HashedIds {
   readonly #parts = new Map<number, Part>();
   readonly #hashOf: (text: string) => number;
 
-  /** @param hashOf a natural number below 2^32. */
+  /** @param hashOf returns a natural number below 2^32. */
   constructor(hashOf: (text: string) => number = seededHash) {
     this.#hashOf = hashOf;
   }
 
-  /** Whether an id can be that of a text. */
+  /** Whether an entry can hold an id. */
   static takes(id: number): boolean {
     return id > 0 && id <= MAX_ID;
   }
 
-  /** @param textOf what the row with an id has. */
+  /** @param textOf returns the value of the row with an id. */
   get(text: string, textOf: (id: number) => unknown): number | undefined {
     const hash = this.#hashOf(text);
     const part = this.#parts.get(hash % PARTS);
@@ -54,7 +54,7 @@ export class HashedIds {
     return undefined;
   }
 
-  /** @param text that has no id, and an id that {@link HashedIds.takes} takes. */
+  /** @param text that has no id yet. @param id that {@link HashedIds.takes} allows. */
   add(text: string, id: number): void {
     const hash = this.#hashOf(text);
     let part = this.#parts.get(hash % PARTS);
@@ -93,12 +93,12 @@ export class HashedIds {
   }
 }
 
-/** Takes an entry out, and moves up those behind it that would not be found otherwise. */
+/** Removes an entry, and moves up those after it that would not be found otherwise. */
 function close(places: Uint32Array, removed: number): void {
   let free = removed;
   for (let at = next(free, places); idAt(places, at) !== 0; at = next(at, places)) {
     const home = homeOf(places[at] ?? 0, places);
-    // Whether its home is behind the free place, on the way round to where it stands.
+    // Whether its home is after the free place, on the way round to its current place.
     const stays = free < at ? home > free && home <= at : home > free || home <= at;
     if (stays) continue;
     places.copyWithin(free, at, at + 2);
@@ -122,7 +122,7 @@ function put(places: Uint32Array, hash: number, id: number): void {
   places[at + 1] = id;
 }
 
-/** The place that a hash names. The bits that name its part would name the same for all of them. */
+/** The place that a hash determines. The bits that select the part are not used. */
 function homeOf(hash: number, places: Uint32Array): number {
   return 2 * ((hash >>> PART_BITS) % (places.length / 2));
 }
@@ -137,7 +137,7 @@ function idAt(places: Uint32Array, at: number): number {
 
 const SEED = randomInt(2 ** 32);
 
-/** FNV-1a that begins at random, so that nobody knows texts that meet; its bits are mixed last. */
+/** FNV-1a with a random start, so that collisions are unpredictable; its bits are mixed last. */
 function seededHash(text: string): number {
   let hash = SEED;
   for (let at = 0; at < text.length; at += 1) {

@@ -3,11 +3,11 @@ import { OrderedIds } from '../ordered-ids.ts';
 
 /**
  * Most values have few rows: a single id is a number, and up to {@link MAX_SHORT_LIST} ids are a
- * plain array, which is not to be changed.
+ * plain array, which must not be changed.
  */
 export type List = number | readonly number[] | OrderedIds;
 
-/** Ids of a list that is a plain array, at most. */
+/** The most ids of a list that is a plain array. */
 export const MAX_SHORT_LIST = 32;
 
 const NONE = new OrderedIds();
@@ -24,7 +24,7 @@ export function copyOf(list: List): List {
   return list instanceof OrderedIds ? list.fork() : list;
 }
 
-/** @returns the ids of a list; not to be changed. */
+/** @returns the ids of a list, which must not be changed. */
 export function orderedIdsOf(list: List | undefined): OrderedIds {
   if (list === undefined) return NONE;
   return list instanceof OrderedIds ? list : new OrderedIds(idsIn(list));

@@ -1,6 +1,6 @@
 /**
- * The lists of an ordering by the value of its partition, each in the place where it takes least:
- * short ones by number, and single ids by text, are packed; the rest are entries of a map.
+ * The lists of an ordering by the value of its partition, each where it takes least memory: short
+ * lists of numbers and single ids of texts are packed; the rest are entries of a map.
  */
 import type { Scalar } from '../../../../model/kind.ts';
 import { ShardedMap } from '../../sharded-map.ts';
@@ -11,12 +11,12 @@ import { idsIn, type List, MAX_SHORT_LIST, shortest } from './list.ts';
 import { isNatural, NumberedLists, runFrom } from './numbered-lists.ts';
 
 /**
- * The value that the row with an id has. Texts are compared with it, so that it must be that of the
- * state in which the ids that are asked for are in their lists.
+ * Returns the value of the row with an id. Texts are compared with it, so that it must read the
+ * state that the lists represent.
  */
 export type ValueOf = (id: number) => Scalar | undefined;
 
-/** Ids of numbers near each other that are worth to be appended in one go, at least. */
+/** The fewest ids of neighbouring numbers that are worth appending in one pass. */
 const MIN_RUN = 8;
 
 export class ListsByValue {
@@ -42,9 +42,9 @@ export class ListsByValue {
   }
 
   /**
-   * Puts ids behind all others of their values.
+   * Appends ids that are higher than all others of their values.
    *
-   * @param values of the ids, place by place; null for those that are missing.
+   * @param values of the ids, place by place; null if missing.
    */
   append(ids: readonly number[], values: readonly Scalar[], valueOf: ValueOf): void {
     const isFree = (value: number) => this.#others.get(value) === undefined;
@@ -59,7 +59,7 @@ export class ListsByValue {
     }
   }
 
-  /** Puts an id in its place in the list of a value, which has to be by ascending id. */
+  /** Inserts an id into the list of a value, which has to be by ascending id. */
   insert(value: Scalar, id: number, valueOf: ValueOf): void {
     if (isNatural(value) && NumberedLists.takes(id)) {
       const count = this.#byNumber.count(value);
@@ -75,7 +75,7 @@ export class ListsByValue {
   }
 
   /**
-   * Takes an id out of the list of a value, which has to be by ascending id.
+   * Removes an id from the list of a value, which has to be by ascending id.
    *
    * @throws Error if it is not in the list.
    */
@@ -98,7 +98,7 @@ export class ListsByValue {
     }
   }
 
-  /** Every value that has a list; those of packed texts as their rows have them. */
+  /** Every value that has a list; packed texts are read from their rows. */
   *values(valueOf: ValueOf): Generator<Scalar> {
     yield* this.#byNumber.keys();
     for (const id of this.#byText.ids()) yield valueOf(id) ?? null;

@@ -1,11 +1,11 @@
 /**
- * Short lists of ids by natural number, in little memory: most indexes are by the id of another row,
- * which few rows name. An entry of a `Map` and an array for each would take ten times as much, and
- * the collector would visit all of them.
+ * Short lists of ids by natural number, in little memory: most indexes are by the id of another
+ * row, to which few rows refer. A `Map` entry and an array for each would take ten times as much,
+ * and the garbage collector would visit all of them.
  *
- * Invariant: the lists of {@link RANGE} numbers that follow each other are one array. Its first
- * {@link RANGE} cells say where the list of each number ends, and the lists follow in order. What is
- * behind the last one is room.
+ * Invariant: the lists of {@link RANGE} consecutive numbers are one array. Its first {@link RANGE}
+ * cells hold the end of the list of each number, and the lists follow in order. The cells after the
+ * last one are unused.
  */
 import type { Scalar } from '../../../../model/kind.ts';
 import { lost } from '../positions.ts';
@@ -17,7 +17,7 @@ const RANGE = 64;
 /** The highest id that a cell takes. */
 const MAX_ID = 2 ** 32 - 1;
 
-/** An array that is full grows by this factor, and has room for so many ids at least. */
+/** A full array grows by this factor, and has a capacity of at least this many ids. */
 const GROWTH = 1.5;
 const MIN_IDS = 32;
 
@@ -35,7 +35,7 @@ export class NumberedLists {
     return cells === undefined ? 0 : endOf(cells, placeOf(key)) - startOf(cells, placeOf(key));
   }
 
-  /** @returns the ids of a number in their order; a single one as it is. */
+  /** @returns the ids of a number in their order; a single one as a number. */
   get(key: number): number | number[] | undefined {
     const cells = this.#parts.get(partOf(key));
     if (cells === undefined) return undefined;
@@ -47,7 +47,7 @@ export class NumberedLists {
     return ids;
   }
 
-  /** @param ids that {@link NumberedLists.takes} takes; none to delete the list. */
+  /** @param ids that {@link NumberedLists.takes} allows; none to delete the list. */
   set(key: number, ids: readonly number[]): void {
     const more = ids.length - this.count(key);
     const cells = this.#resized(key, more);
@@ -56,18 +56,18 @@ export class NumberedLists {
     for (let at = 0; at < ids.length; at += 1) cells[start + at] = ids[at] ?? 0;
   }
 
-  /** Puts an id that {@link NumberedLists.takes} takes in its place among ascending ones. */
+  /** Inserts an id that {@link NumberedLists.takes} allows among ascending ones. */
   insert(key: number, id: number): void {
     const cells = this.#resized(key, 1);
     if (cells === undefined) return;
     const start = RANGE + startOf(cells, placeOf(key));
     let at = RANGE + endOf(cells, placeOf(key)) - 1;
-    // Mostly none is greater: new rows have the highest ids.
+    // Usually none is greater: new rows have the highest ids.
     for (; at > start && (cells[at - 1] ?? 0) > id; at -= 1) cells[at] = cells[at - 1] ?? 0;
     cells[at] = id;
   }
 
-  /** Takes an id out of the list of a number. @throws Error if it is not there. */
+  /** Removes an id from the list of a number. @throws Error if it is not there. */
   remove(key: number, id: number): void {
     const cells = this.#parts.get(partOf(key));
     if (cells === undefined) throw lost(id);
@@ -80,10 +80,10 @@ export class NumberedLists {
   }
 
   /**
-   * Puts ids behind the others of their numbers, all in one go.
+   * Appends ids to the lists of their numbers, all in one pass.
    *
    * @param isFree whether a number that has no ids here may get some.
-   * @returns whether it was done: not if a list would be too long, or is not free.
+   * @returns false, without any change, if a list would be too long, or is not free.
    */
   appendRun({ numbers, ids, start, end }: Run, isFree: (key: number) => boolean): boolean {
     const part = partOf(numbers[start]);
@@ -135,7 +135,7 @@ export class NumberedLists {
     return cells;
   }
 
-  /** The array of a part, with room for so many ids more. */
+  /** The array of a part, with room for `more` additional ids. */
   #withRoom(part: number, more: number): Uint32Array {
     const cells = this.#parts.get(part);
     const needed = (cells === undefined ? 0 : endOf(cells, RANGE - 1)) + more;
@@ -147,7 +147,7 @@ export class NumberedLists {
   }
 }
 
-/** Ids from `start` to before `end`, and place by place the numbers to which they belong. */
+/** The ids from `start` to before `end`, and place by place the numbers to which they belong. */
 export interface Run {
   readonly numbers: readonly Scalar[];
   readonly ids: readonly number[];
@@ -155,7 +155,7 @@ export interface Run {
   readonly end: number;
 }
 
-/** @returns the longest run from a place on whose lists are in one array; it may be empty. */
+/** @returns the longest run from `start` on whose lists are in one array; it may be empty. */
 export function runFrom(numbers: readonly Scalar[], ids: readonly number[], start: number): Run {
   const part = partOf(numbers[start]);
   let end = start;
@@ -176,15 +176,15 @@ function partOf(key: Scalar | undefined): number {
 }
 
 function placeOf(key: Scalar | undefined): number {
-  // The remainder as well, since RANGE is a power of two; `%` of numbers that may be long is slow.
+  // The same as `% RANGE`, a power of two; `%` of numbers that may be large is slow.
   return (key as number) & (RANGE - 1);
 }
 
 /**
- * Makes room behind the list of each number.
+ * Makes room after the list of each number.
  *
- * @param more how many ids come to each, `all` together.
- * @returns the cell of the first of them.
+ * @param more how many ids are added to each, `all` together.
+ * @returns the cell of the first added id of each.
  */
 function openGaps(cells: Uint32Array, more: Uint32Array, all: number): Uint32Array {
   const gaps = new Uint32Array(RANGE);
@@ -200,7 +200,7 @@ function openGaps(cells: Uint32Array, more: Uint32Array, all: number): Uint32Arr
   return gaps;
 }
 
-/** Where the list of a number begins, counted behind the first {@link RANGE} cells. */
+/** Where the list of a number begins, counted after the first {@link RANGE} cells. */
 function startOf(cells: Uint32Array, at: number): number {
   return at === 0 ? 0 : endOf(cells, at - 1);
 }

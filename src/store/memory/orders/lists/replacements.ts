@@ -1,4 +1,4 @@
-/** The lists of an ordering, each the ids of one value, and how many of them are replaced at once. */
+/** Replacing many lists of an ordering at once; each list has the ids of one value. */
 import type { Change } from '../../../../model/change.ts';
 import type { Scalar } from '../../../../model/kind.ts';
 import { mergedIds, OrderedIds } from '../ordered-ids.ts';
@@ -73,7 +73,7 @@ function* movesOf(
   return moves;
 }
 
-/** @returns the ids in order; mostly they are already. */
+/** @returns the ids in order; usually they already are. */
 function ascending(ids: number[]): readonly number[] {
   const isInOrder = ids.every((id, index) => index === 0 || (ids[index - 1] ?? 0) < id);
   return isInOrder ? ids : ids.sort((a, b) => a - b);
