@@ -1,21 +1,21 @@
-/** What the machine and the program are called, so that a manifest can tell them from others. */
+/** Identifies the boot of the machine and the build of the program, for the manifest. */
 import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
 
 /** Linux gives every boot of the machine another id (random(4)). */
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 
-/** Folders whose files decide what a page looks like, from this one. */
-const SOURCES = ['../shop', '../writer', '../../../templates'];
+/** Folders whose files determine what a page looks like, relative to this one. */
+const SOURCES = ['../shop', '../render', '../writer', '../../../templates'];
 
-/** Names the boot of the machine; null on systems that do not say. */
+/** Names the boot of the machine; null on systems that do not provide this. */
 export function bootOf(disk: Disk): string | null {
   return disk.read(BOOT_ID)?.toString().trim() ?? null;
 }
 
 /**
- * Names this build of the program: another build may make other pages from the same rows. It
- * changes too often rather than too rarely; then all pages are rendered and compared once.
+ * Names this build of the program, since another build may make other pages from the same rows. It
+ * may change when pages do not; all pages are then rendered and compared once.
  */
 export function programOf(disk: Disk): string {
   const files = Bun.isStandaloneExecutable

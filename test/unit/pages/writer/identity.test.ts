@@ -1,0 +1,43 @@
+/** src/pages/writer/identity.ts: what names the build that made the pages. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { machineDisk } from '../../../../src/disk/disk.ts';
+import { programOf } from '../../../../src/pages/writer/identity.ts';
+
+const ROOT = join(import.meta.dir, '../../../..');
+
+/** Folders that decide what a page looks like. `refresh` decides when it is made. */
+const FOLDERS = ['src/pages/shop', 'src/pages/render', 'src/pages/writer', 'templates'];
+
+/** The identity of a program of which one file was changed. */
+function programWithChanged(changed: string | null): string {
+  return programOf({
+    ...machineDisk,
+    stat(path) {
+      const found = machineDisk.stat(path);
+      return path === changed && found !== null ? { ...found, changedMs: 0 } : found;
+    },
+  });
+}
+
+test('a change of any file that decides what a page looks like is another program', () => {
+  const program = programWithChanged(null);
+  assert.is(programWithChanged(null), program);
+  for (const folder of FOLDERS) {
+    const names = readdirSync(join(ROOT, folder));
+    assert.ok(names.length > 0, folder);
+    for (const name of names) {
+      assert.is.not(programWithChanged(join(ROOT, folder, name)), program, `${folder}/${name}`);
+    }
+  }
+});
+
+test('every folder of the pages but the one that decides when they are made is among them', () => {
+  const folders = readdirSync(join(ROOT, 'src/pages')).map((name) => `src/pages/${name}`);
+  const decisive = FOLDERS.filter((folder) => folder !== 'templates');
+  assert.equal(folders.toSorted(), [...decisive, 'src/pages/refresh'].toSorted());
+});
+
+test.run();
