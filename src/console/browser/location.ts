@@ -34,11 +34,28 @@ export function href(to: string): string {
   return `${CONSOLE_PATH}${to === '/' ? '/' : to}`;
 }
 
+let scrolled = 0;
+
+/**
+ * Scrolls to where the user has left the screen that "back" leads to. The browser does it too soon:
+ * a screen is short until the server has answered.
+ */
+export function scrollBack(): void {
+  if (scrolled > 0) scrollTo(0, scrolled);
+  scrolled = 0;
+}
+
 /** Shows another address. @param replace whether "back" is to skip the one that is shown now. */
 export async function navigate(to: string, { replace = false } = {}): Promise<void> {
   if (question !== null && !sameScreen(to) && !(await question())) return;
-  if (replace) history.replaceState(null, '', href(to));
-  else history.pushState(null, '', href(to));
+  scrolled = 0;
+  // As with every link of the web, the address that is shown is not in the history twice.
+  const same = new URL(href(to), location.origin).href === location.href;
+  if (replace || same) history.replaceState(null, '', href(to));
+  else {
+    history.replaceState({ scrolled: scrollY }, '');
+    history.pushState(null, '', href(to));
+  }
   settle();
   if (!replace) scrollTo(0, 0);
 }
@@ -63,9 +80,10 @@ function settle(): void {
 /** Follows the buttons of the browser, and links of the console. */
 export function followLocation(): void {
   let leaving = false;
-  addEventListener('popstate', () => {
+  addEventListener('popstate', ({ state }: PopStateEvent) => {
     if (question === null || leaving) {
       leaving = false;
+      scrolled = (state as { scrolled?: number } | null)?.scrolled ?? 0;
       settle();
       return;
     }

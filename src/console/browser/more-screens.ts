@@ -9,5 +9,15 @@ import { HomeScreen } from './home/home-screen.tsx';
 import { ImportScreen } from './imports/import-screen.tsx';
 import { BulkDelete } from './lists/bulk/bulk-delete.tsx';
 import { BulkEdit } from './lists/bulk/bulk-edit.tsx';
+import { writtenFile } from './lists/written-file.ts';
 
-export { AccountScreen, AuditScreen, BulkDelete, BulkEdit, HomeScreen, ImportScreen, ItemScreen };
+export {
+  AccountScreen,
+  AuditScreen,
+  BulkDelete,
+  BulkEdit,
+  HomeScreen,
+  ImportScreen,
+  ItemScreen,
+  writtenFile,
+};

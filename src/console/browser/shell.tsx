@@ -4,6 +4,7 @@ import { useEffect, useErrorBoundary, useLayoutEffect } from 'preact/hooks';
 import { COLLECTION_NAMES } from './api/collections.ts';
 import { expired, isAdmin, mayWrite, session, signOut } from './api/session.ts';
 import { needCurrency } from './api/summary.ts';
+import { focusContent } from './focus-content.ts';
 import { LanguageChoice } from './language-choice.tsx';
 import { href, navigate, path } from './location.ts';
 import type { MessageKey } from './messages/message.ts';
@@ -37,9 +38,16 @@ function skip(event: MouseEvent): void {
   document.getElementById('content')?.focus();
 }
 
+/** Whether a screen was shown before: the first one begins at the top, as every page does. */
+let arrived = false;
+
 /** The screen of the address, or what broke it: the rest of the console stays usable. */
 function Guarded() {
   const [error] = useErrorBoundary();
+  useEffect(() => {
+    if (arrived) focusContent();
+    arrived = true;
+  }, []);
   // After the effects of the screen, whose own requests come first.
   useLayoutEffect(() => {
     needCurrency().catch(complain);

@@ -9,7 +9,7 @@ import { named, ROLES } from './accounts.ts';
 import type { Role } from '../api/types.ts';
 import { formatTime, t } from '../messages/text.ts';
 import { confirm } from '../parts/dialog.tsx';
-import { announce, complain, Problem, wordsFor } from '../parts/notices.tsx';
+import { announce, complain, Failure, wordsFor } from '../parts/notices.tsx';
 
 type User = components['schemas']['User'];
 
@@ -53,7 +53,7 @@ export function AccountScreen() {
           </button>
         </div>
       </div>
-      <Problem text={failure.value} />
+      <Failure text={failure.value} onAgain={read} />
       {users.value !== null && (
         <UserTable
           users={users.value}

@@ -10,7 +10,7 @@ import { formatTime, t } from '../messages/text.ts';
 import { useOneAtATime } from '../one-at-a-time.ts';
 import { shownValue } from '../parts/attributes.ts';
 import { confirm } from '../parts/dialog.tsx';
-import { announce, complain, Problem, wordsFor } from '../parts/notices.tsx';
+import { announce, complain, Failure, wordsFor } from '../parts/notices.tsx';
 import { reverse } from '../parts/undo.ts';
 import { type AuditEntry, differencesOf, entryTitle, resourceLabel } from './entries.ts';
 
@@ -84,7 +84,7 @@ export function AuditScreen() {
         <h1>{t('nav.audits')}</h1>
       </div>
       <TrailFilters filters={filters} />
-      <Problem text={failure.value} />
+      <Failure text={failure.value} onAgain={reload} />
       {trail.value?.entries.length === 0 && <p class="empty">{t('audits.none')}</p>}
       <ol class="trail">
         {trail.value?.entries.map((entry) => (

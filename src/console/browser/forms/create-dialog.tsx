@@ -11,7 +11,7 @@ import { t } from '../messages/text.ts';
 import { useOneAtATime } from '../one-at-a-time.ts';
 import { Dialog, DialogFooter } from '../parts/dialog.tsx';
 import { announce, Problem, wordsFor } from '../parts/notices.tsx';
-import { Fields } from './fields.tsx';
+import { Fields, focusProblem } from './fields.tsx';
 import { FormState, type TypedFields } from './form-state.ts';
 import { refusalsOf } from './save.ts';
 import { textOf } from '../api/text-of.ts';
@@ -62,9 +62,14 @@ interface FormProps extends Pick<CreateProps, 'onClose' | 'onCreated'> {
 
 function CreateForm({ form, onClose, onCreated }: FormProps) {
   const refusal = useSignal<string | null>(null);
+  const root = useRef<HTMLFormElement>(null);
   const { name, title } = form.collection;
   const submit = useOneAtATime(async () => {
-    if (!form.validate()) return;
+    refusal.value = null;
+    if (!form.validate()) {
+      requestAnimationFrame(() => focusProblem(root.current));
+      return;
+    }
     try {
       const content = form.changes();
       const { item } = await create(name, content, form.creation.for(content));
@@ -77,10 +82,12 @@ function CreateForm({ form, onClose, onCreated }: FormProps) {
         error instanceof ApiError ? refusalsOf(form, error) : {};
       form.refused.value = problems;
       refusal.value = rest;
+      requestAnimationFrame(() => focusProblem(root.current));
     }
   });
   return (
     <form
+      ref={root}
       noValidate
       onSubmit={(event) => {
         event.preventDefault();

@@ -32,6 +32,14 @@ export function Fields({ form, readOnly, prefix = 'field', onMissing }: FieldsPr
   );
 }
 
+/** Moves the focus to the first field that is not right, so that it is in sight. */
+export function focusProblem(root: HTMLFormElement | null): void {
+  const field = root?.querySelector<HTMLElement>('[aria-invalid=true]');
+  field?.focus();
+  // What is wrong is said below the field, where the bar with the buttons may cover it.
+  field?.closest('.field')?.scrollIntoView({ block: 'center' });
+}
+
 interface RowProps extends FieldsProps {
   readonly prefix: string;
   readonly field: FormField;

@@ -13,7 +13,7 @@ import { announce, complain, Problem } from '../parts/notices.tsx';
 import { ConflictView } from './conflict.tsx';
 import { DeleteButton } from './delete-button.tsx';
 import { Facts } from './facts.tsx';
-import { Fields, type Missing } from './fields.tsx';
+import { Fields, focusProblem, type Missing } from './fields.tsx';
 import { CreateDialog } from './create-dialog.tsx';
 import type { FormState } from './form-state.ts';
 import { Preview, PreviewButton } from './preview.tsx';
@@ -82,8 +82,19 @@ async function write(form: FormState): Promise<void> {
   await navigate(`/${collection.name}/${loaded.item.id}`, { replace: true });
 }
 
-function focusProblem(root: HTMLFormElement | null): void {
-  root?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+/** Saves with Ctrl + S wherever the focus is, except below a dialog. */
+function useSaveKey(submit: () => void): void {
+  const latest = useRef(submit);
+  latest.current = submit;
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 's') return;
+      event.preventDefault();
+      if (mayWrite.value && document.querySelector('dialog[open]') === null) latest.current();
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, []);
 }
 
 /** Keeps a draft, and asks before unsaved changes are left. */
@@ -121,6 +132,7 @@ export function ItemForm({ form }: { readonly form: FormState }) {
   const { collection, base } = form;
   const item = base.value?.item ?? null;
   const submit = () => void saving.run().catch(complain);
+  useSaveKey(submit);
   const close = () => {
     saving.conflict.value = null;
   };
@@ -134,11 +146,6 @@ export function ItemForm({ form }: { readonly form: FormState }) {
           class="item"
           noValidate
           onSubmit={(event) => {
-            event.preventDefault();
-            submit();
-          }}
-          onKeyDown={(event) => {
-            if (!(event.ctrlKey || event.metaKey) || event.key !== 's') return;
             event.preventDefault();
             submit();
           }}
@@ -235,7 +242,8 @@ function SaveBar({ form, busy }: { readonly form: FormState; readonly busy: bool
   const item = form.base.value?.item ?? null;
   return (
     <div class="save-bar">
-      <button type="submit" class="primary" disabled={busy}>
+      {/* A button that is disabled would lose the focus. */}
+      <button type="submit" class="primary" aria-disabled={busy}>
         {t('form.save')}
       </button>
       {form.dirty.value && item !== null && (

@@ -43,8 +43,11 @@ async function openForm({ collection, id }: ScreenProps, signal: AbortSignal): P
 export function ItemScreen({ collection, id }: ScreenProps) {
   const form = useSignal<FormState | null>(null);
   const failure = useSignal<unknown>(null);
+  const attempt = useSignal(1);
+  const wanted = attempt.value;
   // Before the first paint, so that the server works meanwhile.
   useLayoutEffect(() => {
+    void wanted;
     const abort = new AbortController();
     openForm({ collection, id }, abort.signal).then(
       (opened) => {
@@ -55,20 +58,33 @@ export function ItemScreen({ collection, id }: ScreenProps) {
       },
     );
     return () => abort.abort();
-  }, [collection, id, form, failure]);
+  }, [collection, id, form, failure, wanted]);
   return (
     <>
       <nav class="crumbs" aria-label={t('crumbs')}>
         <a href={href(`/${collection.name}`)}>← {t('crumbs.back')}</a>
       </nav>
-      {failure.value !== null && <Missing error={failure.value} />}
+      {failure.value !== null && (
+        <Missing
+          error={failure.value}
+          onAgain={() => {
+            failure.value = null;
+            attempt.value += 1;
+          }}
+        />
+      )}
       {failure.value === null && form.value === null && <p class="soft">{t('loading')}</p>}
       {form.value !== null && <ItemForm form={form.value} />}
     </>
   );
 }
 
-function Missing({ error }: { readonly error: unknown }) {
+interface MissingProps {
+  readonly error: unknown;
+  readonly onAgain: () => void;
+}
+
+function Missing({ error, onAgain }: MissingProps) {
   const gone = error instanceof ApiError && error.status === 410;
   const unknown = error instanceof ApiError && error.status === 404;
   const title = t(gone ? 'item.gone' : unknown ? 'item.unknown' : 'error.screen');
@@ -79,6 +95,11 @@ function Missing({ error }: { readonly error: unknown }) {
     <div role="alert">
       <h1>{title}</h1>
       {!unknown && <p>{wordsFor(error)}</p>}
+      {!gone && !unknown && (
+        <button type="button" onClick={onAgain}>
+          {t('list.again')}
+        </button>
+      )}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 /** The specifications of a SKU: one choice for each specification of its SPU. */
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { CreationKey } from '../api/creation-key.ts';
 import { create } from '../api/items.ts';
 import { href } from '../location.ts';
@@ -87,6 +87,10 @@ function SpecChoice({ id, spec, option, readOnly, onChange }: SpecChoiceProps) {
   const added = useSignal<readonly { readonly id: number; readonly value: string }[]>([]);
   const value = useSignal('');
   const creation = useRef(new CreationKey());
+  const input = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => {
+    if (adding.value) input.current?.focus();
+  }, [adding.value]);
   const add = useOneAtATime(async () => {
     if (value.value.trim() === '') return;
     const content = { value: value.value.trim(), spec_id: spec.id };
@@ -121,7 +125,7 @@ function SpecChoice({ id, spec, option, readOnly, onChange }: SpecChoiceProps) {
       {adding.value && (
         <span class="joined">
           <input
-            autofocus
+            ref={input}
             aria-label={t('specs.newOption', { name: spec.name })}
             value={value.value}
             onInput={({ currentTarget }) => {

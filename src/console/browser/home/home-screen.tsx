@@ -8,7 +8,7 @@ import type { CollectionName } from '../api/types.ts';
 import { href, navigate } from '../location.ts';
 import { formatNumber, formatTime, formatUnit, t } from '../messages/text.ts';
 import { resourceLabel } from '../audits/entries.ts';
-import { complain } from '../parts/notices.tsx';
+import { Failure, wordsFor } from '../parts/notices.tsx';
 import { textOf } from '../api/text-of.ts';
 
 /** Entries of the audit trail that are shown. */
@@ -19,18 +19,29 @@ type LastChange = NonNullable<Summary['changes']>[number];
 export function HomeScreen() {
   const title = t('home.title');
   const summary = useSignal<Summary | null>(null);
+  const failure = useSignal<string | null>(null);
+  const read = () => {
+    readSummary().then(
+      (found) => {
+        summary.value = found;
+        failure.value = null;
+      },
+      (error: unknown) => {
+        failure.value = wordsFor(error);
+      },
+    );
+  };
   useEffect(() => {
     document.title = `${title} – ${t('app.name')}`;
-    readSummary().then((read) => {
-      summary.value = read;
-    }, complain);
-  }, [title, summary]);
+  }, [title]);
+  useEffect(read, []);
   return (
     <>
       <div class="heading">
         <h1>{t('home.hello', { name: session.value?.subject ?? '' })}</h1>
       </div>
       <Find />
+      <Failure text={failure.value} onAgain={read} />
       {summary.value !== null && <State summary={summary.value} />}
       <Counts counts={summary.value?.counts ?? {}} />
       {summary.value?.changes && <LastChanges changes={summary.value.changes} />}

@@ -1,9 +1,12 @@
 /** The import of a file: choose it, map its columns, see what it would do, and do it. */
 import { type Signal, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { isAborted } from '../api/client.ts';
 import { readCategories } from '../api/references.ts';
+import { focusContent } from '../focus-content.ts';
+import { holdBack } from '../location.ts';
 import { t } from '../messages/text.ts';
+import { confirm } from '../parts/dialog.tsx';
 import { announce, complain } from '../parts/notices.tsx';
 import { columnsOf, type Import, runImport } from './api.ts';
 import { ChooseFile } from './choose-file.tsx';
@@ -37,6 +40,13 @@ export function ImportScreen() {
   }, []);
   const start = useImport(step, progress);
   const current = step.value;
+  useWarning(current.kind === 'running' && !current.dryRun);
+  const shown = useRef(current.kind);
+  useEffect(() => {
+    // The button that led to the step is gone.
+    if (shown.current !== current.kind) focusContent();
+    shown.current = current.kind;
+  }, [current.kind]);
   return (
     <>
       <div class="heading">
@@ -81,6 +91,28 @@ export function ImportScreen() {
       )}
     </>
   );
+}
+
+/** Asks before the report of an import is lost. @param writing whether one is under way. */
+function useWarning(writing: boolean): void {
+  useEffect(() => {
+    if (!writing) return;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener('beforeunload', warn);
+    holdBack(() =>
+      confirm({
+        title: t('nav.import'),
+        text: t('import.leave'),
+        yes: t('leave.yes'),
+        no: t('leave.no'),
+        danger: true,
+      }),
+    );
+    return () => {
+      removeEventListener('beforeunload', warn);
+      holdBack(null);
+    };
+  }, [writing]);
 }
 
 type Chosen = Omit<Plan, 'columns' | 'mapping'>;

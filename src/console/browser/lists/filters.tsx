@@ -20,6 +20,7 @@ export function Filters(props: ListProps) {
   const { collection, query, show } = props;
   const set = useFilter(props);
   const { filters } = query;
+  const cleared = useSignal(0);
   const isFiltered = Object.keys(filters).length > 0 || query.q !== '';
   return (
     <>
@@ -44,9 +45,16 @@ export function Filters(props: ListProps) {
           )}
         </div>
       ))}
-      {collection.name === 'skus' && <SkuFilters {...props} />}
+      {collection.name === 'skus' && <SkuFilters {...props} cleared={cleared.value} />}
       {isFiltered && (
-        <button type="button" class="plain" onClick={() => show({ filters: {}, q: '' })}>
+        <button
+          type="button"
+          class="plain"
+          onClick={() => {
+            cleared.value += 1;
+            show({ filters: {}, q: '' });
+          }}
+        >
           {t('filter.clear')}
         </button>
       )}
@@ -88,7 +96,8 @@ function noneOf(attribute: string, id: number | null): string | null {
   return attribute === 'parent_id' ? 'null' : null;
 }
 
-function SkuFilters(props: ListProps) {
+/** @param cleared counts how often the filters were cleared: what is no filter yet goes as well. */
+function SkuFilters({ cleared, ...props }: ListProps & { readonly cleared: number }) {
   const set = useFilter(props);
   const { filters } = props.query;
   const open = useSignal(RANGES.some((name) => filters[name] !== undefined));
@@ -120,7 +129,7 @@ function SkuFilters(props: ListProps) {
         <div class="ranges">
           {RANGES.map((name) => (
             <RangeFilter
-              key={name}
+              key={`${name} ${cleared}`}
               name={name}
               value={filters[name] ?? ''}
               onChange={(value) => set(name, value)}
@@ -139,7 +148,9 @@ interface RangeProps {
 }
 
 function RangeFilter({ name, value, onChange }: RangeProps) {
-  const wrong = useSignal(false);
+  /** What was typed and is no value; null if nothing is. */
+  const wrong = useSignal<string | null>(null);
+  const problem = wrong.value === null ? null : `filter-${name}-problem`;
   const priced = isPrice(name.replace(/_m..$/, ''));
   const given = wholeNumber(value);
   const shown = priced && given !== null ? priceInput(given) : value;
@@ -150,15 +161,21 @@ function RangeFilter({ name, value, onChange }: RangeProps) {
         id={`filter-${name}`}
         inputMode="decimal"
         autocomplete="off"
-        aria-invalid={wrong.value}
-        value={shown}
+        aria-invalid={problem !== null}
+        aria-describedby={problem ?? undefined}
+        value={wrong.value ?? shown}
         onChange={({ currentTarget }) => {
           const text = currentTarget.value.trim();
           const amount = priced ? parsePrice(text) : wholeNumber(text);
-          wrong.value = text !== '' && amount === null;
-          if (!wrong.value) onChange(amount === null ? null : String(amount));
+          wrong.value = text !== '' && amount === null ? text : null;
+          if (wrong.value === null) onChange(amount === null ? null : String(amount));
         }}
       />
+      {problem !== null && (
+        <p id={problem} role="alert" class="problem">
+          {t(priced ? 'problem.price' : 'problem.integer')}
+        </p>
+      )}
     </div>
   );
 }

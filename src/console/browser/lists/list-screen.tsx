@@ -4,10 +4,10 @@ import type { Collection } from '../api/collections.ts';
 import { needCategories } from '../api/references.ts';
 import type { Item } from '../api/types.ts';
 import { mayWrite } from '../api/session.ts';
-import { href, navigate, query as address, rewrite } from '../location.ts';
+import { href, navigate, query as address, rewrite, scrollBack } from '../location.ts';
 import { t } from '../messages/text.ts';
 import { loadAhead } from '../load-screens.ts';
-import { complain } from '../parts/notices.tsx';
+import { complain, Failure } from '../parts/notices.tsx';
 import { ExportButton } from './export-button.tsx';
 import { Filters } from './filters.tsx';
 import { ColumnsButton } from './columns-button.tsx';
@@ -30,11 +30,15 @@ export function ListScreen({ collection }: { readonly collection: Collection }) 
   useEffect(() => {
     if (there) loadAhead();
   }, [there]);
+  useEffect(() => {
+    if (shown.page.value !== null) scrollBack();
+  }, [shown.page.value]);
   const show: ListProps['show'] = (changes, replace = false) => {
     const to = listAddress(collection, { ...query, page: 1, ...changes });
     if (replace) rewrite(to);
     else void navigate(to);
   };
+  useLastPage(shown, show);
   const props: ListProps = { collection, query, show, shown, selection };
   return (
     <div class="list" onKeyDown={pagingKeys(props)}>
@@ -44,18 +48,20 @@ export function ListScreen({ collection }: { readonly collection: Collection }) 
         <Filters {...props} />
       </div>
       <SelectionBar {...props} />
-      {shown.failure.value !== null && (
-        <div role="alert" class="problem">
-          <p>{shown.failure.value}</p>
-          <button type="button" onClick={shown.reload}>
-            {t('list.again')}
-          </button>
-        </div>
-      )}
+      <Failure text={shown.failure.value} onAgain={shown.reload} />
       <ItemTable {...props} />
       <Paging {...props} />
     </div>
   );
+}
+
+/** Shows the last page instead of one beyond it: others, or the user, may have deleted items. */
+function useLastPage({ page }: ListProps['shown'], show: ListProps['show']): void {
+  const found = page.value;
+  useEffect(() => {
+    if (found === null || found.items.length > 0 || found.total === 0) return;
+    show({ page: Math.ceil(found.total / found.query.perPage) }, true);
+  }, [found]);
 }
 
 function useListTitle({ name }: Collection): void {

@@ -44,7 +44,7 @@ export function ItemTable(props: ListProps) {
           ))}
         </tbody>
       </table>
-      {shown.page.value !== null && items.length === 0 && (
+      {page?.total === 0 && (
         <div class="empty">
           <p>{t(isFiltered ? 'list.nothingFound' : 'list.empty')}</p>
           {!isFiltered && mayWrite.value && <p>{t('list.emptyHelp')}</p>}

@@ -110,7 +110,10 @@ export function parsePrice(text: string): number | null {
     .replace(/[\s\u00a0\u202f'’]/g, '');
   const at = decimalAt(bare, digits);
   const [whole, fraction] = at === -1 ? [bare, ''] : [bare.slice(0, at), bare.slice(at + 1)];
-  if (!/^(?:\d+|\d{1,3}(?:[.,]\d{3})+)$/.test(whole) || !/^\d*$/.test(fraction)) return null;
+  const groups = /^(?:\d+|\d{1,3}(?:[.,]\d{3})+)$/;
+  // `.99` has no digit before the mark.
+  if (!groups.test(whole) && (whole !== '' || fraction === '')) return null;
+  if (!/^\d*$/.test(fraction)) return null;
   if (fraction.length > digits) return null;
   const amount = Number(whole.replace(/[.,]/g, '') + fraction.padEnd(digits, '0'));
   return Number.isSafeInteger(amount) ? amount : null;

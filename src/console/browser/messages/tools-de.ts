@@ -36,6 +36,8 @@ export const toolsDe: Readonly<Record<keyof typeof toolsEn, Message>> = {
   'import.checking': { one: 'Prüfung: {count} Zeile …', other: 'Prüfung: {count} Zeilen …' },
   'import.writing': { one: 'Schreiben: {count} Zeile …', other: 'Schreiben: {count} Zeilen …' },
   'import.progress': 'Fortschritt des Imports',
+  'import.leave':
+    'Der Import läuft auf dem Server womöglich weiter, aber sein Bericht geht verloren.',
   'import.state.ready': 'Noch ist nichts geschrieben',
   'import.state.checking': 'Wird geprüft',
   'import.state.writing': 'Wird geschrieben',

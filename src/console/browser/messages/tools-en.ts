@@ -33,6 +33,7 @@ export const toolsEn = {
   'import.checking': { one: 'Checking: {count} row…', other: 'Checking: {count} rows…' },
   'import.writing': { one: 'Writing: {count} row…', other: 'Writing: {count} rows…' },
   'import.progress': 'Progress of the import',
+  'import.leave': 'The import may continue on the server, but its report is lost.',
   'import.state.ready': 'Nothing is written yet',
   'import.state.checking': 'Checking',
   'import.state.writing': 'Writing',

@@ -138,14 +138,19 @@ function useCombobox(props: ComboboxProps) {
   const open = typed.value !== null && searched.value && !readOnly;
   const move = (by: number) => {
     if (typed.value === null) typed.value = '';
-    else if (offers.length > 0) marked.value = (marked.value + by + offers.length) % offers.length;
+    else if (offers.length > 0) {
+      const from = marked.value === -1 && by === -1 ? 0 : marked.value;
+      marked.value = (from + by + offers.length) % offers.length;
+    }
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (readOnly) return;
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp')
       move(event.key === 'ArrowDown' ? 1 : -1);
-    else if (event.key === 'Enter' && open) offers[marked.value]?.choose();
-    else if (event.key === 'Escape' && typed.value !== null) close();
+    // Before the answer is there, Enter chooses nothing; nor does it send the form.
+    else if (event.key === 'Enter' && typed.value !== null) {
+      if (open) offers[marked.value]?.choose();
+    } else if (event.key === 'Escape' && typed.value !== null) close();
     else return;
     event.preventDefault();
     event.stopPropagation();

@@ -18,8 +18,11 @@ export function Dialog({ title, onClose, children, wide = false, alert = false }
   const label = useId();
   useEffect(() => {
     const before = document.activeElement;
-    dialog.current?.showModal();
+    const element = dialog.current;
+    element?.showModal();
     return () => {
+      // While it is open, nothing outside of it takes the focus.
+      element?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);

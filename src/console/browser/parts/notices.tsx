@@ -97,6 +97,19 @@ function show({ id, kind, text, action }: Notice) {
   );
 }
 
+/** Why a screen could not be read, with a button that reads it again; nothing if the text is null. */
+export function Failure({ text, onAgain }: { text: string | null; onAgain: () => void }) {
+  if (text === null) return null;
+  return (
+    <div role="alert" class="notice-inline danger-edge">
+      <p>{text}</p>
+      <button type="button" onClick={onAgain}>
+        {t('list.again')}
+      </button>
+    </div>
+  );
+}
+
 /** What prevented something, where it was tried; nothing if it is null. */
 export function Problem({ text }: { readonly text: string | null }) {
   if (text === null) return null;

@@ -188,7 +188,7 @@ export function handleTreeKey(tree: Tree, event: KeyboardEvent): void {
     const next = at === -1 && step === -1 ? lines.length - 1 : at + step;
     if (open) mark(lines[(next + lines.length) % lines.length]);
     else begin();
-  } else if (key === 'Enter' && open) choose(lines[at]);
+  } else if (key === 'Enter' && typed !== null) choose(lines[at]);
   else if (key === 'Escape' && typed !== null) close();
   else if (!moveInTree(tree, key)) return;
   event.preventDefault();

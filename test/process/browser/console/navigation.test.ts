@@ -122,4 +122,71 @@ testInBrowser('beyond the last page of the trail, Previous leads to the last', a
   await page.context().close();
 });
 
+testInBrowser('a page beyond the last one shows the last one', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/skus?page=99'));
+  await page.waitForURL(at('/skus?page=2'));
+  await page.getByText('21–36 of 36').waitFor();
+  assert.is(await page.getByText('There is nothing here yet.').count(), 0);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser(
+  '"back" leads to where the list was left, however often it was asked for',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    await page.goto(at('/brands'));
+    const skus = page.getByRole('link', { name: 'SKUs', exact: true });
+    await skus.click();
+    await page.getByRole('table', { name: 'SKUs' }).waitFor();
+    await skus.click();
+    await page.goBack();
+    await page.getByRole('table', { name: 'Brands' }).waitFor();
+    await page.goto(at('/skus?per_page=50'));
+    const row = page.getByRole('row').nth(30);
+    await row.scrollIntoViewIfNeeded();
+    const left = await page.evaluate<number>('scrollY');
+    assert.ok(left > 0);
+    await row.getByRole('link').first().click();
+    await page.getByRole('button', { name: 'Save' }).waitFor();
+    assert.is(await page.evaluate('scrollY'), 0);
+    await page.goBack();
+    await until('the list is where it was', async () => (await page.evaluate('scrollY')) === left);
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
+
+testInBrowser(
+  'a filter that is no value stays as it was typed, and says what is wrong',
+  async () => {
+    const { at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    await page.goto(at('/skus?is_launched=true'));
+    await page.getByRole('button', { name: 'Price and stock' }).click();
+    const from = page.getByLabel('Price from');
+    await from.fill('abc');
+    await from.press('Enter');
+    await hears(page, 'alert', 'must be a price, such as 19.99');
+    assert.is(await from.inputValue(), 'abc');
+    assert.is(await from.getAttribute('aria-describedby'), 'filter-price_min-problem');
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.waitForURL(at('/skus'));
+    assert.is(await from.inputValue(), '');
+    assert.is(await from.getAttribute('aria-invalid'), 'false');
+    await from.fill('.99');
+    await from.press('Enter');
+    await page.waitForURL(at('/skus?price_min=99'));
+    assert.is(await from.inputValue(), '0.99');
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
+
 test.run();

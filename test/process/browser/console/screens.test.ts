@@ -226,4 +226,38 @@ testInBrowser('the language is chosen by the user, and numbers and prices follow
   await page.context().close();
 });
 
+testInBrowser('a failure, numbers of an item and what is marked look right', async () => {
+  const { at, visit } = scene();
+  const own = await visit('editor', { width: 375, options: { forcedColors: 'active' } });
+  const { page } = own;
+  await page.goto(at('/skus/1'));
+  await page.locator('.facts label').first().waitFor();
+  const lines = await page.evaluate(`
+    [...document.querySelectorAll('.facts label, .facts output')].map((element) => {
+      const range = document.createRange();
+      range.selectNodeContents(element);
+      return range.getClientRects().length;
+    })`);
+  assert.equal(lines, [1, 1, 1, 1]);
+  const spu = page.getByRole('combobox', { name: 'SPU' });
+  await spu.fill('Auralune');
+  const marked = page.locator('[role=option].marked');
+  await marked.waitFor();
+  const outline = await page.evaluate(
+    "getComputedStyle(document.querySelector('[role=option].marked')).outlineStyle",
+  );
+  assert.is(outline, 'solid');
+  await page.goto(at('/brands/1'));
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  const alert = page.getByRole('alert').filter({ hasText: 'is referred to' });
+  const [text, close] = [
+    await alert.getByText('is referred to').boundingBox(),
+    await alert.getByRole('button').boundingBox(),
+  ];
+  assert.ok(text !== null && close !== null && close.x >= text.x + text.width, 'beside the text');
+  assert.equal(faults(own, [/409/]), []);
+  await page.context().close();
+});
+
 test.run();

@@ -1,6 +1,6 @@
 /** The specifications of an SPU and their options: add, rename, remove. */
 import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { CreationKey } from '../../api/creation-key.ts';
 import { change, create, remove } from '../../api/items.ts';
 import { mayWrite } from '../../api/session.ts';
@@ -109,8 +109,19 @@ interface OptionNameProps {
 /** The value of an option; a click makes it a field. */
 function OptionName({ option, reload }: OptionNameProps) {
   const editing = useSignal(false);
-  const rename = async (value: string) => {
+  const input = useRef<HTMLInputElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => {
+    if (editing.value) input.current?.select();
+  }, [editing.value]);
+  const end = (refocus: boolean) => {
     editing.value = false;
+    if (refocus) requestAnimationFrame(() => button.current?.focus());
+  };
+  const rename = async (value: string, refocus: boolean) => {
+    // The field that is removed loses the focus as well.
+    if (!editing.value) return;
+    end(refocus);
     if (value === '' || value === option.value) return;
     await change('options', option.id, { value }, null);
     reload();
@@ -119,6 +130,7 @@ function OptionName({ option, reload }: OptionNameProps) {
   if (!editing.value) {
     return (
       <button
+        ref={button}
         type="button"
         class="value"
         onClick={() => {
@@ -131,13 +143,13 @@ function OptionName({ option, reload }: OptionNameProps) {
   }
   return (
     <input
-      autofocus
+      ref={input}
       aria-label={t('attribute.value')}
       defaultValue={option.value}
-      onBlur={({ currentTarget }) => void rename(currentTarget.value.trim()).catch(complain)}
-      onKeyDown={({ key, currentTarget }) => {
-        if (key === 'Enter') currentTarget.blur();
-        if (key === 'Escape') editing.value = false;
+      onBlur={({ currentTarget: { value } }) => void rename(value.trim(), false).catch(complain)}
+      onKeyDown={({ key, currentTarget: { value } }) => {
+        if (key === 'Enter') rename(value.trim(), true).catch(complain);
+        if (key === 'Escape') end(true);
       }}
     />
   );

@@ -1,6 +1,6 @@
 /** A price or a stock that is changed in the list itself. */
 import { useSignal } from '@preact/signals';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Collection } from '../../api/collections.ts';
 import { isPrice } from '../../api/schema.ts';
 import { mayWrite } from '../../api/session.ts';
@@ -25,13 +25,16 @@ interface CellProps {
 export function EditableCell(props: CellProps) {
   const { column, item } = props;
   const editing = useSignal(false);
+  const cell = useRef<HTMLTableCellElement>(null);
   const button = useRef<HTMLButtonElement>(null);
-  const end = (refocus: boolean) => {
+  const end = () => {
+    // While the answer was on its way, the user may have gone on to another field.
+    const refocus = cell.current?.contains(document.activeElement) === true;
     editing.value = false;
     if (refocus) requestAnimationFrame(() => button.current?.focus());
   };
   return (
-    <td class="number editable">
+    <td ref={cell} class="number editable">
       {editing.value ? (
         <Editor {...props} onEnd={end} />
       ) : (
@@ -51,19 +54,15 @@ export function EditableCell(props: CellProps) {
   );
 }
 
-function Editor({
-  column,
-  item,
-  onChange,
-  onEnd,
-}: CellProps & { onEnd: (focus: boolean) => void }) {
+function Editor({ column, item, onChange, onEnd }: CellProps & { onEnd: () => void }) {
   const input = useRef<HTMLInputElement>(null);
   const problem = useSignal<string | null>(null);
   const done = useRef(false);
   const help = useId();
   const value = Number(item[column]);
-  useEffect(() => input.current?.select(), []);
-  const save = async (refocus: boolean) => {
+  // Before the next key, which is to replace what is selected.
+  useLayoutEffect(() => input.current?.select(), []);
+  const save = async () => {
     if (done.current) return;
     const text = input.current?.value.trim() ?? '';
     const next = isPrice(column) ? parsePrice(text) : wholeNumber(text);
@@ -72,7 +71,7 @@ function Editor({
     done.current = true;
     try {
       if (next !== value) await changeInPlace(item, column, next, onChange);
-      onEnd(refocus);
+      onEnd();
     } catch (error) {
       // What is typed stays, so that it can be sent again.
       done.current = false;
@@ -91,12 +90,12 @@ function Editor({
         aria-describedby={problem.value === null ? undefined : help}
         defaultValue={isPrice(column) ? priceInput(value) : String(value)}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') void save(true);
+          if (event.key === 'Enter') void save();
           if (event.key !== 'Escape') return;
           done.current = true;
-          onEnd(true);
+          onEnd();
         }}
-        onBlur={() => void save(false)}
+        onBlur={() => void save()}
       />
       {problem.value !== null && (
         <p id={help} role="alert" class="problem">

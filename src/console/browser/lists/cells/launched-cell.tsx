@@ -1,4 +1,5 @@
 /** Whether a SKU is on sale: a switch for those who may write. */
+import { useRef } from 'preact/hooks';
 import { mayWrite } from '../../api/session.ts';
 import type { Item } from '../../api/types.ts';
 import { t } from '../../messages/text.ts';
@@ -13,6 +14,10 @@ interface CellProps {
 
 export function LaunchedCell({ item, onChange }: CellProps) {
   const launched = item['is_launched'] === true;
+  const latest = useRef(launched);
+  latest.current = launched;
+  /** What is being written; null if nothing is. */
+  const wanted = useRef<boolean | null>(null);
   if (!mayWrite.value) return <td>{t(launched ? 'yes' : 'no')}</td>;
   return (
     <td>
@@ -23,12 +28,18 @@ export function LaunchedCell({ item, onChange }: CellProps) {
         checked={launched}
         onChange={(event) => {
           const { currentTarget } = event;
-          changeInPlace(item, 'is_launched', currentTarget.checked, onChange).catch(
-            (error: unknown) => {
-              currentTarget.checked = launched;
-              complain(error);
-            },
-          );
+          if (wanted.current !== null) {
+            // The list still shows what was before, so another click cannot be compared with it.
+            currentTarget.checked = wanted.current;
+            return;
+          }
+          wanted.current = currentTarget.checked;
+          changeInPlace(item, 'is_launched', wanted.current, onChange)
+            .catch(complain)
+            .finally(() => {
+              wanted.current = null;
+              currentTarget.checked = latest.current;
+            });
         }}
       />
     </td>

@@ -1,0 +1,160 @@
+/** What somebody does while the server has not answered yet, or does not answer (spec 13.5). */
+import type { Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { read } from '../../../support/catalog.ts';
+import { testInBrowser } from '../browser.ts';
+import { faults, hears, stage } from './console.ts';
+
+const scene = stage();
+
+/** Holds the requests to a path back until the function that is returned is called. */
+async function hold(page: Page, path: string): Promise<() => void> {
+  const held = Promise.withResolvers<void>();
+  await page.route(path, async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  return held.resolve;
+}
+
+/** Keeps the bodies of what is written. */
+function writesOf(page: Page): string[] {
+  const writes: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'PATCH') writes.push(request.postData() ?? '');
+  });
+  return writes;
+}
+
+testInBrowser('an answer does not end what is typed into the next row', async () => {
+  const { server, at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const writes = writesOf(page);
+  await page.goto(at('/skus'));
+  const release = await hold(page, '**/admin/skus/1/');
+  const price = (row: number) =>
+    page.getByRole('row').nth(row).locator('.editable').getByRole('button').first();
+  await price(1).click();
+  await page.keyboard.type('601');
+  await page.keyboard.press('Enter');
+  await price(2).click();
+  await page.keyboard.type('7');
+  release();
+  await hears(page, 'status', 'Price is now $601.00.');
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))');
+  await page.keyboard.type('02');
+  await page.keyboard.press('Enter');
+  await hears(page, 'status', 'Price is now $702.00.');
+  assert.equal(writes, ['{"price":60100}', '{"price":70200}']);
+  assert.is((await read(server, '/admin/skus/2/')).price, 70_200);
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser(
+  'a switch that is clicked while it is written shows what the server has',
+  async () => {
+    const { server, at, visit } = scene();
+    const visitor = await visit('editor');
+    const { page } = visitor;
+    const writes = writesOf(page);
+    await page.goto(at('/skus'));
+    const launched = page.getByRole('switch').nth(2);
+    await launched.waitFor();
+    const before = await launched.isChecked();
+    const release = await hold(page, '**/admin/skus/3/');
+    await launched.click();
+    await launched.click();
+    assert.is(await launched.isChecked(), !before);
+    release();
+    await hears(page, 'status', `On sale is now ${before ? 'No' : 'Yes'}.`);
+    assert.is(await page.getByRole('alert').count(), 0);
+    assert.is(await launched.isChecked(), !before);
+    assert.equal(writes, [`{"is_launched":${!before}}`]);
+    assert.is((await read(server, '/admin/skus/3/')).is_launched, !before);
+    assert.equal(faults(visitor), []);
+    await page.context().close();
+  },
+);
+
+testInBrowser('Enter before the choices are there does not send the form', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  const writes = writesOf(page);
+  await page.goto(at('/skus/4'));
+  await page.getByLabel('Caption').fill('Not to be saved yet');
+  const release = await hold(page, '**/admin/goods/?*');
+  const spu = page.getByRole('combobox', { name: 'SPU' });
+  await spu.press('ArrowDown');
+  await spu.pressSequentially('Tarn', { delay: 20 });
+  // The first pause ends what was found for an earlier text.
+  await page.waitForTimeout(100);
+  await spu.press('Enter');
+  release();
+  await page
+    .getByRole('option', { name: /^Tarnhollow/ })
+    .first()
+    .waitFor();
+  await page.getByText('Unsaved changes').waitFor();
+  assert.equal(writes, []);
+  const marked = page.locator('[role=option].marked');
+  const last = page.getByRole('listbox').getByRole('option').last();
+  await spu.press('Escape');
+  await spu.press('ArrowDown');
+  await last.waitFor();
+  assert.is(await marked.count(), 0);
+  await spu.press('ArrowUp');
+  assert.is(await marked.innerText(), await last.innerText());
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+testInBrowser('what could not be read is read again when the user says so', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('admin');
+  const { page } = visitor;
+  for (const [path, request, then] of [
+    ['/', '**/admin/summary/', page.getByText('The store has')],
+    ['/brands/1', '**/admin/brands/1/', page.getByRole('button', { name: 'Save' })],
+    ['/audits', '**/admin/audits/?*', page.getByText(/^\d+ entr(?:y|ies)$/)],
+    ['/accounts', '**/admin/users/?*', page.getByRole('table', { name: 'Accounts' })],
+  ] as const) {
+    await page.route(request, (route) => route.abort());
+    await page.goto(at(path));
+    await page.getByRole('main').getByText('The server does not answer.').waitFor();
+    await page.unroute(request);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await then.waitFor();
+    assert.is(await page.getByRole('main').getByRole('alert').count(), 0, path);
+  }
+  assert.equal(faults(visitor, [/ERR_FAILED/]), []);
+  await page.context().close();
+});
+
+testInBrowser('leaving while an import is written asks, because its report is lost', async () => {
+  const { at, visit } = scene();
+  const visitor = await visit('editor');
+  const { page } = visitor;
+  await page.goto(at('/import'));
+  const buffer = Buffer.from('id,name\n5,A name from a file\n');
+  await page.getByLabel('File').setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer });
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByRole('button', { name: 'Check' }).click();
+  const release = await hold(page, '**/imports/?*');
+  await page.getByRole('button', { name: 'Apply 1 change' }).click();
+  await page.getByRole('progressbar').waitFor();
+  await page.getByRole('link', { name: 'Brands' }).click();
+  const question = page.getByRole('alertdialog', { name: 'Import' });
+  await question.getByRole('button', { name: 'Stay' }).click();
+  release();
+  await page.getByRole('heading', { name: 'Imported' }).waitFor();
+  await page.getByRole('link', { name: 'Brands' }).click();
+  await page.getByRole('table', { name: 'Brands' }).waitFor();
+  assert.equal(faults(visitor), []);
+  await page.context().close();
+});
+
+test.run();
