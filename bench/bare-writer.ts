@@ -1,8 +1,8 @@
 /**
  * The ceiling of durable writes: node:http over the program's own durable write, and nothing else:
- * `bun bench/bare-writer.ts DIRECTORY`. Every request is answered with its body once a file has it
- * that is durable; what comes while a file is written shares the next one. It knows no route, token,
- * row or rule, keeps no index and no trail, and makes no page.
+ * `bun bench/bare-writer.ts DIRECTORY`. Every request is answered with its body once that is in a
+ * durable file. Requests that arrive while a file is written share the next one. It knows no route,
+ * token, row or rule, keeps no index and no trail, and makes no page.
  */
 import { mkdirSync, openSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -33,7 +33,7 @@ async function write(): Promise<void> {
     const bytes = Buffer.from(`[${group.map(({ text }) => text).join()}]`);
     await writeDurably(machineDisk, path, bytes, descriptor);
     for (const { answer } of group) answer();
-    // The clients whose turn has come send their next requests.
+    // Lets the clients that got an answer send their next requests.
     await new Promise((resolve) => setImmediate(resolve));
   }
   isWriting = false;

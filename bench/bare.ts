@@ -6,14 +6,14 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** What GET answers. */
+/** The answer to GET. */
 export interface BareAnswer {
-  /** Beside `Content-Length` and what node:http adds itself. */
+  /** Except `Content-Length` and those that node:http adds itself. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /**
-   * Whether it also reads the request's headers, for a condition, and waits until the client has
-   * taken the answer: both are promises of the program.
+   * Whether it also keeps two promises of the program: it reads the request's headers for a
+   * condition, and waits until the client has taken the answer.
    */
   readonly promises?: boolean;
 }

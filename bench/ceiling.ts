@@ -1,6 +1,6 @@
 /**
- * What the disk allows: commits a second by one writer that makes each durable as the store does: a
- * temporary file, its data synced, renamed, and the directory synced.
+ * The limit of the disk: commits a second by one writer that makes each durable as the store does.
+ * It writes a temporary file, syncs its data, renames it, and syncs the directory.
  */
 import {
   closeSync,
@@ -15,7 +15,7 @@ import { join } from 'node:path';
 
 const BYTES = 4096;
 
-/** @returns commits per second. @param directory on the disk in question, which need not be there. */
+/** @returns commits per second. @param directory on the disk in question; it need not exist. */
 export function renameCeiling(directory: string, seconds: number): number {
   mkdirSync(directory, { recursive: true });
   const parent = openSync(directory, 'r');

@@ -1,9 +1,9 @@
 /**
- * What a checkpoint costs those who wait: `bun bench/checkpoint.ts [SKUS] [SECONDS]`.
+ * What a checkpoint costs other requests: `bun bench/checkpoint.ts [SKUS] [SECONDS]`.
  *
- * wrk keeps writing, which makes a checkpoint due again and again, and a client beside it asks one
- * thing at a time (probe.ts). Its latencies are split by whether a checkpoint was under way:
- * the load is the same, so the difference is what the checkpoint costs.
+ * wrk keeps writing, which makes a checkpoint due again and again, while another client sends one
+ * request at a time (probe.ts). Its latencies are split by whether a checkpoint was under way: the
+ * load is the same, so the difference is the cost of the checkpoint.
  */
 import { spawn } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
@@ -36,12 +36,12 @@ interface Span {
   readonly to: number;
 }
 
-/** Tells when checkpoints ran: from a base's temporary file until the base is another file. */
+/** Records when checkpoints ran: from a base's temporary file until the base is another file. */
 class Checkpoints {
   readonly spans: Span[] = [];
   readonly #data: string;
   #base: number;
-  /** When a temporary file appeared, which may be that of another file; null while there is none. */
+  /** When a temporary file appeared, which may belong to another file; null while there is none. */
   #from: number | null = null;
 
   constructor(data: string) {

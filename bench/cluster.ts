@@ -3,7 +3,7 @@
  * and reads of two hosts against one: `bun bench/cluster.ts [SKUS] [SECONDS]`.
  *
  * Needs wrk and etcd (Debian: `apt-get install wrk etcd-server`). Three nodes of etcd, all hosts and
- * the load share the machine and its disk, so that the ratios are lower than on machines apart.
+ * the load share the machine and its disk, so the ratios are lower than on separate machines.
  */
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Creates files the way pages are: `bun bench/create.ts DIRECTORY FILES BYTES`. Prints seconds. */
+/** Creates files as pages are made: `bun bench/create.ts DIRECTORY FILES BYTES`. Prints seconds. */
 import { join } from 'node:path';
 import { blockingDisk } from '../src/disk/disk.ts';
 import { writeVolatile } from '../src/disk/durable-file.ts';

@@ -1,5 +1,5 @@
 /**
- * Fills an empty directory with a store of N SKUs, and of SPUs for them or as many as are given:
+ * Fills an empty directory with a store of N SKUs and the SPUs that they need, or SPUS of them:
  * `bun bench/fill.ts DIRECTORY N [SPUS]`.
  */
 import { Store } from '../src/store/store.ts';

@@ -2,9 +2,9 @@
  * How soon a phone shows the first list of the console:
  * `bun bench/first-list.ts [ROUNDS] [built|build] [SLOWDOWN]`.
  *
- * With `built` the executable that is there is measured. Chromium with a processor slowed 4 times,
- * or as often as said, and a network of 150 ms and 1.6 Mbit/s, nothing in its cache. A round trip
- * costs each request these 150 ms, as if every one had a connection that is open already.
+ * With `built` the existing executable is measured. Chromium has a processor that is 4 times
+ * slower, or SLOWDOWN times, a network of 150 ms and 1.6 Mbit/s, and an empty cache. Each request
+ * costs one round trip of 150 ms, as if its connection were open already.
  */
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';

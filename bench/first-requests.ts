@@ -2,9 +2,9 @@
  * How long one request right after a start holds the others up:
  * `bun bench/first-requests.ts [SKUS] [EXECUTABLE…]`.
  *
- * For each request a server starts anew on a copy of one store, while a client GETs a book each
- * millisecond. Printed are the milliseconds that the request took and those of the slowest GET
- * beside it, by executable. To bind the servers to one processor: `SERVERS_ON=1`.
+ * For each request a new server starts on a copy of one store, while a client GETs a book each
+ * millisecond. It prints the milliseconds that the request took and those of the slowest GET
+ * meanwhile, by executable. To bind the servers to one processor: `SERVERS_ON=1`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';

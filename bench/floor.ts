@@ -1,9 +1,9 @@
 /**
- * What of a read is the platform, and what the program: `bun bench/floor.ts [SKUS] [SECONDS]`.
+ * How a read's cost divides into platform and program: `bun bench/floor.ts [SKUS] [SECONDS]`.
  *
  * Four servers take turns: bare node:http that sends a ready body; the same with every header of the
  * program's answer; the same again that keeps two promises of the program (bare.ts), with neither a
- * route nor a row; and the program. The CPU time of a request counts, of all threads of the
+ * route nor a row; and the program. The figure is the CPU time of a request, of all threads of the
  * server: unlike requests per second it does not depend on what else the machine does meanwhile.
  */
 import { join } from 'node:path';

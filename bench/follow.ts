@@ -1,6 +1,6 @@
 /**
- * How far a host that follows is behind: the time from the answer to a write on the primary to the
- * moment from which the follower shows it. Run it with: bun bench/follow.ts [writes] [writers]
+ * How far a follower is behind: the time from the answer to a write on the primary to the moment
+ * from which the follower shows it. Run it with: bun bench/follow.ts [writes] [writers]
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 /**
- * What hostile clients cost those that are not: `bun bench/hostile.ts [REQUESTS] [IDLE] [SECONDS]`.
+ * What hostile clients cost the others: `bun bench/hostile.ts [REQUESTS] [IDLE] [SECONDS]`.
  *
- * Throughput and memory before; with idle connections open; after as many hostile requests, of
+ * Measures throughput and memory before; with idle connections open; after the hostile requests, of
  * every kind in turn, with the idle connections still open; and after all of them have closed.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ const JSON_TYPE = 'Content-Type: application/json';
 const sized = (line: string, body: string, ...headers: string[]) =>
   head(line, JSON_TYPE, `Content-Length: ${Buffer.byteLength(body)}`, ...headers) + body;
 
-/** One of each kind; `reset` closes without an end, `deaf` does not read. */
+/** One of each kind. `reset` resets the connection, `deaf` does not read the response. */
 const HOSTILE: readonly { readonly bytes: string; readonly how?: 'reset' | 'deaf' }[] = [
   { bytes: 'hello\r\n\r\n' },
   { bytes: '\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03' },

@@ -1,10 +1,10 @@
 /**
- * What an import costs, and what it costs those who read: `bun bench/import.ts [ROWS]`.
+ * What an import costs, and what it costs readers: `bun bench/import.ts [ROWS]`.
  *
- * The store has an SPU for each 20 rows, and a thousand SKUs. A CSV file creates ROWS SKUs with their
- * specifications, and a second one, the export of all, changes the price of each. Meanwhile a client
- * reads SKUs, one request after the other. Pages wait until the import has ended. Memory is what the
- * server has more at its peak than before the import: the new rows too.
+ * The store has an SPU for each 20 rows, and a thousand SKUs. A CSV file creates ROWS SKUs with
+ * their specifications, and a second one, the export of all, changes the price of each. Meanwhile a
+ * client reads SKUs, one request after the other. Pages wait until the import has ended. Memory is
+ * the growth from before the import to the peak, including the new rows.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

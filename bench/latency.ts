@@ -1,4 +1,4 @@
-/** Latencies of one client beside the other work of a server. */
+/** Latencies of one client while the server has other work. */
 import type { Sample, Task } from './probe.ts';
 import { quantile } from './server.ts';
 

@@ -7,7 +7,7 @@ interface Load {
   readonly token: string;
   readonly connections: number;
   readonly seconds: number;
-  /** What bench/requests.lua is told; left out if every request is a GET of the URL. */
+  /** The arguments of bench/requests.lua; left out if every request is a GET of the URL. */
   readonly script?: { readonly name: string; readonly skus: number };
 }
 

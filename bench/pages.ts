@@ -1,8 +1,8 @@
 /**
  * What a page of a collection costs at any position: `bun bench/pages.ts [SKUS] [SECONDS]`.
  *
- * Each case runs in turn against a large and a small store. The ratio is what counts: a page that
- * costs what it shows has a ratio near 1.
+ * Each case runs in turn against a large and a small store. The ratio is what counts: it is near 1
+ * if the cost of a page depends only on what it shows.
  */
 import { join } from 'node:path';
 import { requestsPerSecond } from './load.ts';

@@ -1,10 +1,10 @@
 /**
- * What a PUT of a SKU costs beside HTTP and the disk: `bun bench/put-cost.ts [SKUS] [WRITERS]`.
+ * What a PUT of a SKU costs without HTTP and the disk: `bun bench/put-cost.ts [SKUS] [WRITERS]`.
  *
  * Writers put SKUs of a filled store by the program's use case, over a disk that takes every change
  * set at once. So the figure is the CPU time of checks, transaction, audit trail, representation,
- * encoding and indexes, of the thread that serves. The least of many short rounds is the one that
- * other programs on the machine have disturbed least.
+ * encoding and indexes, of the thread that serves. The lowest figure of many short rounds is the
+ * one that other programs on the machine have disturbed least.
  */
 import { join } from 'node:path';
 import { machineDisk } from '../src/disk/disk.ts';
@@ -20,10 +20,10 @@ const WRITERS = Number(process.argv[3] ?? 64);
 const ROUNDS = 24;
 const PUTS_A_ROUND = 4000;
 
-/** PUTs after the start, whose cost is told with that of the compilers. */
+/** PUTs after the start. Their cost is printed together with that of the compilers. */
 const FIRST = 10_000;
 
-/** PUTs between those and the first round, so that the engine has compiled what they call. */
+/** PUTs between those and the first round, until the engine has compiled the code that they run. */
 const WARM_UP = 30_000;
 
 /** Park and Miller's generator, so that every run puts the same. */

@@ -1,8 +1,8 @@
 /**
- * What queued pages cost those who read: `bun bench/queue.ts [SKUS] [SECONDS]`.
+ * What queued pages cost readers: `bun bench/queue.ts [SKUS] [SECONDS]`.
  *
  * All SKUs are of one brand. A client reads SKUs while nothing is queued; then the brand is renamed,
- * which queues the page of every SKU, and it reads on.
+ * which queues the page of every SKU, and the client continues to read.
  */
 import { join } from 'node:path';
 import { latencyLine, latencyTitle, probe } from './latency.ts';

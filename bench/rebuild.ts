@@ -1,8 +1,8 @@
 /**
  * How fast `rebuild-pages` is: `bun bench/rebuild.ts [SKUS]`.
  *
- * The ceiling is a process that creates as many files of the same size in the same way, and does
- * nothing else. Both write into empty folders, in turn, and the ratio is what counts.
+ * The ceiling is a process that only creates as many files of the same size in the same way. Both
+ * write into empty folders, in turn, and the ratio is what counts.
  */
 import { readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';

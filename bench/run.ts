@@ -1,9 +1,9 @@
 /**
- * Throughput beside two peers and the ceiling of the disk, in one run: `bun run bench [SKUS] [SECONDS]`.
+ * Throughput, compared with two peers and the limit of the disk: `bun run bench [SKUS] [SECONDS]`.
  *
  * The peers are bare node:http, which stores nothing (bare.ts), and Bun.serve over SQLite
- * (sqlite.ts). Load comes from wrk (Debian: `apt-get install wrk`). The machine is shared with it,
- * and noisy: in every case all take turns, and the medians and their ratios are what counts. To bind
+ * (sqlite.ts). Load comes from wrk (Debian: `apt-get install wrk`). It shares the machine, which is
+ * noisy, so the servers take turns in every case: medians and their ratios are what counts. To bind
  * the servers to one processor, and the load to another: `SERVERS_ON=1 taskset -c 0 bun run bench`.
  */
 import { readFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
  * What a search costs, and what its index costs the writes: `bun bench/search.ts [SKUS]`.
  *
- * Every search is a first one: a commit before it makes earlier results worthless. All figures are
+ * Every search is a first one: a commit before it invalidates earlier results. All figures are
  * CPU time of the process, so that other work on the machine matters less; bytes are those of the
  * heap after a collection.
  */

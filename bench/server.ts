@@ -1,4 +1,4 @@
-/** What the benchmarks share: a built server over a filled store, and what was measured in words. */
+/** What the benchmarks share: a built server over a filled store, and statistics. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -44,14 +44,14 @@ export function build(): void {
   output(process.execPath, 'run', 'build');
 }
 
-/** Fills a directory with a store of as many SKUs. @param spus as many as they need, if left out. */
+/** Fills a directory with a store of SKUs. @param spus as many as the SKUs need if left out. */
 export function fill(data: string, skus: number, spus?: number): void {
   const counts = [skus, ...(spus === undefined ? [] : [spus])].map(String);
   output(process.execPath, 'bench/fill.ts', data, ...counts);
 }
 
 /**
- * Makes a store of as many SKUs without change sets, as after a checkpoint.
+ * Makes a store of SKUs without change sets, as after a checkpoint.
  *
  * @param directory in which it is made. @returns the path of the store.
  */
@@ -69,13 +69,13 @@ export function issueToken(data: string): string {
   return output(EXECUTABLE, 'issue-token', '--subject', 'bench', '--data', data);
 }
 
-/** At the start every page is written; measuring begins after that. */
+/** Waits until every page is written, as happens after the first start. */
 export async function pagesMade(data: string, skus: number): Promise<void> {
   while (readdirSync(join(data, 'pages', 'skus')).length < skus) await Bun.sleep(500);
   await Bun.sleep(1000);
 }
 
-/** Of `/proc`: what CPU times are counted in. */
+/** The unit in which `/proc` counts CPU times. */
 const TICKS_A_SECOND = 100;
 
 /**
@@ -90,7 +90,7 @@ export function cpuSecondsOf(path: string): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
 }
 
-/** Requires a program of the system, or ends with a note on how to get it. */
+/** Requires a program of the system; without it, exits with a note on how to get it. */
 export function need(program: string): void {
   if (Bun.which(program) !== null) return;
   process.stderr.write(`${program} is missing; on Debian: apt-get install ${program}\n`);

@@ -1,7 +1,7 @@
 /**
  * The shape of the data of the benchmarks, as a shop has it: 20 SKUs an SPU; two specifications an
  * SPU, with four options each; 10 categories of the first level, 60 of the second, 300 of the third.
- * Ids count from 1, so that each row is known by its id.
+ * Ids count from 1, and the contents of a row follow from its id.
  */
 
 export const SKUS_AN_SPU = 20;
@@ -74,7 +74,7 @@ export interface Choice {
   readonly option: number;
 }
 
-/** What a SKU has of the specifications of its SPU. */
+/** The options that a SKU has for the specifications of its SPU. */
 export function choicesOf(sku: number, spu: number): Choice[] {
   return specificationsOf(spu).map(({ id, options }, nth) => {
     const option = options[(sku >> nth) % OPTIONS];

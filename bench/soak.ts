@@ -1,7 +1,7 @@
 /**
  * A server under mixed load for a long time: `bun bench/soak.ts [MINUTES] [SKUS]`, an hour and 10,000
  * SKUs by default. It fails if memory keeps growing, if the tail of the latencies grows too long, if
- * a response is not as expected, or if the store is not sound in the end.
+ * a response is not as expected, or if the store is not in order at the end.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ import {
 const MINUTES = Number(process.argv[2] ?? 60);
 const SKUS = Number(process.argv[3] ?? 10_000);
 
-/** Clients beside the one whose latencies are measured; each waits a moment between requests. */
+/** Clients besides the one whose latencies are measured; each pauses between its requests. */
 const CLIENTS = 6;
 const REST_MS = 5;
 
@@ -31,19 +31,19 @@ const REST_MS = 5;
 const BULK_INTERVAL_MS = 10_000;
 const BULK_ROWS = 2000;
 
-/** The run is divided into so many parts. The first warms the server up. */
+/** The number of parts of the run. The first part warms the server up. */
 const PARTS = 5;
 
-/** Resident memory of the last part, by that of the second, at most; and MiB that are no growth. */
+/** By which resident memory may grow from the second part to the last: a factor, and MiB. */
 const MAX_GROWTH = 1.15;
 const ALLOWANCE_MIB = 48;
 
-/** Milliseconds of the measured client's latencies, at most. */
+/** Bounds of the measured client's latencies: milliseconds by quantile. */
 const MAX_LATENCY_MS = { 0.99: 50, 0.999: 250 } as const;
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-/** What one client asks for, in turn. Nothing that it creates stays. */
+/** The requests of one client, in turn. It deletes what it creates. */
 class Client {
   readonly #url: string;
   readonly #token: string;
@@ -124,7 +124,7 @@ async function work(server: Running, token: string, seconds: number): Promise<nu
   return memory;
 }
 
-/** @returns what is over a bound, a sentence each. */
+/** @returns a sentence for each figure that is over its bound. */
 function excesses(memory: readonly number[][], latencies: readonly number[]): string[] {
   const [, early = [], ...later] = memory;
   const [before, after] = [median(early), median(later.at(-1) ?? [])];

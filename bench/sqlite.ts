@@ -1,7 +1,7 @@
 /**
  * A peer: Bun.serve over bun:sqlite, with the same rows, tuned as both recommend, and durable at each
- * commit. It has what the benchmark calls and nothing else: no checks but of types, no pages, no
- * audit trail.
+ * commit. It has only what the benchmark calls: no checks except the database's, no pages, no audit
+ * trail.
  *
  *     bun bench/sqlite.ts DIRECTORY SKUS SECRET
  */
@@ -80,7 +80,7 @@ if (!isFilled) fill(Number(skus));
 
 const COLUMNS =
   's.id, s.name, p.name AS goods, s.spu_id AS goods_id, s.caption, s.category_id, c.name AS category, s.price, s.cost_price, s.market_price, s.stock, s.sales, s.is_launched';
-/** CROSS JOIN keeps the order of the tables: the planner would walk all SKUs for a page. */
+/** CROSS JOIN fixes the order of the tables: otherwise the planner scans all SKUs for a page. */
 const JOINED = 'CROSS JOIN spu p ON p.id = s.spu_id CROSS JOIN category c ON c.id = s.category_id';
 
 interface Shown {
@@ -137,7 +137,7 @@ const put = database.transaction((id: number, sent: SentSku) => {
   return one.get(id);
 });
 
-/** Tokens that were verified, as every library for them keeps some. */
+/** A cache of verified tokens, as libraries for tokens have one. */
 const verified = new Set<string>();
 
 function isAllowed(request: Request): boolean {

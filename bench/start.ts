@@ -1,9 +1,9 @@
 /**
  * How long a start takes: `bun bench/start.ts [SKUS] [EXECUTABLE…]`.
  *
- * Executables take turns over one store, so that a machine that gets slower and faster does not
- * count for one of them; this build alone if none is named. Printed are the milliseconds from the
- * start of the process to the first answer, and its memory then: medians of several starts. To bind
+ * Executables take turns on one store, so that changes in the machine's speed affect all of them;
+ * if none is named, only this build is measured. It prints the milliseconds from the start of the
+ * process to the first answer, and its peak memory until then: medians of several starts. To bind
  * the servers to one processor: `SERVERS_ON=1 bun bench/start.ts`.
  */
 import { spawn } from 'node:child_process';
@@ -14,7 +14,7 @@ const SKUS = Number(process.argv[2] ?? 100_000);
 const EXECUTABLES = process.argv.length > 3 ? process.argv.slice(3) : [EXECUTABLE];
 const STARTS = 11;
 
-/** What is asked for first. */
+/** The paths of the first requests. */
 const PATHS = ['/admin/skus/1/', '/books/1/'];
 
 interface Started {

@@ -1,9 +1,9 @@
 /**
- * What workers bring and cost: `bun bench/workers.ts [SKUS] [SECONDS] [WORKERS]`.
+ * What workers gain and cost: `bun bench/workers.ts [SKUS] [SECONDS] [WORKERS]`.
  *
- * A server with one worker and one with several take turns, on the same data. wrk needs a processor
- * of its own for the growth to show: with two processors it takes part of what the second worker
- * would have, the less the more a request costs.
+ * A server with one worker and one with several take turns, on the same data. The gain shows fully
+ * only if wrk has a processor of its own: with two processors it takes a part of the second
+ * worker's time, which is smaller for more expensive requests.
  */
 import { readFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
@@ -35,7 +35,7 @@ const CASES = [
   ['PUT SKU, 1 connection', 'put', 1],
 ] as const;
 
-/** Bytes in MiB that a server and its workers occupy, what they share counted once. */
+/** MiB of memory of a server and its workers. Memory that they share is counted once. */
 function memoryOf({ child: { pid } }: Running): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
   const pids = [String(pid), ...children.trim().split(' ').filter(Boolean)];

@@ -1,9 +1,10 @@
 /**
- * What of a write is the platform, and what the program: `bun bench/write-floor.ts [SKUS] [SECONDS]`.
+ * How a write's cost divides into platform and program:
+ * `bun bench/write-floor.ts [SKUS] [SECONDS]`.
  *
  * Three servers take turns: node:http over the program's own durable write and nothing else
- * (bare-writer.ts), the program while no page is made (`--page-delay 1h`), and the program as it is.
- * Beside requests per second the CPU time of a request is printed, of all threads of the server. To
+ * (bare-writer.ts), the program while no page is made (`--page-delay 1h`), and the program as it
+ * is. It prints requests per second and the CPU time of a request, of all threads of the server. To
  * bind the servers to one processor, and the load to another: `SERVERS_ON=1 taskset -c 0 bun …`.
  */
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * Writes the types of the API, made from its own description, to `dist/console/`, where the source
- * of the console imports them. `npm run check` does this first, so that a change of the API that
- * breaks the console fails there.
+ * Writes the types of the API, generated from its description, to `dist/console/`. The source of
+ * the console imports them from there. `npm run check` does this first, so that a change of the API
+ * that breaks the console fails there.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * Before `npm start` serves: builds the executable unless it is newer than every source, and
+ * Runs before `npm start`: builds the executable unless it is newer than every source, and
  * creates the store with the demo catalog unless there is one.
  */
 import { spawnSync } from 'node:child_process';

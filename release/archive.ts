@@ -1,4 +1,4 @@
-/** Archives that depend on nothing but their content: the same files give the same bytes. */
+/** Reproducible archives: the same files give the same bytes. */
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -6,7 +6,7 @@ import { run } from './command.ts';
 
 /** A file of an archive. */
 export interface Entry {
-  /** Where it is now. */
+  /** Its path on the disk. */
   readonly source: string;
   /** Its path in the archive. */
   readonly path: string;
@@ -14,13 +14,13 @@ export interface Entry {
 }
 
 /**
- * xz makes files that are a seventh smaller, and takes ten times as long. With its own threads off,
+ * xz makes files that are a seventh smaller, and takes ten times as long. With a single thread,
  * zstd writes the same bytes on every machine.
  */
 const ZSTD = ['--single-thread', '-9', '--rm', '--force', '--quiet'];
 
 /**
- * Copies files to a directory of their own, each with mode 755 or 644, and removes it at the end.
+ * Copies files to a temporary directory, each with mode 755 or 644, and removes it at the end.
  *
  * @param use gets the path of the directory.
  */
@@ -62,7 +62,7 @@ export function writeArchive(
   run('zstd', [...ZSTD, tar]);
 }
 
-/** Options of GNU tar for an archive that shows nothing of the machine (reproducible-builds.org). */
+/** Options of GNU tar to leave out facts about the machine (reproducible-builds.org). */
 const REPRODUCIBLE = [
   '--format=gnu',
   '--sort=name',

@@ -1,4 +1,4 @@
-/** What git says of the checkout that a release is made from. */
+/** The state of the checkout that a release is made from, as git reports it. */
 import { run } from './command.ts';
 import { ROOT } from './paths.ts';
 
@@ -12,7 +12,8 @@ export interface Checkout {
 
 /**
  * @param version of package.json.
- * @throws Error if a file differs from the commit, is not in it, or if the tag is another version.
+ * @throws Error if a file differs from the commit or is not in it, or the tag is of another
+ *   version.
  */
 export function cleanCheckout(version: string): Checkout {
   const changed = git('status', '--porcelain');

@@ -82,7 +82,7 @@ function installed(
   ];
 }
 
-/** The example of the documents, with the directory that belongs to packages. */
+/** The unit of docs/examples, with the directory that packages install to. */
 function packagedUnit(): string {
   const unit = readFileSync(join(ROOT, 'docs/examples/catalog-server.service'), 'utf8');
   return unit.replace(/^# .*\n/, '').replaceAll('/usr/local/bin/', '/usr/bin/');
@@ -132,7 +132,7 @@ function control(work: string, facts: PackageFacts): Entry[] {
   ];
 }
 
-/** libc6: the oldest that Bun's executables start with. */
+/** The version of libc6 is the oldest with which Bun's executables start. */
 function controlFile({ version, architecture }: PackageFacts): string {
   return [
     'Package: catalog-server',

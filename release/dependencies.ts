@@ -1,4 +1,4 @@
-/** What is inside an executable besides the project's own source: the SBOM and the licences. */
+/** The libraries in an executable: the SBOM and the licences. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -22,10 +22,10 @@ type Bom = v.InferOutput<typeof Bom>;
 /**
  * Asks npm what package-lock.json installs without development dependencies.
  *
- * @param time that the SBOM names, ISO 8601; with the random serial number, which is left out, it
- *   is all that would differ from one call to the next.
+ * @param time the timestamp of the SBOM, ISO 8601. Apart from it and the random serial number,
+ *   which is removed, all calls give the same result.
  * @returns a CycloneDX document.
- * @throws Error if npm fails, or if what it prints is something else.
+ * @throws Error if npm fails, or prints something else.
  */
 export function billOfMaterials(time: string): Bom {
   const printed = run(
@@ -40,13 +40,13 @@ export function billOfMaterials(time: string): Bom {
     metadata: {
       ...bom.metadata,
       timestamp: time,
-      // npm names the directory.
+      // npm would give the name of the directory.
       component: { ...component, name: 'catalog-server', type: 'application' },
     },
   };
 }
 
-/** Under this name npm says where a package is: `node_modules/preact`. */
+/** The property in which npm gives the path of a package: `node_modules/preact`. */
 const PATH_PROPERTY = 'cdx:npm:package:path';
 
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
@@ -60,7 +60,7 @@ export function licencesOf(bom: Bom): string {
   const parts = bom.components.flatMap((component) => {
     const path = component.properties.find(({ name }) => name === PATH_PROPERTY)?.value;
     const directory = join(ROOT, path ?? join('node_modules', component.name));
-    // What npm lists for other platforms is not installed, and not in the executable.
+    // npm also lists packages for other platforms. They are not installed, nor in the executable.
     if (!existsSync(directory)) return [];
     const texts = readdirSync(directory)
       .filter((name) => LICENCE_FILE.test(name))

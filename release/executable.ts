@@ -1,6 +1,6 @@
 /**
- * Compiles the program into one executable. The same source gives the same bytes, in whatever
- * directory it is built: no path of the machine and no time is in it.
+ * Compiles the program into one executable. The same source gives the same bytes in every
+ * directory, because the executable contains no paths of the machine and no times.
  */
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -16,10 +16,10 @@ import type { TargetName } from './targets.ts';
  */
 const START_JIT_POLICY = 4;
 
-/** The slowest and smallest that Brotli has. */
+/** Brotli's highest quality, which is the slowest and gives the smallest files. */
 const BROTLI_QUALITY = 11;
 
-/** Another platform than the one that builds. */
+/** A platform other than the one that builds. */
 export interface Cross {
   readonly target: TargetName;
   /** The path of Bun for that platform. */
@@ -27,8 +27,8 @@ export interface Cross {
 }
 
 /**
- * Stand in for what would name the directory of the build. In the executable they are not used:
- * `src/pages/writer/` asks for them only when it runs from source, and pino for its workers.
+ * Replace values that would contain the directory of the build. The executable does not use them:
+ * `src/pages/writer/` reads them only when it runs from source, and pino only for its workers.
  */
 const NO_PATHS = {
   __dirname: '"/"',
@@ -85,7 +85,7 @@ export async function compile(
   if (!built.success) throw new Error(built.logs.map(({ message }) => message).join('\n'));
 }
 
-/** The module that stands in the executable for the one that bundles. */
+/** The module that replaces src/console/bundle.ts in the executable. */
 function consoleModule(assets: ConsoleAssets): string {
   const files = [...assets].map(([path, { bytes, brotli, gzip, ...rest }]) => [
     path,

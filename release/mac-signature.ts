@@ -1,7 +1,8 @@
 /**
  * Signs an executable for macOS as `codesign --sign -` does: with the digests of its pages, and
- * without a name. macOS ends a program whose pages do not have the digests of its signature. Bun's
- * compiler signs what it makes for arm64; for x64 it leaves the signature of Bun itself.
+ * without an identity. macOS kills a program whose pages do not match the digests in its signature.
+ * Bun's compiler signs executables for arm64; in those for x64 it leaves the signature of Bun
+ * itself.
  *
  * The structures are those of Apple's <mach-o/loader.h> and <kern/cs_blobs.h>. Load commands are
  * little endian, signatures big endian.
@@ -39,7 +40,7 @@ interface LoadCommands {
 
 /**
  * @param file an executable for 64 bits with one architecture and a signature at its end.
- * @returns the executable with another signature.
+ * @returns the executable with a new signature.
  * @throws Error if the file is not of that form.
  */
 export function signedForMac(file: Uint8Array): Buffer {

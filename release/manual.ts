@@ -1,4 +1,4 @@
-/** The manual page catalog-server(1), made from what the program says of itself. */
+/** The manual page catalog-server(1), generated from the commands and flags of the program. */
 import type { Command } from 'commander';
 import { type CommandFacts, commandFacts, type FlagFacts } from './program-facts.ts';
 
@@ -88,7 +88,7 @@ function lowerFirst(words: string): string {
   return `${words.charAt(0).toLowerCase()}${words.slice(1)}`;
 }
 
-/** A line of text in which roff finds no request and no escape (groff(7)). */
+/** Escapes a line of text, so that roff finds no request and no escape in it (groff(7)). */
 function text(line: string): string {
   const escaped = line.replaceAll('\\', '\\e').replaceAll('-', '\\-');
   return /^[.']/.test(escaped) ? `\\&${escaped}` : escaped;

@@ -1,4 +1,4 @@
-/** What the program says of its commands and flags, as data for the manual and the reference. */
+/** The commands and flags of the program, as data for the manual and the reference. */
 import type { Command, Option } from 'commander';
 import { version } from '../package.json' with { type: 'json' };
 import { createProgram } from '../src/cli/program.ts';
@@ -37,7 +37,7 @@ export interface CommandFacts {
 
 function nothing(): void {}
 
-/** The program with nothing behind it: it can be asked for its help, and runs no command. */
+/** The program without a real context: it can print its help, but is not to run commands. */
 export function inertProgram(): Command {
   return createProgram(
     {
@@ -55,7 +55,7 @@ export function inertProgram(): Command {
   );
 }
 
-/** @returns every command that does something, in the order of the help. */
+/** @returns every command that is not a group, in the order of the help. */
 export function commandFacts(program: Command): CommandFacts[] {
   return program.commands.flatMap((command) => factsOf(command, ''));
 }
@@ -104,7 +104,7 @@ function withChoices(text: string, choices: readonly string[] | undefined): stri
   return choices === undefined ? text : `${text}: ${choices.join(', ')}`;
 }
 
-/** commander prints what `addHelpText('after', …)` was given, but does not tell it. */
+/** commander prints the text of `addHelpText('after', …)`, but has no accessor for it. */
 function notesOf(command: Command): string {
   let printed = '';
   command.configureOutput({

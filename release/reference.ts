@@ -1,4 +1,4 @@
-/** docs/reference.md: every command, flag and variable, made from what the program says. */
+/** docs/reference.md: every command, flag and variable, generated from the program. */
 import type { Command } from 'commander';
 import { type CommandFacts, commandFacts, type FlagFacts } from './program-facts.ts';
 
@@ -61,5 +61,5 @@ const code = (words: string) => `\`${words}\``;
 /** In a table a bar would end the cell. */
 const cell = (words: string) => words.replaceAll('|', '\\|');
 
-/** The anchor that the readers of Markdown give a heading. */
+/** The anchor that renderers of Markdown give a heading. */
 const anchorOf = (heading: string) => heading.replaceAll(' ', '-');

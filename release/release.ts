@@ -1,4 +1,4 @@
-/** A release: for every platform an archive with the executable, and what belongs to all of them. */
+/** A release: an archive with the executable for every platform, and the files for all of them. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,16 +19,16 @@ export interface ReleaseOptions {
   readonly version: string;
   readonly targets: readonly Target[];
   readonly checkout: Checkout;
-  /** Where the files of the release are written; what is in it is removed first. */
+  /** The directory of the release. Its previous contents are removed first. */
   readonly directory: string;
-  /** Where Bun for other platforms is kept. */
+  /** The directory in which Bun for other platforms is kept. */
   readonly runtimes: string;
-  /** Is called with a line for each step. */
+  /** Called with a line for each step. */
   readonly report: (line: string) => void;
 }
 
 /**
- * Makes all files of a release. The same commit gives the same bytes, wherever and whenever.
+ * Makes all files of a release. The same commit gives the same bytes on every machine.
  *
  * @throws Error if a program that it needs fails.
  */
@@ -52,7 +52,7 @@ export async function makeRelease(options: ReleaseOptions): Promise<void> {
   report(`${directory} has version ${version} of commit ${checkout.commit}`);
 }
 
-/** A commit with a tag has a section of its own; another one is a snapshot. */
+/** A tagged commit has its own section of the changelog; any other commit is a snapshot. */
 function notesOf({ version, checkout }: ReleaseOptions): string {
   const changelog = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
   const section = sectionOf(changelog, checkout.isTagged ? version : 'Unreleased');

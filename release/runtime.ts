@@ -15,8 +15,8 @@ const Lock = v.object({
 });
 
 /**
- * Gets Bun for a platform in the version that package-lock.json names. What was downloaded before
- * is used again, and its digest is checked every time.
+ * Gets Bun for a platform in the version that package-lock.json names. An earlier download is used
+ * again. Its digest is checked every time.
  *
  * @param directory where the packages are kept.
  * @returns the path of an executable of that platform.

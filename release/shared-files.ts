@@ -1,4 +1,4 @@
-/** What every platform gets with the executable: licences, manual page, completions. */
+/** The files that every platform gets with the executable: licences, manual page, completions. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { completionScript, type Shell } from '../src/cli/completion.ts';

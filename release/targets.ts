@@ -31,7 +31,7 @@ const TARGETS: readonly Target[] = Object.entries(PLATFORMS).map(([name, platfor
 /**
  * Finds the targets with these names; all of them if none is named.
  *
- * @throws Error with a sentence for the person who named a platform that is not supported.
+ * @throws Error with a message for the user if a platform is not supported.
  */
 export function targetsNamed(names: readonly string[]): readonly Target[] {
   return names.length === 0 ? TARGETS : names.map(targetNamed);

@@ -1,6 +1,6 @@
-/** Time that tests can stop: what waits takes it as an argument. */
+/** Timers that tests can replace: code that waits takes one as an argument. */
 
-/** Calls `work` after a time in milliseconds. @returns ends the waiting. */
+/** Calls `work` after a time in milliseconds. @returns a function that cancels the call. */
 export type Delay = (work: () => void, milliseconds: number) => () => void;
 
 /** Real time. It does not keep the process alive. */

@@ -1,6 +1,6 @@
 /**
- * Every failure by name (spec 3.15): the status of an HTTP response, and the exit status of a
- * command (spec 8.8). docs/errors.md has the same table.
+ * Every failure by its code (spec 3.15), with the status of an HTTP response and the exit status of
+ * a command (spec 8.8). docs/errors.md has the same table.
  */
 export const CODES = {
   malformed_query: { status: 400, exit: 1, meaning: 'a query parameter is malformed or repeated' },
@@ -23,7 +23,7 @@ export const CODES = {
     meaning: 'no active account with the role admin would be left',
   },
   gone: { status: 410, exit: 1, meaning: 'the item was deleted' },
-  history_gone: { status: 410, exit: 1, meaning: 'the changes asked for are not kept any more' },
+  history_gone: { status: 410, exit: 1, meaning: 'the requested changes are no longer kept' },
   precondition_failed: { status: 412, exit: 1, meaning: 'If-Match or If-None-Match failed' },
   body_too_large: { status: 413, exit: 1, meaning: 'the body exceeds the limit' },
   unsupported_media_type: { status: 415, exit: 1, meaning: 'the body is not declared as JSON' },
@@ -33,14 +33,14 @@ export const CODES = {
     exit: 1,
     meaning: 'the idempotency key was used with another request',
   },
-  login_throttled: { status: 429, exit: 1, meaning: 'too many logins, or too many failed ones' },
-  too_many_imports: { status: 429, exit: 1, meaning: 'too many imports are not finished' },
+  login_throttled: { status: 429, exit: 1, meaning: 'too many login attempts' },
+  too_many_imports: { status: 429, exit: 1, meaning: 'too many imports are unfinished' },
   too_many_webhooks: {
     status: 409,
     exit: 1,
-    meaning: 'there are as many webhooks as there may be',
+    meaning: 'the maximum number of webhooks exists already',
   },
-  too_many_builds: { status: 429, exit: 1, meaning: 'too many page builds are not finished' },
+  too_many_builds: { status: 429, exit: 1, meaning: 'too many page builds are unfinished' },
   integrity: { status: 422, exit: 1, meaning: 'a database step failed: a reference or a rule' },
   write_refused: { status: 500, exit: 1, meaning: 'the disk refused the write; nothing changed' },
   internal: { status: 500, exit: 1, meaning: 'an unexpected fault' },
@@ -58,15 +58,19 @@ export const CODES = {
   primary_unreachable: {
     status: 503,
     exit: 1,
-    meaning: 'the primary did not take the request; nothing changed',
+    meaning: 'the primary did not accept the request; nothing changed',
   },
   write_unknown: {
     status: 503,
     exit: 1,
-    meaning: 'nobody knows yet whether a write takes effect',
+    meaning: 'it is not known yet whether a write takes effect',
   },
   cut_off: { status: 503, exit: 1, meaning: 'the host is cut off from its primary' },
-  not_primary: { status: 503, exit: 1, meaning: 'the host takes no writes; another one does' },
+  not_primary: {
+    status: 503,
+    exit: 1,
+    meaning: 'the host does not accept writes; another host does',
+  },
   store_closed: { status: 503, exit: 1, meaning: 'the server is shutting down' },
   log_unavailable: {
     status: 503,
@@ -84,7 +88,7 @@ export const CODES = {
     meaning: 'a change set does not follow the last one of the store',
   },
   store_locked: { status: 500, exit: 1, meaning: 'another process owns the data directory' },
-  store_damaged: { status: 500, exit: 1, meaning: 'a file of the store is not as it was written' },
+  store_damaged: { status: 500, exit: 1, meaning: 'a file of the store is damaged' },
   store_unreadable: { status: 500, exit: 1, meaning: 'a file of the store cannot be read' },
   store_missing: { status: 500, exit: 1, meaning: 'the data directory holds no store' },
   store_not_empty: { status: 500, exit: 1, meaning: 'the command needs an unused directory' },
@@ -126,7 +130,7 @@ interface Details {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A failure with a name from {@link CODES}, and a message that a client may see. */
+/** A failure with a code from {@link CODES} and a message that a client may see. */
 export class CatalogError extends Error {
   readonly code: Code;
   readonly fields: FieldErrors | undefined;
@@ -151,13 +155,13 @@ export class CatalogError extends Error {
   }
 }
 
-/** Whether a process may not continue to write: only a new start reads what is on the disk. */
+/** Whether the process must stop writing: only a restart can find out what is on the disk. */
 export function endsWriting(error: unknown): boolean {
   if (!(error instanceof CatalogError)) return false;
   return error.code === 'durability_unknown' || error.code === 'second_writer';
 }
 
-/** What the engine adds to failures of `fetch`, for programmers alone. */
+/** A hint for programmers that the JavaScript engine appends to the messages of failed fetches. */
 const ENGINE_HINT =
   /\.? For more information, pass `verbose: true` in the second argument to fetch\(\)$/;
 

@@ -1,14 +1,14 @@
-/** Which addresses count as one client, where something is counted for each. */
+/** Which addresses count as one client, for limits on each client. */
 import { isIPv6 } from 'node:net';
 
-/** Groups of 16 bits in an IPv6 address, and those that name its network. */
+/** The 16-bit groups of an IPv6 address, and how many of them name its network. */
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
 /**
  * The address itself, or the first 64 bits of an IPv6 address, since one host may have all
- * addresses with the same prefix (RFC 4291, section 2.5.4). An IPv4 address is the same however it
- * is written: an IPv6 socket shows it as one of IPv6 (section 2.5.5.2). A zone is left out.
+ * addresses with the same prefix (RFC 4291, section 2.5.4). An IPv4-mapped address gives the IPv4
+ * address, since an IPv6 socket reports IPv4 clients so (section 2.5.5.2). A zone is dropped.
  */
 export function networkOf(address: string): string {
   const [plain = ''] = address.split('%', 1);
@@ -20,7 +20,7 @@ export function networkOf(address: string): string {
   return `${network.join(':')}::/64`;
 }
 
-/** The groups of an address that is valid (RFC 4291, section 2.2). */
+/** The groups of a valid address (RFC 4291, section 2.2). */
 function groupsOf(address: string): number[] {
   const [head = '', tail = ''] = address.split('::');
   const before = numbersOf(head);
@@ -39,7 +39,7 @@ function numbersOf(text: string): number[] {
   });
 }
 
-/** @returns the IPv4 address that is written as one of IPv6; null if it is none. */
+/** @returns the IPv4 address of an IPv4-mapped address; null for any other address. */
 function mappedAddress(groups: readonly number[]): string | null {
   const prefix = groups.slice(0, 6).map((group) => group.toString(16));
   if (prefix.join(':') !== '0:0:0:0:0:ffff') return null;

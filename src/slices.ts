@@ -1,18 +1,18 @@
 /**
- * Long work cut into slices, so that one event loop serves everybody while it is done.
+ * Long work cut into slices, so that the event loop can serve other requests in between.
  *
  * Invariants:
- * 1. All work that is under way takes about one slice of a turn of the event loop together, however
- *    much of it there is. What did not come into a turn is the first in the next one.
- * 2. Work that begins need not wait behind it: short work, such as that of most requests, ends at
- *    once. What begins in a turn takes about one more slice together.
- * 3. Nothing waits within its slice: work that waits for something else holds up no other work.
+ * 1. In one turn of the event loop, all work under way takes about one slice together, however much
+ *    there is. Work that did not run in a turn runs first in the next one.
+ * 2. New work need not wait for work under way: short work, such as that of most requests, ends at
+ *    once. All work that begins in a turn takes about one more slice together.
+ * 3. Work never waits within its slice, so it cannot block other work by waiting.
  */
 
-/** Milliseconds of a turn that all work which is under way takes. */
+/** Milliseconds of a turn for all work under way together. */
 const SLICE_MS = 2;
 
-/** Works until a time, or to the next yield if it has come. @returns whether the work is over. */
+/** Runs until the deadline, and at least to the next yield. @returns whether the work is over. */
 type Job = (until: number) => boolean;
 
 interface Scheduling {
@@ -28,7 +28,7 @@ export class Slices {
   readonly #nextTurn: (work: () => void) => void;
   /** The first one runs first in the next turn. */
   #waiting: Job[] = [];
-  /** Milliseconds that are left in this turn for work that begins. */
+  /** Milliseconds that are left in this turn for new work. */
   #left = SLICE_MS;
   #isScheduled = false;
 
@@ -54,7 +54,7 @@ export class Slices {
     });
   }
 
-  /** @returns whether it is over. */
+  /** @returns whether the job is over. */
   #begin(job: Job): boolean {
     if (this.#left <= 0) return false;
     const begun = this.#now();
@@ -63,7 +63,7 @@ export class Slices {
     return isOver;
   }
 
-  /** Also if nothing waits: the next turn has time of its own for what begins. */
+  /** Schedules a turn even if no job waits: each turn has its own time for new work. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -73,7 +73,7 @@ export class Slices {
   #turn(): void {
     this.#isScheduled = false;
     this.#left = SLICE_MS;
-    // What comes to wait meanwhile has had its slice, or begins: it is for the turn after this one.
+    // Jobs that are added meanwhile have just begun or had their slice: they run in the next turn.
     const due = this.#waiting;
     if (due.length === 0) return;
     this.#waiting = [];
@@ -117,7 +117,7 @@ export class Slices {
 const SLICES = new Slices({ now: () => performance.now(), nextTurn: setImmediate });
 
 /**
- * Runs a generator to its end, and lets the event loop turn between slices of its work.
+ * Runs a generator to its end, and returns to the event loop between slices of its work.
  *
  * @param work yields wherever it may be interrupted; well under a millisecond between two yields.
  * @param sliceMs milliseconds of one slice; 0 lets the event loop turn at every yield.
@@ -129,8 +129,8 @@ export function inSlices<T>(work: Generator<unknown, T>, sliceMs?: number): Prom
 }
 
 /**
- * The same from the next turn on: for work that goes on after a pause, which would otherwise have
- * two slices of this turn.
+ * The same, starting in the next turn. For work that resumes after a pause, which would otherwise
+ * get two slices of this turn.
  */
 export function inLaterSlices<T>(work: Generator<unknown, T>): Promise<T> {
   return SLICES.runLater(work);

@@ -12,6 +12,6 @@ export interface Monitor {
   readonly standing: (standing: Standing) => void;
   /** @returns a callback for failures of this kind that the catalog survives. */
   readonly failed: (what: string) => (error: unknown) => void;
-  /** Called if memory or disk can no longer be known; the process has to end. */
+  /** Called if the state of memory or disk is no longer known; the process has to end. */
   readonly fatal: (error: unknown) => void;
 }

@@ -1,4 +1,4 @@
-/** A catalog without sockets and signals: what `serve` puts on a port, and tests call directly. */
+/** A catalog without sockets and signals: `serve` puts it on a port, tests call it directly. */
 import { FailedAttempts } from '../auth/attempts.ts';
 import { LiveCredentials } from '../auth/credentials.ts';
 import type { HostRole } from '../hosts/primary/host-role.ts';
@@ -70,9 +70,9 @@ export type CatalogOptions = Pick<
 > &
   ClusterSettings;
 
-/** What the composition or a test provides: the time, the work of hashing, the memory. */
+/** What the composition or a test provides: the clock, password hashing, memory and so on. */
 export interface Seams extends ChangeSeams, ArchiveSeams, HostSeams, PageSeams {
-  /** Milliseconds since the epoch; stored times, tokens and failed logins go by it. */
+  /** Milliseconds since the epoch; used for stored times, tokens and failed logins. */
   readonly clock?: { readonly now: () => number };
   readonly verifyPassword?: PasswordCheck;
   /** Called before data is added; throws if memory is scarce. */
@@ -83,9 +83,9 @@ export interface Seams extends ChangeSeams, ArchiveSeams, HostSeams, PageSeams {
   readonly freeSpace?: () => Promise<number>;
   /** The files of the console. */
   readonly openConsole?: OpenConsole;
-  /** How requests are carried out elsewhere; null while all are carried out here. */
+  /** How requests are forwarded to another host; null while all are carried out here. */
   readonly forwarding?: () => Forward | null;
-  /** Called when a change set is durable; it is answered when the promise resolves. Never rejects. */
+  /** Called when a change set is durable; its writes wait until this resolves. Never rejects. */
   readonly onDurable?: (sequence: number) => Promise<void>;
   /** How far this host is behind the one that it follows. */
   readonly following?: () => ReadinessDetails['following'];
@@ -119,14 +119,14 @@ export async function openCatalog(
   monitor: Monitor,
   seams: Seams = {},
 ): Promise<Catalog> {
-  // A mistake in the settings is better reported before anything is opened.
+  // Reports a mistake in the settings before anything is opened.
   void new TemplateSources(disk, options.pages.templates);
   const { CATALOG_JWT_SECRET: secret } = env;
   if (secret !== undefined) secretKeys(secret);
   const follows = seams.confirmed !== undefined;
   const opened = await openStore(options, { disk, env }, monitor, follows, seams.onDurable);
   await keepSettings(disk, options.data, options.pages).catch(
-    monitor.failed('rebuild-pages will not know the settings of pages'),
+    monitor.failed('the page settings could not be saved for rebuild-pages'),
   );
   try {
     return await compose(opened, options, { disk, env, version }, monitor, seams);
@@ -151,7 +151,7 @@ async function compose(
     options,
     store,
     disk,
-    monitor.failed('a page could not be written and is tried again'),
+    monitor.failed('a page could not be written; the server will try again'),
     seams,
   );
   const { credentials, login, renewals } = await openAccess(data, env, shared, seams);
@@ -207,7 +207,7 @@ async function compose(
   };
 }
 
-/** In this order: what writes ends before what it writes to. */
+/** Closes the parts in this order: each one before those that it writes to. */
 function closing(parts: {
   readonly endImports: () => Promise<void>;
   readonly changes: Pick<Changes, 'close'>;
@@ -273,7 +273,7 @@ function openUsers(
     shared,
     hash: (password) => login.hash(password),
     audited,
-    onError: monitor.failed('the audit trail tells of a change that was not made'),
+    onError: monitor.failed('the audit trail has an entry for a change that was not made'),
   });
 }
 

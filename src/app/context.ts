@@ -6,7 +6,7 @@ export interface Context {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   readonly disk: Disk;
-  /** The same for a server, which has requests to answer while the disk works. */
+  /** The disk for a server: waiting for the device does not block its requests. */
   readonly serverDisk: Disk;
   /** Standard input. */
   readonly input: () => Readable;
@@ -14,7 +14,7 @@ export interface Context {
   readonly terminal: Writable | null;
   /** Prints one line to standard output. */
   readonly print: (line: string) => void;
-  /** Writes bytes to standard output; resolves when they are taken, and rejects if they are not. */
+  /** Writes bytes to standard output; resolves when they are written, and rejects on failure. */
   readonly write: (bytes: Uint8Array) => Promise<void>;
   /** Prints one line to standard error, with `--verbose` followed by the stack of the error. */
   readonly warn: (line: string, error?: unknown) => void;

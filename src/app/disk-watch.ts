@@ -1,16 +1,17 @@
 /**
- * The free space of the data directory's disk against a minimum. Below it the server says that it is
- * not ready, while it still takes writes: so an operator hears of it before the disk refuses one.
+ * Compares the free space of the data directory's disk with a minimum. Below it the server reports
+ * that it is not ready, but still takes writes, so that an operator is warned before the disk
+ * refuses one.
  */
 import { type DiskSpace, diskSpace } from '../disk/free-space.ts';
 
-/** Bytes: less than that on any disk that is not small is soon used up. */
+/** Bytes: on a disk that is not small, less than this is soon used up. */
 const MIN_FREE_BYTES = 256 * 1024 * 1024;
 
 /** The same for a small disk, as a share of it. */
 const MIN_FREE_SHARE = 0.05;
 
-/** What a disk has free, and what it is to have free at least; in bytes. */
+/** The free bytes of a disk, and the minimum. */
 export interface FreeDisk {
   readonly free: number;
   readonly minimum: number;
@@ -35,13 +36,13 @@ export class DiskWatch {
     this.#measure = measure;
   }
 
-  /** @returns null if the file system does not tell. */
+  /** @returns null if the free space cannot be read. */
   readonly read = (): FreeDisk | null => {
     try {
       const { free, size } = this.#measure();
       return { free, minimum: this.#minimum ?? Math.min(MIN_FREE_BYTES, size * MIN_FREE_SHARE) };
     } catch {
-      // The directory may be gone, or the disk: the write that meets this reports it.
+      // The directory or the disk may be gone: the next write reports it.
       return null;
     }
   };

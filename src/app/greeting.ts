@@ -1,4 +1,4 @@
-/** What `serve` tells a person at a terminal beyond its one line (spec 8.3). */
+/** What `serve` prints for a person at a terminal, beyond its one line (spec 8.3). */
 import { accessPath, readAccess } from '../auth/access.ts';
 import type { Context } from './context.ts';
 
@@ -11,8 +11,8 @@ interface Started {
 }
 
 /**
- * Prints where the console is, and how to get an account if there is none. Scripts and services,
- * whose standard error is no terminal, read nothing of it.
+ * Prints where the console is, and how to get an account if there is none. Prints nothing if
+ * standard error is not a terminal, as for scripts and services.
  *
  * @throws CatalogError `access_file`.
  */

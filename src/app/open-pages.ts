@@ -25,13 +25,13 @@ export interface Pages {
   close(): void;
 }
 
-/** What stands in the place of the machine. */
+/** What a test provides. */
 export interface PageSeams {
-  /** Makes the pages; a thread does if it is left out. */
+  /** Makes the pages; if left out, a thread does. */
   readonly pageMaker?: PageMaker | undefined;
 }
 
-/** @param onError gets pages that could not be made; they are tried again. */
+/** @param onError called for pages that could not be made; they are retried. */
 export function openPages(
   {
     data,

@@ -25,7 +25,7 @@ export interface OpenStore {
 
 /**
  * @param follows whether this host follows another one: then there has to be a store.
- * @param onDurable as the store takes it.
+ * @param onDurable passed on to the store.
  * @throws CatalogError as {@link Store.open} and {@link joinCluster}.
  */
 export async function openStore(
@@ -46,7 +46,7 @@ export async function openStore(
     disk,
     history,
     smallestCheckpoint,
-    onError: monitor.failed('the store goes on, but'),
+    onError: monitor.failed('the store continues despite an error'),
     onFatal: monitor.fatal,
     observer: monitor.observer,
     onDurable,
@@ -68,7 +68,7 @@ export async function openStore(
   }
 }
 
-/** What a store has of the log; a new store begins with the history of the log. */
+/** The part of a store in the log; a new store begins with the history of the log. */
 async function partIn(cluster: Cluster | null, data: string, disk: Context['disk']) {
   if (cluster === null) return {};
   if (!isVacant(data, disk)) return { shared: cluster.shared };
@@ -76,6 +76,6 @@ async function partIn(cluster: Cluster | null, data: string, disk: Context['disk
   if (origin !== null) return { origin, shared: cluster.shared };
   throw new CatalogError(
     'store_missing',
-    `${data} holds no store, and the log does not keep all change sets since its beginning any more; start again to take a base from another host`,
+    `${data} holds no store, and the log no longer keeps all change sets since its beginning; restart the server to fetch a base from another host`,
   );
 }

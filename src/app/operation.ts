@@ -35,7 +35,7 @@ interface Options extends OperationOptions {
   readonly verbose?: boolean;
 }
 
-/** What of a catalog the metrics show. */
+/** The parts of a catalog that the metrics show. */
 interface WatchedCatalog {
   readonly store: Store;
   readonly pages: Pick<PageQueue, 'length' | 'oldest' | 'retry'>;
@@ -51,16 +51,16 @@ interface WatchedCatalog {
 interface Watched {
   /** Null while the host takes its base. */
   readonly catalog: () => WatchedCatalog | null;
-  /** Null if this host follows none. */
+  /** Null if this host follows no other. */
   readonly following: HostSources['following'];
   readonly server: HttpServer;
-  /** What other processes tell that serve requests for this one. */
+  /** The figures of other processes that serve requests for this one. */
   readonly others: () => Promise<readonly ProcessFigures[]>;
-  /** Milliseconds since the epoch; null if none was made. */
+  /** Milliseconds since the epoch; null if no backup was made. */
   readonly lastBackup: () => number | null;
 }
 
-/** Processes that share the memory of a server: with one worker it is the owner of the directory. */
+/** Processes that share the memory of a server: one worker is itself the owner of the directory. */
 function processesOf(workers: number): number {
   return workers === 1 ? 1 : workers + 1;
 }
@@ -100,16 +100,16 @@ export class Operation {
 
   /** Ends the process, because the state of memory or disk is no longer known. */
   readonly fatal = (error: unknown): never =>
-    this.#exit(`the store cannot go on: ${messageOf(error)}; start again`, error);
+    this.#exit(`the store stopped: ${messageOf(error)}; restart the server`, error);
 
   /** Ends the process, because an unexpected error may have left anything half done. */
   readonly onFault = (error: unknown): never =>
-    this.#exit(`unexpected fault: ${messageOf(error)}; start again`, error);
+    this.#exit(`unexpected fault: ${messageOf(error)}; restart the server`, error);
 
   readonly standing = (standing: Standing): void => {
     this.readiness.setStanding(standing);
     const isWell = standing === 'in step' || standing === 'behind';
-    this.log[isWell ? 'info' : 'warn'](`this host and the log: ${standing}`);
+    this.log[isWell ? 'info' : 'warn'](`the log that the hosts share: ${standing}`);
   };
 
   readonly observer: StoreObserver = {
@@ -151,10 +151,10 @@ export class Operation {
   }
 
   /**
-   * Measures what this process does. What measures is loaded now: a server without metrics starts
-   * sooner without it.
+   * Measures this process. The metrics code is loaded only now, so that a server without metrics
+   * starts sooner.
    *
-   * @param server that it serves requests with.
+   * @param server with which it serves requests.
    * @param changeReaders requests that wait for changes, and streams.
    */
   async measure(

@@ -1,4 +1,4 @@
-/** The application of `--metrics-port`: what operators' programs read, apart from the catalog. */
+/** The application on `--metrics-port`, for the operator's programs, apart from the catalog. */
 import { type HttpResponse, type HttpRequest, whenReady } from '../http/message.ts';
 import { healthAnswer, readinessAnswer } from '../http/endpoints/health.ts';
 import { JSON_TYPE } from '../http/rules/negotiation.ts';

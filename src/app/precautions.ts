@@ -1,16 +1,18 @@
-/** Checks the set-up before a server serves, and logs what is not as it should be. */
+/** Checks the environment of a server before it serves, and logs problems. */
 import { makePrivate } from '../disk/modes.ts';
 import type { Log } from '../telemetry/log.ts';
 
 /**
- * @param data the data directory, which is there.
+ * @param data the data directory, which exists.
  * @throws CatalogError `write_refused`.
  */
 export function takePrecautions(data: string, log: Log): void {
   const privacy = makePrivate(data);
   if (privacy === 'made private') log.info(`${data} was open to other users; its mode is 0700 now`);
   if (privacy === 'open') {
-    log.warn(`${data} is open to other users and belongs to one; run as its owner: chmod 700`);
+    log.warn(
+      `${data} is open to other users and belongs to another user, who should run: chmod 700 ${data}`,
+    );
   }
   if (process.geteuid?.() !== 0) return;
   const message = 'the server runs as root; give it a user of its own, see docs/operations.md';

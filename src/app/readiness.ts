@@ -2,17 +2,20 @@
 import type { Standing } from '../hosts/cluster/log-follower.ts';
 import type { Group } from '../store/observer.ts';
 
-/** The causes in the words of `/readyz`. If there are several, the first one is given. */
+/** The causes, with their text in `/readyz`. If there are several, the first one is shown. */
 const CAUSES = [
   ['closing', 'the server is shutting down'],
-  ['log_stopped', 'this host cannot go on with the log that the hosts share; its own log says why'],
+  [
+    'log_stopped',
+    'this host can no longer follow the log that the hosts share; the messages of its server say why',
+  ],
   ['log_silent', 'the log that the hosts share does not answer'],
   ['log_behind', 'this host is not in step with the others yet'],
-  ['starting', 'the server has just started, and still builds its indexes'],
+  ['starting', 'the server has just started and is building its indexes'],
   ['disk', 'the disk refused a write'],
 ] as const;
 
-/** The cause of each standing; none if the host takes writes. */
+/** The cause of each standing; null if the host takes writes. */
 const STANDINGS: Readonly<Record<Standing, Cause | null>> = {
   'in step': null,
   behind: 'log_behind',
@@ -35,7 +38,7 @@ export class Readiness {
   readonly #until = new Map<Cause, number>();
 
   /**
-   * @param others what else may speak against it, such as memory: the reason, or null for none.
+   * @param others further checks, such as of memory: each returns a reason, or null.
    * @param now milliseconds of a clock that never goes back.
    */
   constructor(
@@ -46,7 +49,7 @@ export class Readiness {
     this.#now = now;
   }
 
-  /** @param reason tells at any time why writes are not taken; null if they are. */
+  /** @param reason returns why writes are not taken now; null if they are. */
   also(reason: () => string | null): void {
     this.#reasons.push(reason);
   }
@@ -73,7 +76,7 @@ export class Readiness {
     else if (changes > 0) this.clear('disk');
   };
 
-  /** @returns why the server is not ready, without naming a place; null if it is. */
+  /** @returns why the server is not ready, without paths or addresses; null if it is. */
   readonly reason = (): string | null => {
     const now = this.#now();
     for (const [cause, words] of CAUSES) {

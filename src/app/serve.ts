@@ -116,7 +116,7 @@ function listen(
     application: current.application,
     host,
     port,
-    onError: operation.failed('an answer could not be sent'),
+    onError: operation.failed('a response could not be sent'),
     listener: operation.listener,
     limits: operation.limits,
     isMemoryScarce: operation.memory.isScarce,

@@ -41,11 +41,11 @@ export interface OperationOptions {
 export interface FollowOptions {
   /** Such as `https://primary.example/api`. */
   readonly address: string;
-  /** A file with a token of the role admin there. */
+  /** A file with an admin token of the followed host. */
   readonly tokenFile: string;
   /** Whether writes are passed on to it. */
   readonly forward: boolean;
-  /** Milliseconds for which tokens are accepted without its word. */
+  /** Milliseconds for which tokens are accepted without its confirmation. */
   readonly maxUnconfirmed: number;
   /** Whether secrets may cross a connection that is not encrypted. */
   readonly insecure: boolean;
@@ -72,7 +72,7 @@ export interface ServeOptions extends OperationOptions, ArchiveOptions, ClusterS
   readonly auditSize: number;
   /** Bytes of change sets that are kept after a checkpoint. */
   readonly history: number;
-  /** Bytes that change sets may take together beside a smaller base. */
+  /** Bytes of change sets below which no checkpoint is made. */
   readonly checkpointSize?: number;
   /** Whether other hosts may follow this one. */
   readonly followers?: boolean;

@@ -6,12 +6,12 @@ const STATUSES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 type StopSignal = keyof typeof STATUSES;
 
 /**
- * Milliseconds within which a second SIGINT or SIGHUP is the first one again: a terminal sends it
- * to every process in the foreground, and npm, Bun or a shell passes it on to its children.
+ * Milliseconds within which a second SIGINT or SIGHUP counts as a copy of the first: a terminal
+ * sends it to every foreground process, and npm, Bun or a shell passes it on to its children.
  */
 const REPEATED_SIGNAL_MS = 20;
 
-/** What of a process is needed here. */
+/** The part of `process` that is used here. */
 export interface SignalSource {
   on(signal: StopSignal, listener: () => void): unknown;
   exit(status: number): void;

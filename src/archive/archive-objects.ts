@@ -19,12 +19,12 @@ import {
 } from './names.ts';
 import { type ObjectStore, wholeOf } from './storage/object-store.ts';
 
-/** Change sets that one object holds at most. So a listing can begin shortly before a sequence. */
+/** Change sets of one object at most, so that a listing can begin shortly before a sequence. */
 export const MAX_CHANGE_SETS = 1000;
 
 const manifestShape = v.object({
   format: v.literal(1),
-  /** Random: it tells this archive from others. */
+  /** A random id of this archive. */
   id: v.pipe(v.string(), v.minLength(1)),
   /** The id of the key; null if the archive is not encrypted. */
   key: v.nullable(v.string()),
@@ -54,7 +54,7 @@ export class ArchiveObjects {
 
   /**
    * @returns null if there is no archive.
-   * @throws CatalogError `encryption` if it has another key, or if one of the two has none;
+   * @throws CatalogError `encryption` if its key is not the given one, or only one side has a key;
    *   `archive_failed`.
    */
   async manifest(): Promise<Manifest | null> {
@@ -88,9 +88,9 @@ export class ArchiveObjects {
     return bases;
   }
 
-  /** The objects of change sets that contain one after `sequence`, by their first. */
+  /** The objects that contain change sets after `sequence`, by their first change set. */
   async *changesAfter(sequence: number): AsyncGenerator<ArchivedChanges> {
-    // Names begin with the first change set of an object, which may be some before `sequence`.
+    // A name begins with the first change set of its object, which may be before `sequence`.
     for await (const name of this.#list(CHANGES, namesBefore(sequence - MAX_CHANGE_SETS))) {
       const changes = parseChangesName(name);
       if (changes === null) throw foreign(`${this.url}: ${CHANGES}/${name}`);
@@ -123,7 +123,7 @@ export class ArchiveObjects {
     await this.#put(PRIVATE, [content]);
   }
 
-  /** @throws CatalogError `archive_failed`, `encryption`; the generator too. */
+  /** @throws CatalogError `archive_failed`, `encryption`, while it is read. */
   readBase({ name }: Pick<ArchivedBase, 'name'>): AsyncIterable<Uint8Array> {
     return this.#read(`${BASES}/${name}`);
   }
@@ -187,7 +187,7 @@ export class ArchiveObjects {
     } catch (cause) {
       throw new CatalogError(
         'archive_failed',
-        `${this.url}: ${name} is not as an archive of this version has it: ${messageOf(cause)}`,
+        `${this.url}: ${name} is not valid in an archive of this version: ${messageOf(cause)}`,
         { cause },
       );
     }
@@ -224,7 +224,7 @@ export class ArchiveObjects {
   }
 }
 
-/** Encrypts in turns of the event loop: a change set may have tens of megabytes. */
+/** Lets the event loop turn during encryption: a change set may have tens of megabytes. */
 async function sliced(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
   const found: Uint8Array[] = [];
   for await (const chunk of chunks) {

@@ -1,9 +1,9 @@
-/** What an archiver is given, and what it says of itself. */
+/** The options of an archiver, and the figures that it reports. */
 import type { Store } from '../store/store.ts';
 import type { ArchiveObjects } from './archive-objects.ts';
 import type { ArchiveRecord } from './record.ts';
 
-/** The store, as far as an archive reads it. */
+/** What an archive reads of the store. */
 type ArchivedStore = Pick<
   Store,
   'sequence' | 'digest' | 'oldest' | 'baseSequence' | 'snapshot' | 'encodedSince' | 'onCommit'
@@ -11,7 +11,7 @@ type ArchivedStore = Pick<
 
 /** The accounts and keys of a data directory. */
 export interface PrivateFiles {
-  /** Whether they are others than at the last read. */
+  /** Whether they have changed since the last read. */
   changed(): boolean;
   /** @throws what the file system throws. */
   read(): Uint8Array;
@@ -23,9 +23,9 @@ export interface ArchiverOptions {
   /** Null if they are not archived. */
   readonly privateFiles: PrivateFiles | null;
   readonly record: ArchiveRecord;
-  /** Milliseconds that a restore can go back; null for all of it. */
+  /** Milliseconds that a restore can go back; null for no limit. */
   readonly keep: number | null;
-  /** Called with what fails; the archive tries again. Once for each failure in a row of the same. */
+  /** Called with failures, once for equal ones in a row. The archive retries. */
   readonly onError: (error: unknown) => void;
   /** Called with what the operator should know. */
   readonly warn: (message: string) => void;
@@ -41,7 +41,7 @@ export interface ArchiverOptions {
 export interface ArchiveFigures {
   /** Change sets that are not in the archive yet. */
   readonly changeSets: number;
-  /** Since the oldest of them was made. */
+  /** Seconds since the oldest of them was made; 0 if there is none. */
   readonly seconds: number;
   /** Why the last attempt failed; null if it did not. */
   readonly failing: string | null;

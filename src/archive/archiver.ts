@@ -2,14 +2,15 @@
  * Copies every change set of a running store into an archive, and bases from time to time.
  *
  * Invariants:
- * 1. One upload of change sets and one of a base are under way at most. Nothing waits for them: the
- *    archive reads the history of the store when it has the time, and what it holds in memory does
- *    not grow while it is cut off.
- * 2. Change sets are archived in order. The position moves when an upload was confirmed; if its
- *    outcome is unknown, the same change sets are uploaded again, under a name of their own.
- * 3. An archive holds one history. Before the first upload the position of the archive has to be a
- *    change set of the store, by its digest, or this directory must have written the archive before.
- * 4. The server that claimed the archive last writes it. Every other stops when it notices.
+ * 1. At most one upload of change sets and one of a base are under way. Writes do not wait for
+ *    them: the archive reads change sets from the history of the store, so its memory does not grow
+ *    while it is cut off.
+ * 2. Change sets are archived in order. The position moves when an upload is confirmed. If its
+ *    outcome is unknown, its change sets are uploaded again. An object is never replaced by a
+ *    different one, because the names differ.
+ * 3. An archive holds one history. Before the first upload, the last change set of the archive has
+ *    to be one of the store, by its digest, or this directory must have written the archive before.
+ * 4. Only the server that claimed the archive last writes to it. Others stop when they notice.
  */
 import { randomUUID } from 'node:crypto';
 import { CatalogError, messageOf } from '../errors.ts';
@@ -27,7 +28,7 @@ const GATHER_MS = 200;
 /** How often accounts and keys are compared, in milliseconds. */
 const TICK_MS = 500;
 
-/** An hour: what is to be removed may as well stay that much longer. */
+/** An hour. Removal is not urgent. */
 const PRUNE_INTERVAL_MS = 3_600_000;
 
 const MAX_DELAY_MS = 30_000;
@@ -43,7 +44,7 @@ export class Archiver {
   #isAttached = false;
   /** The last change set that is archived; null while the archive needs a base first. */
   #position: Position | null = null;
-  /** After which change set the history of the store has lost some that are not archived. */
+  /** The change set after which the store has lost some that are not archived; null if none. */
   #lostAfter: number | null = null;
   /** When the oldest change set that is not archived was made, in milliseconds since the epoch. */
   #behindSince: number | null = null;
@@ -51,7 +52,7 @@ export class Archiver {
   #failures = 0;
   #baseFailures = 0;
   #failing: CatalogError | null = null;
-  /** When the next base may be tried and the archive be pruned, by `performance.now`. */
+  /** When the next base may be uploaded, and the archive pruned, by `performance.now`. */
   #baseAfter = 0;
   #pruneAfter = 0;
   #privateArchived = false;
@@ -75,7 +76,7 @@ export class Archiver {
     };
   }
 
-  /** Begins to archive. Nothing waits for it. */
+  /** Starts to archive in the background. */
   start(): void {
     this.#behindSince = this.#now();
     this.#options.store.onCommit(({ changeSet }) => {
@@ -117,7 +118,7 @@ export class Archiver {
     }
   }
 
-  /** Archives what there is, one object of change sets at most. @throws CatalogError. */
+  /** Archives what is new, at most one object of change sets. @throws CatalogError. */
   async #step(): Promise<void> {
     const { store } = this.#options;
     if (!this.#isAttached) await this.#attach();
@@ -143,11 +144,11 @@ export class Archiver {
     this.#position = null;
     this.#lostAfter = sequence;
     this.#options.warn(
-      `${this.#url} was behind for longer than --history keeps changes: some after change set ${sequence} will never be in it; it continues with a new base`,
+      `${this.#url} fell further behind than --history keeps changes: some after change set ${sequence} will never be archived; archiving continues with a new base`,
     );
   }
 
-  /** A base, after which change sets can be restored. */
+  /** Uploads a base, from which later change sets can be restored. */
   async #beginAnew(): Promise<Position> {
     await this.#requireClaim();
     if (this.#lostAfter !== null) await this.#options.objects.putGap(this.#lostAfter);
@@ -157,7 +158,7 @@ export class Archiver {
 
   /**
    * @throws CatalogError `archive_refused` if another server has claimed the archive;
-   *   `archive_failed` if the claim is gone, as behind a mount that is missing.
+   *   `archive_failed` if the claim is gone, for example because a mount is missing.
    */
   async #requireClaim(): Promise<void> {
     const writer = await this.#options.objects.writer();
@@ -165,12 +166,12 @@ export class Archiver {
     if (writer === null) {
       throw new CatalogError(
         'archive_failed',
-        `${this.#url} does not hold what was written to it; see that the right place is there`,
+        `${this.#url} does not hold what was written to it; check that it is the right bucket or directory, and that its volume is mounted`,
       );
     }
     throw new CatalogError(
       'archive_refused',
-      `${this.#url} is written by another server now, and by this one no more: give each server an archive of its own`,
+      `another server writes to ${this.#url} now, so this one has stopped archiving; give each server an archive of its own`,
     );
   }
 
@@ -204,7 +205,7 @@ export class Archiver {
 
   async #archiveChanges(position: Position): Promise<void> {
     const { store, objects, gatherMs = GATHER_MS } = this.#options;
-    // Far behind, an object is full without waiting.
+    // If the archive is far behind, an object is full without waiting.
     const isFull = store.sequence - position.sequence >= MAX_CHANGE_SETS;
     if (!isFull) await this.#wait(gatherMs, false);
     try {
@@ -231,10 +232,10 @@ export class Archiver {
     this.#failures = 0;
     if (this.#baseFailures > 0 || this.#failing === null) return;
     this.#failing = null;
-    this.#options.warn(`${this.#url} is reached again`);
+    this.#options.warn(`${this.#url} can be reached again`);
   }
 
-  /** The same failure is reported once in a row. */
+  /** Reports a failure, unless it is the same as the last one. */
   #report(error: unknown): void {
     const failure =
       error instanceof CatalogError

@@ -1,4 +1,4 @@
-/** The first step of an archiver: whose history the archive has, how far it is, and the claim. */
+/** The first step of an archiver: checks the history of the archive, and claims the archive. */
 import { randomUUID } from 'node:crypto';
 import { CatalogError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
@@ -9,20 +9,20 @@ import type { ArchiveRecord } from './record.ts';
 
 export interface Attached {
   /**
-   * The change set after which the archive goes on: the last in it, or the one before those that are
-   * missing in it, and that the store still keeps; null if it needs a base first.
+   * The change set after which archiving continues: the last one in the archive, or the one before
+   * missing ones that the store still keeps; null if the archive needs a base first.
    */
   readonly position: Position | null;
   /** The newest base; null if there is none. */
   readonly base: ArchivedBase | null;
-  /** The change set after which the store does not keep the next ones; null if nothing is lost. */
+  /** The change set after which some are neither archived nor kept; null if nothing is lost. */
   readonly lostAfter: number | null;
 }
 
 /**
  * @param writer id of the server that archives from now on.
- * @throws CatalogError `archive_refused` if the archive has another history, or one that is ahead;
- *   `archive_failed`, `encryption`, `write_refused`.
+ * @throws CatalogError `archive_refused` if the archive has another history, or is ahead of the
+ *   store; `archive_failed`, `encryption`, `write_refused`.
  */
 export async function attach(
   objects: ArchiveObjects,
@@ -44,13 +44,13 @@ export async function attach(
   return { position: missing ?? last, base, lostAfter: null };
 }
 
-/** Begins an archive where there is none. */
+/** Creates an archive. */
 async function begin(objects: ArchiveObjects, recorded: string | null): Promise<Manifest> {
   if (recorded !== null && (await objects.bases()).length === 0) {
     // An empty place may be a mount that is missing, or another bucket.
     throw new CatalogError(
       'archive_failed',
-      `${objects.url} is empty, and this store was archived before: see that the right place is there; to begin a new archive, remove archive.json from the data directory`,
+      `${objects.url} is empty, but this store was archived before: check that it is the right bucket or directory, and that its volume is mounted; to begin a new archive, remove archive.json from the data directory`,
     );
   }
   await objects.createManifest(randomUUID());
@@ -71,8 +71,8 @@ async function lastPosition(objects: ArchiveObjects, base: ArchivedBase): Promis
 }
 
 /**
- * Finds change sets that are not in the archive although there is a later base: a server has died
- * after the base was uploaded, and before they were.
+ * Finds change sets that are missing in the archive although it has a later base: a server died
+ * after the base was uploaded and before the change sets were.
  *
  * @param bases by ascending sequence.
  * @param oldest the change set after which the store keeps all.
@@ -101,7 +101,7 @@ async function beforeMissing(
   return null;
 }
 
-/** The last change set that is there with all others since a base. @param changes in their order. */
+/** The last change set before the first gap after a base. @param changes in their order. */
 function endOfChain(base: Position, changes: readonly ArchivedChanges[]): Position {
   let end = base;
   for (const { first, last, digest } of changes) {
@@ -112,8 +112,8 @@ function endOfChain(base: Position, changes: readonly ArchivedChanges[]): Positi
 }
 
 /**
- * @returns whether the change set at the position is one of the store; false if that cannot be known,
- *   because the store does not keep it.
+ * @returns whether the change set at the position is one of the store; false if that is unknown,
+ *   because the store does not keep it any more.
  * @throws CatalogError `archive_refused` if it is not.
  */
 async function follows(
@@ -125,7 +125,7 @@ async function follows(
   if (sequence > store.sequence) {
     throw new CatalogError(
       'archive_refused',
-      `${objects.url} ends with change set ${sequence}, and the store with ${store.sequence}: the store is another, or was restored from an earlier time; name an empty prefix or directory with --archive`,
+      `${objects.url} ends with change set ${sequence}, and the store with ${store.sequence}: the archive belongs to another store, or this store was restored from an earlier time; name an empty prefix or directory with --archive`,
     );
   }
   if (sequence === store.sequence) {
@@ -145,6 +145,6 @@ async function follows(
 function unprovable(objects: ArchiveObjects, { sequence }: Position): CatalogError {
   return new CatalogError(
     'archive_refused',
-    `${objects.url} ends with change set ${sequence}, which the store does not keep any more, so nothing shows that both have one history; name an empty prefix or directory with --archive`,
+    `${objects.url} ends with change set ${sequence}, which the store no longer keeps, so it cannot be verified that both have the same history; name an empty prefix or directory with --archive`,
   );
 }

@@ -31,9 +31,9 @@ export class BaseUpload {
   }
 
   /**
-   * Writes the state as of the call, after an upload that is under way.
+   * Uploads the current state, after it has waited for an upload that is under way.
    *
-   * @returns the place of the base in the history.
+   * @returns the position of the base in the history.
    * @throws CatalogError `archive_failed`.
    */
   async upload(): Promise<Position> {
@@ -65,7 +65,7 @@ export class BaseUpload {
   }
 }
 
-/** Lets the event loop turn between slices: a sink that takes them at once would never do so. */
+/** Lets the event loop turn between slices: a sink that takes them at once would not. */
 async function* inTurns(slices: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let begun = performance.now();
   for (const slice of slices) {

@@ -4,10 +4,10 @@ import type { Store } from '../store/store.ts';
 import { MAX_CHANGE_SETS } from './archive-objects.ts';
 import type { ArchivedChanges } from './names.ts';
 
-/** Bytes of an object, unless a single change set is longer. */
+/** Bytes from which on an object takes no further change set. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** A place in a history: a change set, by its number and its digest. */
+/** A position in a history: a change set, by its number and its digest. */
 export interface Position {
   readonly sequence: number;
   readonly digest: string;
@@ -49,10 +49,10 @@ export async function readBatch(
   return { first, last, begun, time, digest, lines };
 }
 
-/** @returns the error for an archive that another history has written. */
+/** @returns the error for an archive of another history. */
 export function anotherHistory({ sequence }: Position): CatalogError {
   return new CatalogError(
     'archive_refused',
-    `the archive is of another history: its change set ${sequence} is not that of this store; name an empty prefix or directory with --archive`,
+    `the archive has another history: its change set ${sequence} differs from that of this store; name an empty prefix or directory with --archive`,
   );
 }

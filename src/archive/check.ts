@@ -1,4 +1,4 @@
-/** The check of an archive: every object, and that they fit together. */
+/** Checks an archive: every object, and that the objects fit together. */
 import { createHash } from 'node:crypto';
 import { CatalogError } from '../errors.ts';
 import { stateFaults } from '../store/check.ts';
@@ -21,7 +21,8 @@ export interface ArchiveReport {
 
 /**
  * Reads every object from the oldest base on, applies the change sets in order, and compares the
- * state with every base on the way. What is older than the oldest base belongs to no restore.
+ * state with every base on the way. Change sets before the oldest base are not read, because no
+ * restore uses them.
  *
  * @throws CatalogError `archive_failed` if there is no archive or it cannot be reached;
  *   `encryption` if its key is another.
@@ -39,7 +40,7 @@ export async function checkArchive(objects: ArchiveObjects): Promise<ArchiveRepo
   for (const [index, base] of bases.entries()) {
     try {
       const before: State | null = state;
-      // Nothing is compared with what a damaged object has led to.
+      // If an object is damaged, the next base is not compared with the state before it.
       state = null;
       const found: State = await readBase(objects, base);
       if (before !== null && before.sequence < base.sequence) {
@@ -50,7 +51,7 @@ export async function checkArchive(objects: ArchiveObjects): Promise<ArchiveRepo
         const isSameVersion = bases[index - 1]?.schema === base.schema;
         if (!isSame(before, found, isSameVersion)) {
           findings.push(
-            `${objects.url}: bases/${base.name} is not what the change sets before it lead to`,
+            `${objects.url}: bases/${base.name} does not match the change sets before it`,
           );
         }
       }
@@ -67,8 +68,8 @@ export async function checkArchive(objects: ArchiveObjects): Promise<ArchiveRepo
 }
 
 /**
- * @param isSameVersion whether rows of both were written by one schema version: converting them may
- *   add attributes in another order.
+ * @param isSameVersion whether the rows of both were written by the same schema version. Otherwise
+ *   the conversion may have added attributes in another order.
  */
 function isSame(replayed: State, base: State, isSameVersion: boolean): boolean {
   if (replayed.digest !== base.digest) return false;

@@ -1,16 +1,16 @@
 /**
- * The names of an archive's objects. They say where an object stands in the history, so that a
- * listing shows how far the archive is, and nothing has to be read for it.
+ * The names of an archive's objects. A name gives the position of its object in the history, so a
+ * listing shows how far the archive is without reading objects.
  *
  *     archive.json                                     what the archive is
  *     writer.json                                      which server writes it
  *     bases/<sequence>-<schema>-<time>-<digest>        the catalog as of a change set
- *     changes/<first>-<last>-<time>-<digest>           change sets that follow each other
+ *     changes/<first>-<last>-<time>-<digest>           consecutive change sets
  *     gaps/<sequence>                                  after this change set some are missing
  *     private                                          accounts and keys; only encrypted
  *
  * Sequences have 12 digits, schemas 4, times are like `20261121T142737505Z`, and the digest is that
- * of the last change set. So names sort by place, and two histories never share a name.
+ * of the last change set. So names sort by position, and two histories never share a name.
  */
 
 export const MANIFEST = 'archive.json';
@@ -32,7 +32,7 @@ export interface ArchivedBase {
   readonly digest: string;
 }
 
-/** Change sets that are together in an object of an archive. */
+/** The change sets of one object of an archive. */
 export interface ArchivedChanges {
   readonly name: string;
   readonly first: number;
@@ -84,7 +84,7 @@ export function gapName(sequence: number): string {
   return digits(sequence);
 }
 
-/** @returns a name before those of all change sets from `sequence` on, and after all others. */
+/** @returns a name that sorts before those from `sequence` on, and after all others. */
 export function namesBefore(sequence: number): string {
   return digits(Math.max(sequence, 0));
 }

@@ -1,6 +1,6 @@
 /**
- * Which archive a data directory is written to: `archive.json` in it. It proves that both have one
- * history after a time in which the archive fell behind further than the history of the store.
+ * Records in `archive.json` of a data directory which archive it is written to. This proves that
+ * both have one history even if the archive fell behind further than the store keeps its history.
  */
 import { join } from 'node:path';
 import * as v from 'valibot';

@@ -1,6 +1,6 @@
 /**
- * The state of an archived catalog at a place of its history: a base, and the change sets after it.
- * Everything that is used is verified: checksums, numbers, the chain of digests, and that objects
+ * The state of an archived catalog at a point of its history: a base, and the change sets after it.
+ * Everything that is read is verified: checksums, numbers, the chain of digests, and that objects
  * contain what their names say.
  */
 import { CatalogError } from '../errors.ts';
@@ -14,11 +14,11 @@ import type { State } from '../store/state.ts';
 import { type ArchiveObjects, MAX_CHANGE_SETS } from './archive-objects.ts';
 import type { ArchivedBase, ArchivedChanges } from './names.ts';
 
-/** A place in the history of an archive; the last there is, if nothing is named. */
+/** A point in the history of an archive; the end of it if neither is given. */
 export interface Target {
-  /** The change set up to which. */
+  /** The last change set to apply. */
   readonly sequence?: number | undefined;
-  /** The instant up to which, ISO 8601, UTC, with milliseconds. */
+  /** No later change set is applied; ISO 8601, UTC, with milliseconds. */
   readonly at?: string | undefined;
 }
 
@@ -39,10 +39,12 @@ export async function readArchive(objects: ArchiveObjects, target: Target): Prom
   await replay.run((changeSet) => isWithin(changeSet, target));
   const { sequence } = state;
   if (sequence === target.sequence || replay.sawEnd) return state;
-  // What is in a gap may have been made before the time, or not.
+  // The change sets in a gap may have been made before the time or after it.
   if (bases.some((each) => each.sequence > sequence)) throw gapAfter(objects, sequence);
   if (target.sequence === undefined) return state;
-  throw failed(`${objects.url} ends with change set ${sequence}; there is no ${target.sequence}`);
+  throw failed(
+    `${objects.url} ends with change set ${sequence}; there is no change set ${target.sequence}`,
+  );
 }
 
 function isWithin(
@@ -54,7 +56,7 @@ function isWithin(
 }
 
 /**
- * @returns the state in a base, after every row was judged.
+ * @returns the state in a base, whose rows were all checked.
  * @throws CatalogError `archive_failed`, `encryption`, `store_damaged`, `schema_version`.
  */
 export async function readBase(objects: ArchiveObjects, base: ArchivedBase): Promise<State> {
@@ -75,12 +77,12 @@ export class Replay {
   readonly #objects: ArchiveObjects;
   readonly #schema: number;
   readonly #state: State;
-  /** The digests of the last change sets, by sequence: what overlaps has to be the same. */
+  /** The digests of the last change sets, by sequence: objects that overlap have to agree. */
   readonly #digests = new Map<number, string>();
-  /** Whether a change set was met that is beyond what was asked for. */
+  /** Whether a change set after the target was read. */
   sawEnd = false;
 
-  /** @param state that the base holds; it moves. */
+  /** @param state of the base; change sets are applied to it. */
   constructor(objects: ArchiveObjects, { schema }: ArchivedBase, state: State) {
     this.#objects = objects;
     this.#schema = schema;

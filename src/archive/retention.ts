@@ -1,12 +1,12 @@
-/** What is removed from an archive. */
+/** Removes old objects from an archive. */
 import type { ArchiveObjects } from './archive-objects.ts';
 
 /**
- * Removes the bases and change sets that no restore to a time from `since` on needs: what is before
- * the newest base that is not later.
+ * Removes the bases and change sets that no restore to a time from `since` on needs: those before
+ * the newest base that is not later than `since`.
  *
- * Bases go first. If that is interrupted, change sets without a base remain, which no restore uses,
- * and the next call removes them.
+ * Bases are removed first. If that is interrupted, change sets without a base remain. No restore
+ * uses them, and the next call removes them.
  *
  * @param since milliseconds since the epoch.
  * @throws CatalogError `archive_failed`.

@@ -1,12 +1,12 @@
 /**
- * Accounts and revocations, in a file of their own: `access.json` of the data directory.
+ * Accounts and revocations, in their own file: `access.json` in the data directory.
  *
  * Invariants:
- * 1. The file appears whole or not at all. A change reads and writes it under `access.lock`, so
- *    that commands and a running server can change it at the same time.
+ * 1. The file is replaced as a whole or not at all. A change reads and writes it under
+ *    `access.lock`, so commands and a running server can change it at the same time.
  * 2. A file that is damaged, or that others may read, is refused; it never counts as empty.
  * 3. A subject's tokens that were issued up to the second of its revocation are void, and every
- *    later revocation names a later second than the tokens issued since (see `endTokens`).
+ *    further revocation names a second that voids the tokens issued since (see `endTokens`).
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -48,11 +48,11 @@ export interface Access {
   readonly users: ReadonlyMap<string, Account>;
   /** The `iat` up to which the tokens of a subject are void. */
   readonly subjects: ReadonlyMap<string, number>;
-  /** When a revoked token expires, by its `jti`; null if that is not known. */
+  /** When a revoked token expires, by its `jti`; null if unknown. */
   readonly tokens: ReadonlyMap<string, number | null>;
 }
 
-/** The same, for changes. */
+/** {@link Access} that may be changed. */
 export interface AccessDraft extends Access {
   readonly users: Map<string, Account>;
   readonly subjects: Map<string, number>;
@@ -82,7 +82,7 @@ export function readAccess(
   if (!parsed.success) {
     throw new CatalogError(
       'access_file',
-      `${path} is not a file of accounts and revocations; restore it from a copy`,
+      `${path} is not a file of accounts and revocations; restore it from a backup`,
     );
   }
   const { users, revoked_subjects: subjects, revoked_tokens: tokens } = parsed.output;
@@ -94,14 +94,14 @@ export function readAccess(
 }
 
 /**
- * Changes the file while no other process does. The change is durable when this returns.
+ * Changes the file while no other process can. The change is durable when this returns.
  *
  * @param change works on a draft, with `now` in whole seconds since the epoch. If it throws, the
  *   file stays as it was.
  * @param clock milliseconds since the epoch.
- * @param announce is called with the result of a change that is going to be written. If it fails,
- *   the file stays as it was.
- * @param shared what the file is a copy of, if hosts share it.
+ * @param announce is called with the result of the change before it is written. If it fails, the
+ *   file stays as it was.
+ * @param shared the original of the file, if hosts share it.
  * @throws CatalogError `access_file`, `durability_unknown`, and what `change`, `announce` and
  *   {@link SharedFiles} throw.
  */
@@ -147,13 +147,13 @@ function forgetExpired({ subjects, tokens }: AccessDraft, now: number): void {
   }
 }
 
-/** What ends the access of an account fits in any case: it has one entry for each at most. */
+/** Ending access always has room: it adds at most one entry for each account. */
 function requireRoom(path: string, { users, subjects, tokens }: Access, before: Access): void {
   if (users.size <= before.users.size && tokens.size <= before.tokens.size) return;
   if (users.size + subjects.size + tokens.size <= MAX_ENTRIES) return;
   throw new CatalogError(
     'access_file',
-    `${path} holds ${MAX_ENTRIES} accounts and revocations and takes no more; end all tokens with keys rotate --overlap 0s and remove its revoked_tokens`,
+    `${path} holds ${MAX_ENTRIES} accounts and revocations, which is the maximum; revoke all tokens with keys rotate --overlap 0s, then remove its revoked_tokens`,
   );
 }
 

@@ -5,10 +5,10 @@ import type { Role } from './roles.ts';
 import { isNumericDate } from './time.ts';
 import { LEEWAY_S } from './tokens.ts';
 
-/** What may be changed of an account; `password` is argon2id, in the PHC string format. */
+/** A change of an account; `password` is argon2id, in the PHC string format. */
 export type AccountChange = Partial<Pick<Account, 'role' | 'disabled' | 'password'>>;
 
-/** @returns the name in NFC, the form in which logins are compared; null if no account may have it. */
+/** @returns the name in NFC, as logins compare it; null if it is not a valid name. */
 export function accountName(text: string): string | null {
   const name = text.normalize('NFC');
   return /^(?![-]|\.{1,2}$)[\p{L}\p{M}\p{N}._@+-]{1,64}$/u.test(name) ? name : null;
@@ -25,16 +25,16 @@ export function requireUnused({ users }: Access, name: string): void {
   if (!users.has(name)) return;
   throw new CatalogError(
     'account',
-    `there is a user ${name} already; users passwd and users role change it`,
+    `the user ${name} exists already; change it with users passwd or users role`,
   );
 }
 
 /**
- * Changes the password, and ends the tokens that were issued for the old one.
+ * Changes the password and ends the tokens of the account.
  *
  * @param password argon2id, in the PHC string format.
- * @param now seconds since the epoch, as below.
- * @throws CatalogError `account` if there is no such account, as below.
+ * @param now seconds since the epoch, here and below.
+ * @throws CatalogError `account` if there is no such account, here and below.
  */
 export function setPassword(draft: AccessDraft, name: string, password: string, now: number): void {
   changeAccount(draft, name, { password }, now);
@@ -46,8 +46,8 @@ export function setRole(draft: AccessDraft, name: string, role: Role, now: numbe
 }
 
 /**
- * Ends the tokens of the account. Tokens that another program issued while the account was disabled
- * end when it is enabled.
+ * Ends the tokens of the account, also when it is enabled: another program may have issued tokens
+ * while it was disabled.
  *
  * @returns false, with nothing changed, if the account is already in that state.
  */
@@ -60,26 +60,26 @@ export function setDisabled(
   return changeAccount(draft, name, { disabled }, now);
 }
 
-/** Removes the account, and ends its tokens. */
+/** Removes the account and ends its tokens. */
 export function removeAccount(draft: AccessDraft, name: string, now: number): void {
   requireAccount(draft, name);
   draft.users.delete(name);
   endTokens(draft, name, now);
 }
 
-/** Revokes one token. @param expires seconds since the epoch; null if that is not known. */
+/** Revokes one token. @param expires seconds since the epoch; null if unknown. */
 export function endToken(draft: AccessDraft, jti: string, expires: number | null): void {
   const known = expires ?? draft.tokens.get(jti) ?? null;
-  // Rounded up: a token that another program signed may expire within a second.
+  // Rounded up: the expiry of a token that another program signed may have a fraction.
   draft.tokens.set(jti, isNumericDate(known) ? Math.ceil(known) : null);
 }
 
 /**
- * Revokes all tokens that a subject has.
+ * Revokes all tokens of a subject.
  *
  * `iat` has whole seconds, so a token issued after a revocation has a later second as its `iat`. A
- * further revocation within that second therefore has to name a later one. If the last revocation
- * is more than the leeway in the future, no token issued after it can be valid yet.
+ * further revocation must therefore name a later second than the last one. If the last revocation
+ * is at least the leeway in the future, no token issued after it can be valid yet.
  */
 export function endTokens(draft: AccessDraft, subject: string, now: number): void {
   const last = draft.subjects.get(subject);
@@ -88,10 +88,10 @@ export function endTokens(draft: AccessDraft, subject: string, now: number): voi
 }
 
 /**
- * Changes an account, and ends its tokens.
+ * Changes an account and ends its tokens.
  *
  * @param now seconds since the epoch.
- * @returns false, with nothing changed, if the account is as it should be already.
+ * @returns false, with nothing changed, if the account already has these values.
  * @throws CatalogError `account` if there is no such account.
  */
 export function changeAccount(
@@ -116,5 +116,5 @@ export function changeAccount(
 export function requireAccount({ users }: Access, name: string): Account {
   const found = users.get(name);
   if (found !== undefined) return found;
-  throw new CatalogError('account', `there is no user ${name}; users list shows those there are`);
+  throw new CatalogError('account', `there is no user ${name}; list the users with users list`);
 }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { CatalogError } from '../errors.ts';
 import { networkOf } from '../network.ts';
 
-/** How many failures a window allows. The window begins with the first failure. */
+/** The failures that one window allows. A window begins with the first failure. */
 export interface AttemptLimits {
   readonly account: number;
   readonly address: number;
@@ -13,7 +13,7 @@ export interface AttemptLimits {
 
 const LIMITS: AttemptLimits = { account: 10, address: 100, window: 300_000 };
 
-/** Names that are counted, and addresses. Each failure has cost the client a password hash. */
+/** Most names, and most addresses, that are counted. Each costs the client a password hash. */
 const MAX_KEYS = 50_000;
 
 export class FailedAttempts {
@@ -21,10 +21,10 @@ export class FailedAttempts {
   readonly #accounts: LRUCache<string, number>;
   readonly #addresses: LRUCache<string, number>;
 
-  /** @param clock milliseconds; it never goes back. */
+  /** @param clock milliseconds on a monotonic clock. */
   constructor(limits: AttemptLimits = LIMITS, clock: { now(): number } = performance) {
     const options = {
-      // Not `max`, for which the cache would take all of its memory at once.
+      // Not `max`, with which the cache would allocate all of its memory at once.
       maxSize: MAX_KEYS,
       sizeCalculation: () => 1,
       ttl: limits.window,
@@ -52,7 +52,7 @@ export class FailedAttempts {
     count(this.#addresses, networkOf(address));
   }
 
-  /** Resets the account, but not the address, which could then try other accounts. */
+  /** Resets the account, but not the address, from which other accounts could then be tried. */
   succeeded(account: string): void {
     this.#accounts.delete(account);
   }
@@ -63,12 +63,12 @@ export function throttled(seconds: number): CatalogError {
   const unit = seconds === 1 ? 'second' : 'seconds';
   return new CatalogError(
     'login_throttled',
-    `too many logins, or failed ones; try again in ${seconds} ${unit}`,
+    `too many login attempts; try again in ${seconds} ${unit}`,
     { headers: { 'Retry-After': String(seconds) } },
   );
 }
 
-/** Milliseconds until a key may try again; 0 if it may now. */
+/** Milliseconds until a name or an address may try again; 0 if it may now. */
 function remaining(failures: LRUCache<string, number>, key: string, limit: number): number {
   return (failures.get(key) ?? 0) >= limit ? Math.max(failures.getRemainingTTL(key), 1) : 0;
 }

@@ -4,8 +4,8 @@
  * Invariant: a caller gets what both files contained {@link CACHE_MS} milliseconds ago or later. A
  * command that changes a file waits longer than that before it ends, so its change is in effect
  * when it has ended. If a file cannot be read or is not valid, no token is accepted until the file
- * is repaired. If hosts share the files, no token is accepted either while the copies of this host
- * may be older than the stated seconds.
+ * is repaired. If hosts share the files, no token is accepted while the copies of this host have
+ * not been confirmed for some seconds.
  *
  * Comparing the files costs two system calls, a tenth of a small request; under load many requests
  * share one comparison.
@@ -22,13 +22,13 @@ export interface Credentials {
   readonly access: Access;
 }
 
-/** Where credentials come from. */
+/** The source of credentials. */
 export interface CredentialSource {
   /** @throws CatalogError `key_file`, `access_file`. */
   current(): Credentials;
   /**
-   * Calls `use` while no process changes accounts or revocations, so that a token issued in `use`
-   * is ended by the next revocation.
+   * Calls `use` while no process can change accounts or revocations, so that the next revocation
+   * ends a token issued in `use`.
    *
    * @throws CatalogError `key_file`, `access_file`, and what `use` throws.
    */
@@ -41,7 +41,7 @@ export class LiveCredentials implements CredentialSource {
   readonly #keys: Watched<SigningKeys>;
   readonly #clock: () => number;
   readonly #shared: SharedFiles | undefined;
-  /** When the files are compared again, by the clock. */
+  /** When the files must be compared again, by `#clock`. */
   #due = Number.NEGATIVE_INFINITY;
   #latest: Credentials | null = null;
 
@@ -62,9 +62,9 @@ export class LiveCredentials implements CredentialSource {
   /**
    * Creates the keys if there are none.
    *
-   * @param fromEnvironment the value of CATALOG_JWT_SECRET, which takes the place of the file.
-   * @param clock milliseconds, only ever growing.
-   * @param shared what the files are copies of, if hosts share them.
+   * @param fromEnvironment the value of CATALOG_JWT_SECRET, which replaces the file.
+   * @param clock milliseconds on a monotonic clock.
+   * @param shared the originals of the files, if hosts share them.
    * @throws CatalogError `key_file`, `access_file`.
    */
   static async open(
@@ -116,11 +116,11 @@ export class LiveCredentials implements CredentialSource {
 }
 
 interface Watched<T> {
-  /** The content as it is now. @throws CatalogError at each call while it is not valid. */
+  /** The current content. @throws CatalogError at each call while it is not valid. */
   current(): T;
 }
 
-/** @param absent the value while there has never been a file; null if the file is required. */
+/** @param absent the value until the file first exists; null if the file is required. */
 function watched<T>(
   path: string,
   parse: (path: string, read: () => ReturnType<WatchedFile['read']>) => T | null,
@@ -157,6 +157,6 @@ function watched<T>(
 function gone(path: string): CatalogError {
   return new CatalogError(
     path.endsWith('keys.json') ? 'key_file' : 'access_file',
-    `${path} was removed while the server ran, and no token passes; put it back, or restart to go on without it`,
+    `${path} was removed while the server was running, so no token is accepted; put it back, or restart the server to continue without it`,
   );
 }

@@ -11,7 +11,7 @@ const SECONDS = new Map([
   ['w', 7 * DAY_S],
 ]);
 
-/** The longest that a token of ours may live, in seconds: ten years. */
+/** The longest lifetime of our tokens, in seconds: ten years. */
 export const LONGEST_LIFETIME = 10 * 365 * DAY_S;
 
 /**
@@ -28,7 +28,7 @@ export function parseDuration(text: string): number {
   );
 }
 
-/** As {@link parseDuration}; null if the text is no duration. */
+/** Like {@link parseDuration}, but returns null if the text is not a duration. */
 export function durationIn(text: string): number | null {
   const [, count, unit = ''] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];
   const seconds = Number(count) * (SECONDS.get(unit) ?? Number.NaN);

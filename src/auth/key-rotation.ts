@@ -1,4 +1,4 @@
-/** Replaces the signing key. The old key verifies tokens for a while longer. */
+/** Replaces the signing key. The old key continues to verify tokens for a while. */
 import type { Disk } from '../disk/disk.ts';
 import { CatalogError } from '../errors.ts';
 import {
@@ -21,17 +21,17 @@ export interface Rotation {
   readonly made: SigningKey;
   /** The key that signed until now; null if there was none. */
   readonly replaced: EndingKey | null;
-  /** The keys that had expired. */
+  /** The expired keys, which were removed. */
   readonly dropped: readonly SigningKey[];
 }
 
 /**
- * Puts a new key first, lets the older keys verify during the overlap, and drops the expired ones.
- * A key that expires before the end of the overlap still expires then.
+ * Adds a new key, which signs from now on, lets the older keys verify during the overlap, and
+ * removes the expired ones. The overlap never extends the time of a key.
  *
  * @param overlap seconds; with 0 all earlier tokens end at once.
  * @param now milliseconds since the epoch.
- * @param shared what the file is a copy of, if hosts share it.
+ * @param shared the original of the file, if hosts share it.
  * @throws CatalogError `key_file`, `access_file`, `durability_unknown`, and what
  *   {@link SharedFiles} throws.
  */
@@ -70,6 +70,6 @@ export function requireKeyFile(fromEnvironment: string | undefined): void {
   if (fromEnvironment === undefined) return;
   throw new CatalogError(
     'key_file',
-    'CATALOG_JWT_SECRET takes the place of keys.json; to change the key, give serve and issue-token another secret and restart (every token then ends), or unset it to use keys.json',
+    'CATALOG_JWT_SECRET replaces keys.json; to change the key, give serve and issue-token another secret and restart (all tokens then become invalid), or unset it to use keys.json',
   );
 }

@@ -1,4 +1,4 @@
-/** The signing keys: from the environment, or from a file that only its owner may read. */
+/** The signing keys, from the environment or from a file that only its owner may read. */
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
@@ -15,9 +15,9 @@ const SECRET_BYTES = 32;
 export interface SigningKey {
   readonly kid: string;
   readonly secret: Uint8Array;
-  /** Seconds since the epoch, as below. Files from before version 0.2 do not have it. */
+  /** Seconds since the epoch, as is `until`. Files from before version 0.2 do not have it. */
   readonly created?: number | undefined;
-  /** When it stops verifying; set once a newer key has replaced it. */
+  /** When tokens of this key stop being valid; set when a newer key has replaced it. */
   readonly until?: number | undefined;
 }
 
@@ -63,7 +63,7 @@ export async function loadKeys(
 }
 
 /**
- * The key that a value of CATALOG_JWT_SECRET stands for.
+ * The key from a value of CATALOG_JWT_SECRET.
  *
  * @throws CatalogError `key_file` if it is too short.
  */
@@ -100,7 +100,7 @@ export function readKeys(
   if (parsed.success) return parsed.output.keys;
   throw new CatalogError(
     'key_file',
-    `${path} is not a key file; restore it from a backup, or remove it to make new keys (every token then ends)`,
+    `${path} is not a key file; restore it from a backup, or remove it to make new keys (all tokens then become invalid)`,
   );
 }
 
@@ -132,7 +132,7 @@ export async function makeKeys(path: string): Promise<SigningKeys> {
   const text = JSON.stringify(encodeKeys(made));
   try {
     machineDisk.mkdir(dirname(path));
-    // Another process may create them at the same moment: both use the keys of the first.
+    // Another process may create the file at the same moment: both use the keys of the first.
     if (await writeOnce(machineDisk, path, Buffer.from(`${text}\n`))) return made;
   } catch (cause) {
     throw new CatalogError('key_file', `${path} cannot be written: ${messageOf(cause)}`, { cause });

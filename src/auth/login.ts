@@ -8,8 +8,10 @@ import type { CredentialSource } from './credentials.ts';
 import { dummyHash, hashPassword, type PasswordCheck, verifyPassword } from './passwords.ts';
 import { type Caller, type IssuedToken, issueToken, LEEWAY_S, unauthorized } from './tokens.ts';
 
-/** Passwords hashed at a time, each in 19 MiB of memory, and logins that wait. */
+/** Passwords that are hashed at a time, each in 19 MiB of memory. */
 const MAX_CONCURRENT_HASHES = 2;
+
+/** Logins that may wait. */
 const MAX_WAITING_LOGINS = 100;
 
 /** Seconds by which a token may be issued ahead of the clock, after a revocation. */
@@ -38,10 +40,10 @@ export class Login {
   }
 
   /**
-   * The refusal is the same, and takes the same work, whether the name, the password or both are
-   * wrong or the account is disabled.
+   * Issues a token. A refusal is the same, and takes the same work, whether the name, the password
+   * or both are wrong or the account is disabled.
    *
-   * @param lifetime of the token, in seconds.
+   * @param lifetime seconds until the token expires.
    * @param address of the client.
    * @throws CatalogError `unauthorized`, `login_throttled`.
    */
@@ -50,7 +52,7 @@ export class Login {
     this.#attempts.requireAllowed(username, address);
     if (this.#turns.pendingCount >= MAX_WAITING_LOGINS) throw throttled(1);
     return this.#turns(async () => {
-      // Earlier logins in the queue may have failed meanwhile.
+      // Earlier logins in the queue may have failed in the meantime.
       this.#attempts.requireAllowed(username, address);
       if (!(await this.#isRight(username, credential.password))) {
         this.#attempts.failed(username, address);
@@ -72,9 +74,9 @@ export class Login {
   }
 
   /**
-   * Hashes a new password, in the turns of the logins.
+   * Hashes a new password, in the queue of the logins.
    *
-   * @throws CatalogError `account` if no account can have it; `login_throttled`.
+   * @throws CatalogError `account` if the password is not acceptable; `login_throttled`.
    */
   async hash(password: string): Promise<string> {
     if (this.#turns.pendingCount >= MAX_WAITING_LOGINS) throw throttled(1);
@@ -91,11 +93,11 @@ export class Login {
 }
 
 /**
- * Issues a token that no earlier revocation makes void: `iat` has whole seconds, so a token that
- * follows a revocation within the same second gets the next second.
+ * Issues a token that no earlier revocation voids. `iat` has whole seconds, so a token that is
+ * issued in the second of a revocation gets the next second.
  *
- * @param callerOf returns the caller for the accounts at that moment.
- * @param validityFrom returns when the token expires, for the `iat` that it gets.
+ * @param callerOf returns the caller, given the accounts at that moment.
+ * @param validityFrom returns the expiry of the token, given its `iat`.
  * @throws CatalogError `access_file` if the clock is behind, and what `callerOf` throws.
  */
 export async function issueFor(
@@ -115,7 +117,7 @@ export async function issueFor(
     if (ahead > MAX_AHEAD_S) {
       throw new CatalogError(
         'access_file',
-        `tokens of ${caller.subject} were revoked ${Math.floor(ahead)} seconds from now; set the clock right`,
+        `tokens of ${caller.subject} are revoked until ${Math.floor(ahead)} seconds from now; correct the clock of this machine`,
       );
     }
     await pause((ahead - LEEWAY_S) * 1000);

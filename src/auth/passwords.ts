@@ -1,11 +1,11 @@
-/** Passwords: which are accepted, and their hashes by argon2id (RFC 9106), as Bun implements it. */
+/** Checks new passwords and hashes passwords with argon2id (RFC 9106), as implemented by Bun. */
 import { randomBytes } from 'node:crypto';
 import { CatalogError } from '../errors.ts';
 
-/** Characters (Unicode code points). */
+/** Least characters (Unicode code points) of a password. */
 export const MIN_CODE_POINTS = 8;
 
-/** Bytes in UTF-8. Hashing a longer password would cost time. */
+/** Most bytes of a password in UTF-8. Hashing a longer one would cost time. */
 const MAX_BYTES = 1024;
 
 /**
@@ -14,7 +14,7 @@ const MAX_BYTES = 1024;
  */
 const ARGON2_PARAMETERS = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const;
 
-/** Bytes of a salt, and of a digest. */
+/** Bytes of a salt and of a digest. */
 const HASH_BYTES = 32;
 
 /**
@@ -27,7 +27,7 @@ export function hashPassword(password: string): Promise<string> {
   return Bun.password.hash(normalise(password), ARGON2_PARAMETERS);
 }
 
-/** Why an account cannot have the password, such as "must have at least 8 characters"; or null. */
+/** Why a password is refused, such as "must have at least 8 characters"; null if it is not. */
 export function passwordFault(password: string): string | null {
   const text = normalise(password);
   if (Array.from(text).length < MIN_CODE_POINTS) {
@@ -36,19 +36,20 @@ export function passwordFault(password: string): string | null {
   return isTooLong(text) ? `must have at most ${MAX_BYTES} bytes` : null;
 }
 
-/** Whether a password is the one of a hash. */
+/** Whether a password matches a hash. */
 export type PasswordCheck = (password: string, hash: string) => Promise<boolean>;
 
-/** Takes the same time for a password that no account can have as for any other. */
+/** Takes the same time for a password that is never accepted as for any other. */
 export const verifyPassword: PasswordCheck = (password, hash) => {
   const text = normalise(password);
-  // Replaced by one that no account can have, because hashPassword refuses it.
+  // Replaced by a password that hashPassword refuses, so no account has it.
   return Bun.password.verify(text === '' || isTooLong(text) ? '-' : text, hash);
 };
 
 /**
- * A hash to compare with for names that no account has. No password is known to it: salt and digest
- * are random, so that making it costs nothing, and comparing with it what every comparison costs.
+ * A hash to compare with if no account has the name. Its salt and its digest are random, so no
+ * known password matches it. It costs nothing to make, and comparing with it costs as much as with
+ * any other hash.
  */
 export function dummyHash(): string {
   const { algorithm, memoryCost, timeCost } = ARGON2_PARAMETERS;
@@ -58,9 +59,9 @@ export function dummyHash(): string {
   return `$${algorithm}$v=19$m=${memoryCost},t=${timeCost},p=1$${salt}$${digest}`;
 }
 
-/** The same text however the keyboard composes letters (NIST SP 800-63B, section 5.1.1.2). */
+/** Gives the same text however a keyboard composes letters (NIST SP 800-63B, section 5.1.1.2). */
 function normalise(password: string): string {
-  // A text of this length is too long in any form.
+  // A text of this length is too long in any normal form.
   return password.length > MAX_BYTES ? password : password.normalize('NFKC');
 }
 

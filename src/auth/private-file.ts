@@ -1,4 +1,4 @@
-/** Files that only their owner may read: the signing keys, the accounts. */
+/** Files that only their owner may read, such as the signing keys and the accounts. */
 import { type Disk } from '../disk/disk.ts';
 import { withOpen, writeDurably } from '../disk/durable-file.ts';
 import { FileLock } from '../disk/lock.ts';
@@ -8,7 +8,7 @@ import { CatalogError, type Code, messageOf } from '../errors.ts';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A file, and the code of its failures. */
+/** A file and the code of its failures. */
 export interface PrivateFile {
   readonly path: string;
   readonly code: Extract<Code, 'key_file' | 'access_file'>;
@@ -17,10 +17,10 @@ export interface PrivateFile {
 /** Milliseconds for which a running server assumes that such a file has not changed. */
 export const CACHE_MS = 1;
 
-/** Milliseconds that a change waits for another change to end. */
+/** Milliseconds that a change waits for another one to end. */
 const LOCK_TIMEOUT_MS = 10_000;
 
-/** A server that starts removes temporary files, as left by a killed process; then write again. */
+/** A starting server removes leftover temporary files, perhaps ours: then the write is repeated. */
 const MAX_WRITE_ATTEMPTS = 3;
 
 /**
@@ -85,8 +85,8 @@ export async function writePrivate(
 }
 
 /**
- * Runs `change` while no other process changes the keys or the accounts of the directory, without
- * blocking the event loop.
+ * Runs `change` while no other process can change the keys or the accounts of the directory. Waits
+ * without blocking the event loop.
  *
  * @throws CatalogError `access_file` if the lock is not available.
  */

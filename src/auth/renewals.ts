@@ -1,4 +1,4 @@
-/** Renews tokens: a person who has logged in goes on without the password (spec 6.8). */
+/** Renews tokens, so that a user who has logged in can continue without the password (spec 6.8). */
 import pLimit from 'p-limit';
 import { CatalogError } from '../errors.ts';
 import { throttled } from './attempts.ts';
@@ -6,10 +6,10 @@ import type { CredentialSource } from './credentials.ts';
 import { issueFor } from './login.ts';
 import { type IssuedToken, unauthorized, type Verified } from './tokens.ts';
 
-/** Seconds after a login for which its tokens can be renewed, and the end of those renewed. */
+/** Seconds after a login for which its tokens can be renewed, and at which the last ones expire. */
 const MAX_SESSION_S = 30 * 24 * 3600;
 
-/** Each takes the lock of the accounts, so they take turns; renewals that wait. */
+/** Renewals that may wait. Each takes the lock of the accounts, so they run one at a time. */
 const MAX_WAITING = 100;
 
 export class Renewals {
@@ -24,12 +24,12 @@ export class Renewals {
   }
 
   /**
-   * Issues a token of the account that a token belongs to, with the role that the account has now,
-   * for as long as the token was issued for, and no longer than {@link MAX_SESSION_S} after the
-   * login. The token that is renewed stays valid.
+   * Issues a token for the account of another token, with the role that the account has now. It
+   * lives as long as the other one, but expires at most {@link MAX_SESSION_S} after the login. The
+   * token that is renewed stays valid.
    *
-   * @throws CatalogError `forbidden` if nobody logged in for the token; `unauthorized` if the login
-   *   is too long ago or the account is removed or disabled; `login_throttled`.
+   * @throws CatalogError `forbidden` if the token was issued without a login; `unauthorized` if the
+   *   login is too long ago or the account is removed or disabled; `login_throttled`.
    */
   async renew({ subject, id, issued, expires, loggedIn }: Verified): Promise<IssuedToken> {
     if (loggedIn === null) {
@@ -50,7 +50,10 @@ export class Renewals {
           // Account and token may have ended since the token was verified.
           const isOver = tokens.has(id) || Math.floor(issued) <= revokedUntil;
           if (account === undefined || account.disabled || isOver) {
-            throw unauthorized('the account or its tokens have ended; log in again', INVALID);
+            throw unauthorized(
+              'the account was disabled or removed, or its tokens were revoked; log in again',
+              INVALID,
+            );
           }
           return { subject, role: account.role };
         },
@@ -62,7 +65,7 @@ export class Renewals {
 
 const INVALID = ', error="invalid_token"';
 
-/** RFC 9470, section 3: the token is valid, but the login behind it is too old for this request. */
+/** RFC 9470, section 3: the token is valid, but its login is too old for this request. */
 function loginTooLongAgo(): CatalogError {
   return unauthorized(
     `the login was more than ${MAX_SESSION_S / 86_400} days ago; log in again`,

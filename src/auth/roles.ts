@@ -1,4 +1,4 @@
-/** Who may do what (spec 6.5). */
+/** The roles of callers (spec 6.5). */
 
 export const ROLES = ['viewer', 'editor', 'admin'] as const;
 
@@ -8,7 +8,7 @@ export function isRole(value: unknown): value is Role {
   return ROLES.some((role) => role === value);
 }
 
-/** Each role may do what the one before it may. */
+/** Each role may do everything that the roles before it may do. */
 export function mayActAs(role: Role, needed: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }

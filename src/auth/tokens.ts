@@ -18,7 +18,7 @@ export const LEEWAY_S = 2;
 /** Verified tokens in the cache; the oldest are removed first. */
 const MAX_CACHED_TOKENS = 10_000;
 
-/** Characters of a `jti`. A longer one could not be revoked, so the token is refused. */
+/** Most characters of a `jti`. A token with a longer one is refused: it could not be revoked. */
 export const MAX_ID_LENGTH = 255;
 
 export interface Caller {
@@ -35,17 +35,17 @@ export interface IssuedToken {
   readonly expires: number;
 }
 
-/** A caller by a valid token. Times are seconds since the epoch. */
+/** The caller that a valid token identifies. Times are seconds since the epoch. */
 export interface Verified extends Caller {
   /** The token's `jti`. */
   readonly id: string;
   readonly issued: number;
   readonly expires: number;
-  /** When a person logged in to get this token, or one that was renewed to it; null if nobody did. */
+  /** When the user logged in for this token or one that it renews; null if there was no login. */
   readonly loggedIn: number | null;
 }
 
-/** A verified token, and when its key expires. */
+/** A verified token and the expiry of its key. */
 interface Cached extends Verified {
   readonly keyUntil: number;
 }
@@ -54,7 +54,7 @@ interface Cached extends Verified {
 interface Validity {
   readonly issued: number;
   readonly expires: number;
-  /** As `loggedIn` of {@link Verified}: the claim `auth_time` (OpenID Connect Core, section 2). */
+  /** The `loggedIn` of {@link Verified}: claim `auth_time` (OpenID Connect Core, section 2). */
   readonly loggedIn?: number | null;
 }
 
@@ -81,9 +81,9 @@ export async function issueToken(
 export class TokenVerifier {
   readonly #credentials: CredentialSource;
   readonly #now: () => number;
-  /** By header. Only the result of the signature is cached, not whether the token is valid now. */
+  /** By header. Only the check of the signature is cached, not whether the token is valid now. */
   readonly #verified = new Map<string, Cached>();
-  /** The header looked up last: comparing it is cheaper than hashing it. */
+  /** The header that was looked up last: comparing it is cheaper than hashing it. */
   #latest: { readonly header: string; readonly verified: Cached } | null = null;
   /** The keys that verified all cached tokens. */
   #keys: SigningKeys | null = null;
@@ -127,15 +127,15 @@ export class TokenVerifier {
     if (token === undefined) {
       throw invalidToken('the Authorization header must be: Bearer <jwt>');
     }
-    // The bits that a last character has over must be 0: a token has one form (RFC 4648, section 3.5).
+    // Unused bits of a last character must be 0 (RFC 4648, section 3.5): a token has only one form.
     if (!token.split('.').every(isCanonical)) throw invalidToken('the token is not valid');
     const verified = await this.#check(token, keys);
-    // Keys or revocations may have changed meanwhile.
+    // Keys or revocations may have changed in the meantime.
     const { keys: newest, access } = this.#credentials.current();
     if (newest !== keys) return this.verify(header);
     this.#requireCurrent(verified, access);
-    // A header with more spaces than one is another key: with them one token could take the place
-    // of all others.
+    // A header with extra spaces is not cached: each is another key, so one token could evict all
+    // others.
     if (header.length <= token.length + 'Bearer '.length) this.#remember(header, verified);
     return verified;
   }
@@ -172,7 +172,7 @@ export class TokenVerifier {
     const { role, auth_time: loggedIn = null } = payload;
     if (!isRole(role)) throw invalidToken("the token's role is unknown");
     if (!isNumericDate(exp) || !isNumericDate(iat) || !isNumericDate(nbf)) {
-      throw invalidToken('a time of the token is not a date');
+      throw invalidToken("the token's iat, exp or nbf is not a date");
     }
     if (loggedIn !== null && !isNumericDate(loggedIn)) {
       throw invalidToken("the token's auth_time is not a date");
@@ -186,15 +186,16 @@ export class TokenVerifier {
     return { subject: sub, role, id: jti, issued: iat, expires: exp, loggedIn, keyUntil };
   }
 
-  /** Checks what may change after a token was signed. @throws CatalogError `unauthorized`. */
+  /** Checks whatever may change after a token is signed. @throws CatalogError `unauthorized`. */
   #requireCurrent(token: Cached, { users, subjects, tokens }: Access): void {
     const now = this.#now() / 1000;
     if (token.expires + LEEWAY_S <= now) throw invalidToken(EXPIRED);
-    if (token.keyUntil <= now) throw invalidToken('the token was signed with a key that has ended');
+    if (token.keyUntil <= now)
+      throw invalidToken('the token was signed with a key that is no longer valid; get a new one');
     const revokedUntil = subjects.get(token.subject);
     if (
       tokens.has(token.id) ||
-      // A token that another program signed may have a fraction of a second.
+      // The `iat` of a token that another program signed may have a fraction.
       (revokedUntil !== undefined && Math.floor(token.issued) <= revokedUntil) ||
       users.get(token.subject)?.disabled === true
     ) {
@@ -205,12 +206,12 @@ export class TokenVerifier {
 
 const EXPIRED = 'the token has expired; get a new one';
 
-/** An unpaired surrogate is in no UTF-8: the audit trail could not be read again. */
+/** UTF-8 cannot encode an unpaired surrogate: the audit trail could not be read again. */
 function isName(claim: unknown): claim is string {
   return typeof claim === 'string' && claim !== '' && claim.isWellFormed();
 }
 
-/** Whether a text is what its bytes are in base64url. */
+/** Whether a text is the base64url encoding of the bytes that it decodes to. */
 function isCanonical(text: string): boolean {
   return Buffer.from(text, 'base64url').toString('base64url') === text;
 }

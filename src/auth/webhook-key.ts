@@ -1,9 +1,9 @@
 /**
- * The key from which the secrets of webhooks are made, in a file that only its owner may read:
- * `webhook-key.json` of the data directory.
+ * The key from which the secrets of webhooks are derived, in a file that only its owner may read:
+ * `webhook-key.json` in the data directory.
  *
- * No secret is stored: it is an HMAC of what names the webhook. So the store, its history and its
- * backups hold nothing with which a delivery could be forged.
+ * Secrets are not stored: each is an HMAC of the id and the creation time of its webhook. So the
+ * store, its history and its backups contain nothing with which a delivery could be forged.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const keyFile = v.object({
   ),
 });
 
-/** A webhook, as far as its secret depends on it. */
+/** The attributes of a webhook on which its secret depends. */
 interface Named {
   readonly id: number;
   readonly created: string;
@@ -48,7 +48,7 @@ export class WebhookKey {
   }
 
   /**
-   * What tells the key from others. Creates the key if there is none.
+   * The id of the key, which is created if there is none.
    *
    * @throws CatalogError `key_file`.
    */
@@ -57,7 +57,7 @@ export class WebhookKey {
   }
 
   /**
-   * The secret of a webhook, as Standard Webhooks writes it: `whsec_` and 32 bytes in base64.
+   * The secret of a webhook in the format of Standard Webhooks: `whsec_` and 32 bytes in base64.
    *
    * @throws CatalogError `key_file`, also if the webhook was created with another key.
    */
@@ -96,7 +96,7 @@ export class WebhookKey {
   }
 }
 
-/** The path of the key in its data directory. */
+/** The path of the key in a data directory. */
 export function webhookKeyPath(directory: string): string {
   return join(directory, 'webhook-key.json');
 }

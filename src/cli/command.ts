@@ -23,10 +23,10 @@ export function command(parent: Command, name: string, description: string): Com
 }
 
 export function verboseFlag(): Flag {
-  return toggle('--verbose', 'print the stack of an error as well');
+  return toggle('--verbose', 'also print the stack trace of an error');
 }
 
-/** Of the commands that can tell what they would do. */
+/** For the commands that can report what they would do. */
 export function dryRunFlag(): Flag {
   return toggle('--dry-run', 'report what would be done, and change nothing');
 }

@@ -1,4 +1,4 @@
-/** `completion`: scripts for shells, made from the program's own commands and flags. */
+/** `completion`: scripts for shells, generated from the program's own commands and flags. */
 import type { Command } from 'commander';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -12,7 +12,7 @@ interface Words {
   readonly name: string;
   readonly description: string;
   readonly flags: readonly { readonly flag: string; readonly description: string }[];
-  /** What its arguments may be, such as the names of collections. */
+  /** The values that its arguments may have, such as the names of collections. */
   readonly choices: readonly string[];
   /** The commands of a group, such as `users add`. */
   readonly commands: readonly Words[];
@@ -51,7 +51,7 @@ function bash(program: string, commands: readonly Words[]): string {
   const fn = `_${program.replaceAll('-', '_')}`;
   const top = `${namesOf(commands)} ${TOP_LEVEL.join(' ')}`;
   const cases = commands.flatMap((command) => [
-    // In a group its commands are offered, and after one of them the flags of that command.
+    // After a group its commands are offered, and after a command of the group its flags.
     ...command.commands.map(
       (each) => `    "${command.name} ${each.name}") words="${followersOf(each)}" ;;`,
     ),
@@ -126,7 +126,7 @@ function fish(program: string, commands: readonly Words[]): string {
   return [...top, ...fishLines(program, commands, '')].join('\n');
 }
 
-/** @param seen the condition under which one of these commands may come, "" at the top. */
+/** @param seen the condition under which these commands are offered; "" at the top. */
 function fishLines(program: string, commands: readonly Words[], seen: string): string[] {
   const others = `not __fish_seen_subcommand_from ${namesOf(commands)}`;
   return commands.flatMap((command) => {
@@ -144,7 +144,7 @@ function fishLines(program: string, commands: readonly Words[], seen: string): s
   });
 }
 
-/** For between single quotes, in a list whose separator is the colon. */
+/** Escapes a text for single quotes, in a list whose separator is the colon. */
 function zshQuoted(text: string): string {
   return text.replaceAll("'", "'\\''").replaceAll(':', '\\:');
 }

@@ -1,4 +1,4 @@
-/** How the help of the program and its commands looks. */
+/** The layout of the help of the program and its commands. */
 import { type Command, Help, type HelpConfiguration, type Option } from 'commander';
 import { Flag } from './flags/flag.ts';
 

@@ -21,7 +21,7 @@ export interface HelpOutput {
 }
 
 /**
- * Parsing the program's arguments runs the command that they name.
+ * Creates the program. Parsing its arguments runs the command that they name.
  *
  * @param named the first argument; all commands are declared if it is left out.
  */
@@ -41,12 +41,12 @@ export function createProgram(context: Context, output: HelpOutput, named?: stri
     .configureHelp(HELP)
     .hook('preAction', (_program, command) => {
       applyVariables(command, context.env);
-      // A server starts; every other command does its work at once.
+      // A server is still starting; every other command begins its work now.
       if (command.name() !== 'serve') endStart();
     });
   program.commandsGroup('Server:');
   declareServe(program, context);
-  // The others would take a part of a start.
+  // Declaring the others would make the start of a server slower.
   if (named === 'serve') return program;
   declareHealth(program, context);
   declareRebuildPages(program, context);

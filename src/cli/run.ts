@@ -11,10 +11,10 @@ import { systemMessage } from './system-errors.ts';
 /** 0 to 255. */
 export type ExitStatus = number;
 
-/** A stream of the shell; on a terminal it says so, and how wide it is. */
+/** An output stream. If it is a terminal, it has the properties of one. */
 type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** What the program takes from outside. What is left out is that of the process. */
+/** The environment of the program. Whatever is left out is taken from the process. */
 export interface Surroundings {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Called only by a command that reads standard input, since that keeps the process alive. */
@@ -53,7 +53,7 @@ export async function run(
   const verbose = argv.includes('--verbose') || isYes(env['CATALOG_VERBOSE']);
   let refusal: Error | null = null;
   stdout.on('error', (error) => (refusal ??= lossOf(error)));
-  // There is nobody to print to.
+  // There is nowhere to report it.
   stderr.on('error', () => {});
   const context: Context = {
     env,
@@ -86,19 +86,19 @@ export async function run(
     status = report(error, context);
   }
   await ended(stdout);
-  // What a server prints is not what it is for.
+  // A server does not fail because of what it could not print.
   if (status !== 0 || refusal === null || argv[0] === 'serve') return status;
   return report(refusal, context);
 }
 
 /**
- * @returns what to say if standard output fails, for example because its disk is full; null if its
- *   reader has gone, because it wants no more.
+ * @returns the error to report if standard output fails, for example because its disk is full; null
+ *   if the reader has closed it.
  */
 function lossOf(error: NodeJS.ErrnoException): Error | null {
   if (error.code === 'EPIPE') return null;
   return new Error(
-    `standard output did not take what was printed (${messageOf(error)}); the command itself is done`,
+    `cannot write to standard output (${messageOf(error)}); the command itself has completed`,
     { cause: error },
   );
 }
@@ -124,7 +124,7 @@ function report(error: unknown, context: Context): ExitStatus {
   return error instanceof CatalogError ? error.exit : 1;
 }
 
-/** A value that is neither is reported with the other variables. */
+/** An invalid value is reported later, with the other variables. */
 function isYes(text = ''): boolean {
   try {
     return parseSwitch(text);

@@ -1,6 +1,6 @@
-/** Errors of the system in words that say what to do (spec 8.8). */
+/** Messages for system errors that say what to do (spec 8.8). */
 
-/** What to do about a path, by the system's name of the error. */
+/** What to do about a path, by the code of the error. */
 const ADVICE: Readonly<Record<string, string>> = {
   EACCES: 'give the user that runs catalog-server the right to use it, or name another path',
   EPERM: 'give the user that runs catalog-server the right to use it, or name another path',
@@ -12,7 +12,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   ENOSPC: 'its disk is full: free some space',
   EDQUOT: 'its quota is used up: free some space',
   ENAMETOOLONG: 'name a shorter path',
-  ELOOP: 'its symbolic links lead in a circle: name another path',
+  ELOOP: 'its symbolic links form a loop: name another path',
   EMFILE: 'too many files are open: raise the limit (ulimit -n)',
   ENFILE: 'too many files are open on this machine: close some programs',
 };
@@ -23,7 +23,7 @@ const ADVICE_WITHOUT_PATH: Readonly<Record<string, string>> = {
   EDQUOT: 'a quota is used up: free some space, and try again',
 };
 
-/** @returns one sentence; null if the error is none of the system, or has words of its own. */
+/** @returns one sentence; null if it is not a system error for which there is advice. */
 export function systemMessage(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const { code = '', path } = error as NodeJS.ErrnoException;

@@ -1,6 +1,6 @@
 /**
- * The only place that writes to the file system. Everything above takes a {@link Disk}, so that a
- * test can make a step fail.
+ * The file system as the rest of the program writes to it. Callers take a {@link Disk}, so that a
+ * test can make any step fail.
  */
 import fs from 'node:fs';
 import fsp from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { WriterThread } from './writer-thread.ts';
 export interface Disk {
   /** Starts what {@link Disk.publish} needs, so that the first call does not have to. */
   prepare(): void;
-  /** The durable write of publish.ts, away from the event loop. */
+  /** The durable write of publish.ts, off the event loop. */
   publish(job: Job): Promise<Failure | null>;
   /**
    * Creates a file, mode 0600 less the umask, with these bytes, and syncs them if `synced`
@@ -43,11 +43,11 @@ export interface Disk {
   /** Removes an empty directory, if it exists. */
   rmdir(path: string): void;
   /**
-   * Makes a directory, mode 0700 less the umask, that lies apart from the one that it is in. Returns
-   * false, with nothing made, if the file system does not put directories apart.
+   * Makes a directory, mode 0700 less the umask, that the file system places away from its parent.
+   * Returns false, and makes nothing, if the file system cannot do that.
    */
   makeApart(path: string): Promise<boolean>;
-  /** Whether a path still leads to what is open; false if there is nothing. */
+  /** Whether a path still leads to the open file or directory; false if it leads to nothing. */
   leadsTo(path: string, fd: number): boolean;
   /** Names in a directory; empty if there is no directory. */
   list(path: string): string[];
@@ -60,13 +60,13 @@ export interface Disk {
   size(path: string): number | null;
   /** The bytes of a file; null if there is none. */
   read(path: string): Buffer | null;
-  /** What tells a file from an earlier one of the same name; null if there is none. */
+  /** What distinguishes a file from earlier ones of the same name; null if there is no file. */
   stat(path: string): FileStat | null;
 }
 
 /**
- * Whose memory the pieces of a file are: `shared` means that a piece is valid until the next one is
- * taken, `own` that whoever takes it may keep it.
+ * How long a piece of a file is valid: with `shared` until the next one is taken; with `own` the
+ * caller may keep it.
  */
 export type PieceMemory = 'shared' | 'own';
 
@@ -87,9 +87,9 @@ const fsync = promisify(fs.fsync);
 const writer = new WriterThread();
 
 /**
- * The disk of the machine. Operations that wait for the device do not block the event loop: syncs,
- * and changes of directories, which wait for the journal of the file system while a sync writes it.
- * A write of bytes only reaches the page cache, and is called directly.
+ * The disk of the machine. Operations that may wait for the device do not block the event loop:
+ * syncs, and most changes of directories, which wait for the file system's journal while a sync
+ * writes it. A write of bytes only reaches the page cache, and is called directly.
  */
 export const machineDisk: Disk = {
   prepare: () => writer.start(),
@@ -137,8 +137,8 @@ export const machineDisk: Disk = {
 };
 
 /**
- * The machine's disk for a thread without requests: it waits for the kernel itself. That is cheaper
- * than asking another thread to wait, and keeps the work at the priority of the thread.
+ * The machine's disk for a thread that serves no requests: its calls block. That is cheaper than
+ * having another thread wait, and keeps the work at the priority of the calling thread.
  */
 export const blockingDisk: Disk = {
   ...machineDisk,
@@ -162,10 +162,10 @@ function absentAs<T>(absent: T, action: () => T): T {
 /** Bytes read at once. */
 const PIECE_BYTES = 1024 * 1024;
 
-/** Bytes of memory that pieces share which are kept. */
+/** Bytes of a block of memory that several `own` pieces share. */
 const BLOCK_BYTES = 16 * PIECE_BYTES;
 
-/** How much is looked for behind the end of a file. */
+/** Bytes to try to read after the expected end of a file. */
 const END_BYTES = 4096;
 
 function* piecesOf(fd: number, memory: PieceMemory): Generator<Buffer> {
@@ -188,7 +188,7 @@ function* sharedPieces(fd: number): Generator<Buffer> {
 function* ownPieces(fd: number): Generator<Buffer> {
   let left = fs.fstatSync(fd).size;
   for (;;) {
-    // No more than is left, so that a small file does not take the memory of a large one.
+    // No larger than the rest of the file, so that a small file does not take a whole block.
     const block = Buffer.allocUnsafeSlow(left > 0 ? Math.min(left, BLOCK_BYTES) : END_BYTES);
     if (block.length >= PIECE_BYTES) populate(block);
     for (let filled = 0; filled < block.length; ) {

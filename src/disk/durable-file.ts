@@ -1,7 +1,7 @@
 /**
- * Files that appear whole or not at all: small ones at once, a large one piece by piece, and
- * without waiting for the device those that can be made again. publish.ts has the steps and the
- * invariants, which hold for the large file as well.
+ * Files that appear whole or not at all: small files in one call, large files in pieces, and files
+ * that can be made again without any sync. publish.ts has the steps and the invariants, which hold
+ * for large files as well.
  */
 import { randomBytes } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
@@ -19,9 +19,9 @@ const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
 /**
  * Writes `bytes` to `path` whole or not at all; see publish.ts.
  *
- * @param options `exclusive`: fails if there is a file already; `record`: names the file once it is
- *   durable; `staging`: where it is written first.
- * @returns why the record is old, if it is; the file is durable all the same.
+ * @param options `exclusive`: fails if there is a file already; `record`: is overwritten to name
+ *   the file once it is durable; `staging`: where the file is written first.
+ * @returns why the record could not be written, or null; the file is durable either way.
  * @throws what the disk throws; CatalogError `second_writer`, `durability_unknown`.
  */
 export async function writeDurably(
@@ -79,7 +79,7 @@ export async function writeVolatile(disk: Disk, path: string, bytes: Uint8Array)
   }
 }
 
-/** As {@link writeVolatile}, for a file that comes in pieces. */
+/** Like {@link writeVolatile}, for a file that comes in pieces. */
 export async function writePieces(
   disk: Disk,
   path: string,
@@ -112,7 +112,7 @@ export class DurableFile {
     this.#fd = fd;
   }
 
-  /** @param directory where the file is to appear; the temporary one has to be on its file system. */
+  /** @param directory where the file will appear, and where its temporary file is written. */
   static async create(disk: Disk, directory: string): Promise<DurableFile> {
     const temporary = temporaryPath(directory);
     return new DurableFile(disk, temporary, await disk.create(temporary));
@@ -122,12 +122,12 @@ export class DurableFile {
     this.#disk.write(this.#open(), bytes);
   }
 
-  /** Hands what was written so far to the device, so that the last sync has little left to do. */
+  /** Syncs what was written so far, so that the last sync has little left to do. */
   flush(): Promise<void> {
     return this.#disk.fdatasync(this.#open());
   }
 
-  /** Ends the writing: all of it is on the device, under the temporary name. */
+  /** Syncs and closes the file, which keeps its temporary name. */
   async finish(): Promise<void> {
     await this.#disk.fdatasync(this.#open());
     this.#close();
@@ -161,14 +161,14 @@ export class DurableFile {
   #close(): void {
     if (this.#fd === null) return;
     const fd = this.#fd;
-    // Closed even if closing fails: the number may be another file's by then.
+    // Forgotten even if closing fails: the number may belong to another file by then.
     this.#fd = null;
     this.#disk.close(fd);
   }
 }
 
 /**
- * Makes a directory and the parents that it lacks. They survive power loss when this returns.
+ * Makes a directory and its missing parents. They survive power loss when this returns.
  *
  * @throws what the disk throws.
  */
@@ -199,19 +199,22 @@ export async function withOpen<T>(
   }
 }
 
-/** Removes what killed runs left half-written in a directory. Only its owner may call this. */
+/**
+ * Removes the half-written files of killed runs from a directory. Only the process that owns the
+ * directory may call this.
+ */
 export async function removeTemporaries(disk: Disk, directory: string): Promise<void> {
   for (const name of disk.list(directory)) {
     if (TEMPORARY.test(name)) await disk.unlink(join(directory, name));
   }
 }
 
-/** Random, so that what a killed run left behind never collides with this run. */
+/** Random, so that files that a killed run left behind never collide with those of this run. */
 function temporaryPath(directory: string): string {
   return join(directory, `.${randomBytes(8).toString('hex')}.tmp`);
 }
 
-/** Removes a temporary file. A refusing disk may refuse this too: the next start finds the rest. */
+/** Removes a temporary file. If the disk refuses this too, the next start removes it. */
 async function discard(disk: Disk, temporary: string): Promise<void> {
   await disk.unlink(temporary).catch(() => {});
 }
@@ -227,7 +230,7 @@ async function syncDirectory(disk: Disk, directoryFd: number, path: string): Pro
 function unknownDurability(path: string, cause: unknown): CatalogError {
   return new CatalogError(
     'durability_unknown',
-    `${path} or its directory could not be synced (${messageOf(cause)}); nobody can know what is on the disk`,
+    `${path} or its directory could not be synced (${messageOf(cause)}); it is unknown whether the write is on the disk`,
     { cause },
   );
 }
@@ -235,7 +238,7 @@ function unknownDurability(path: string, cause: unknown): CatalogError {
 function secondWriter(path: string, cause: unknown): CatalogError {
   return new CatalogError(
     'second_writer',
-    `another process writes this store: it has made ${path}, which is next for this process; nothing was changed`,
+    `another process is writing to this store: it created ${path} before this process could; nothing was changed`,
     { cause },
   );
 }

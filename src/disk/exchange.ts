@@ -1,9 +1,9 @@
-/** Files that are replaced by an exchange of names: renameat2(2) of Linux. */
+/** Replaces files by exchanging names: renameat2(2) of Linux. */
 import fs from 'node:fs';
 import type { Disk } from './disk.ts';
 import { libcOfLinux } from './system/libc.ts';
 
-/** Relative paths count from the working directory. */
+/** Relative paths start at the working directory. */
 const AT_FDCWD = -100;
 
 const RENAME_EXCHANGE = 2;
@@ -14,25 +14,25 @@ const symbols = libcOfLinux({
 });
 
 /**
- * Exchanges the names of two files, at once for every reader.
+ * Exchanges the names of two files atomically.
  *
- * @returns false, with nothing changed, if there are no two files, or the system cannot do it.
+ * @returns false, with nothing changed, if one of them does not exist or the system cannot do it.
  */
 export function exchange(from: string, to: string): boolean {
   const paths = [AT_FDCWD, text(from), AT_FDCWD, text(to)] as const;
   return symbols()?.renameat2(...paths, RENAME_EXCHANGE) === 0;
 }
 
-/** A text of C. */
+/** A C string. */
 function text(path: string): Buffer {
   return Buffer.from(`${path}\0`);
 }
 
 /**
- * A disk for files that can be made again. If a rename replaces a file, ext4 first gives the new one
- * its blocks and begins to write it, for programs that sync nothing; of many files that costs more
- * than the rest, and the next sync of the machine waits for all of them. An exchange of names does
- * not do so. Either way a reader gets the one file or the other.
+ * A disk for files that can be made again. When a rename replaces a file, ext4 first allocates the
+ * blocks of the new one and begins to write it, to protect programs that do not sync. For many
+ * files that costs more than all other work, and the next sync on the machine waits for all of
+ * them. An exchange of names avoids this. Either way a reader gets one file or the other.
  */
 export function exchanging(disk: Disk): Disk {
   return {

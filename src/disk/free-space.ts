@@ -1,4 +1,4 @@
-/** How much a file system can still take. */
+/** The free space of a file system. */
 import fs from 'node:fs';
 
 /** In bytes. */
@@ -10,7 +10,7 @@ export interface DiskSpace {
 
 /**
  * @param path of anything on the file system.
- * @throws what the system says if it cannot tell.
+ * @throws the system's error if it cannot tell.
  */
 export function diskSpace(path: string): DiskSpace {
   const { bavail, blocks, bsize } = fs.statfsSync(path);

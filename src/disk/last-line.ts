@@ -1,4 +1,4 @@
-/** The line that says why a process ends at once, which no later turn of the event loop can write. */
+/** Writes the last line of a process that ends at once: no later event-loop turn could write it. */
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { libc } from './system/libc.ts';
 
@@ -7,29 +7,29 @@ const STANDARD_ERROR = 2;
 /** Where Linux shows the open files of a process. */
 const STANDARD_ERROR_PATH = '/proc/self/fd/2';
 
-/** Milliseconds for which a reader of standard error that is late is waited for. */
+/** Milliseconds to wait for a slow reader of standard error. */
 const TIMEOUT_MS = 2000;
 
 const PAUSE_MS = 10;
 
-/** From send(2) of Linux: the call does not wait, and a reader that has gone sends no signal. */
+/** From send(2) of Linux: do not block, and send no signal if the reader has gone. */
 const MSG_DONTWAIT = 0x40;
 const MSG_NOSIGNAL = 0x4000;
 
-/** From poll(2): whether more can be written, and whether nobody will read it. */
+/** From poll(2): more can be written; the reader has gone. */
 const POLLOUT = 0x04;
 const POLLERR_OR_HUP = 0x08 | 0x10;
 
 /** Standard error, written without waiting for its reader. */
 interface Unblocked {
-  /** @returns how many bytes it has taken; null if nobody will read them. */
+  /** @returns how many bytes were written; null if the reader has gone. */
   write(bytes: Buffer): number | null;
   close(): void;
 }
 
 /**
- * Writes to standard error before it returns. A full pipe or socket is waited for, for at most
- * {@link TIMEOUT_MS}; the rest of the text is lost then, and if the reader has gone.
+ * Writes to standard error before it returns. If a pipe or socket is full, it waits for at most
+ * {@link TIMEOUT_MS}. After that, or if the reader has gone, the rest of the text is lost.
  */
 export function writeLastLine(text: string): void {
   const out = unblocked();
@@ -48,21 +48,21 @@ export function writeLastLine(text: string): void {
   out.close();
 }
 
-/** @returns null if it is neither a pipe nor a socket, or cannot be written so. */
+/** @returns null if it is neither a pipe nor a socket, or cannot be made non-blocking. */
 function unblocked(): Unblocked | null {
   try {
     const kind = fstatSync(STANDARD_ERROR);
     if (kind.isFIFO()) return pipe();
     return kind.isSocket() && process.platform === 'linux' ? socket() : null;
   } catch {
-    // Another system, or another user's pipe: the ordinary way is left.
+    // Another system, or another user's pipe: the caller writes in the ordinary way.
     return null;
   }
 }
 
 /**
- * Opens a pipe once more: whether a write waits is said for each opening, and the writes of the log
- * must go on waiting.
+ * Opens a pipe again: whether a write blocks is a property of the open file, and the writes of the
+ * log must keep blocking.
  */
 function pipe(): Unblocked {
   const fd = openSync(STANDARD_ERROR_PATH, constants.O_WRONLY | constants.O_NONBLOCK);
@@ -78,7 +78,7 @@ function pipe(): Unblocked {
   };
 }
 
-/** A socket cannot be opened again, but each call can say that it does not wait. */
+/** A socket cannot be opened again, but each call to it can be non-blocking. */
 function socket(): Unblocked {
   const { send, poll } = libc({
     send: { args: ['i32', 'buffer', 'u64', 'i32'], returns: 'i64' },
@@ -94,7 +94,7 @@ function socket(): Unblocked {
   };
 }
 
-/** Why a call has failed is not seen from here: whether the reader has gone is asked. */
+/** The error number of a failed call is not available here, so poll(2) tells if the reader left. */
 function hasReader(poll: (asked: Buffer, count: number, timeout: number) => number): boolean {
   const asked = Buffer.alloc(8);
   asked.writeInt32LE(STANDARD_ERROR, 0);

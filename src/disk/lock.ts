@@ -6,8 +6,8 @@
  * only names the holder, for messages. A lock file is never removed: if it were removed while
  * another process waits for it, two processes could hold the lock.
  *
- * There is no promise for two machines that share a network file system: whether flock works over
- * the network depends on the file system.
+ * This is not guaranteed for two machines that share a network file system: whether flock works
+ * over the network depends on the file system.
  */
 import fs from 'node:fs';
 import { hostname } from 'node:os';
@@ -107,7 +107,7 @@ function describeHolder(path: string): string {
   return `catalog-server ${command}, process ${pid} on ${host} since ${since}`;
 }
 
-/** What the last holder of a lock noted; null if it is noting it just now. */
+/** The note of the last holder of a lock; null if it is just being written. */
 export function holderOf(path: string): Holder | null {
   try {
     return JSON.parse(fs.readFileSync(path, 'utf8')) as Holder;
@@ -118,8 +118,8 @@ export function holderOf(path: string): Holder | null {
 }
 
 /**
- * Whether a process holds a lock. The lock is taken for a moment to find out, in which another
- * process would find it held: do not ask often.
+ * Whether a process holds a lock. To find out, this takes the lock for a moment, in which another
+ * process would find it held: do not call this often.
  */
 export function isHeld(path: string): boolean {
   const lock = new FileLock(path);

@@ -6,8 +6,8 @@ import { totalmem } from 'node:os';
 export type ReadFile = (path: string) => string | null;
 
 /**
- * The least of the machine's memory and the limits of the control groups of this process, in version
- * 1 or 2 (Linux, cgroups(7)), their parents included.
+ * The smallest of the machine's memory and the limits of the control groups of this process and
+ * their parents, in version 1 or 2 (Linux, cgroups(7)).
  *
  * @returns bytes.
  */
@@ -16,7 +16,7 @@ export function machineMemory(read: ReadFile = readIfThere, machine = totalmem()
   for (const line of (read('/proc/self/cgroup') ?? '').split('\n')) {
     const [, controllers = '', group = ''] = line.split(':');
     const limits = limitFiles(controllers, group).map((path) => Number(read(path)?.trim() || NaN));
-    // "max", which is no number, means no limit.
+    // "max", which is not a number, means no limit.
     for (const limit of limits) if (limit > 0 && limit < least) least = limit;
   }
   return least;

@@ -1,4 +1,4 @@
-/** Access to the data directory, and to a socket in it: only for the user that runs the program. */
+/** Restricts the data directory, and a socket in it, to the user that runs the program. */
 import fs from 'node:fs';
 import { CatalogError, messageOf } from '../errors.ts';
 
@@ -10,11 +10,10 @@ export type Privacy = 'private' | 'made private' | 'open';
 
 /**
  * Removes the access of group and others. The program creates its files for the owner alone, but
- * the directory may have been created by another program, and a socket gets the mode of the system.
+ * the directory may have been created by another program, and a socket gets a default mode.
  *
  * @param path of the directory or socket.
- * @returns `open` if it belongs to another user, because only its owner can change
- *   its mode.
+ * @returns `open` if it belongs to another user, because only its owner can change its mode.
  * @throws CatalogError `write_refused` if the system does not let the owner change it.
  */
 export function makePrivate(path: string): Privacy {
@@ -26,7 +25,7 @@ export function makePrivate(path: string): Privacy {
   } catch (cause) {
     throw new CatalogError(
       'write_refused',
-      `${path} is open to other users, and stays so (${messageOf(cause)}); run: chmod 700 ${path}`,
+      `${path} is open to other users, and its mode could not be changed (${messageOf(cause)}); run: chmod 700 ${path}`,
       { cause },
     );
   }

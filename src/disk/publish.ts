@@ -10,13 +10,13 @@
  * 2. If {@link publish} returns null, name and data survive power loss.
  * 3. If it returns `nothing` or `taken`, the final name is as before, the temporary file was
  *    removed, and the bytes never appear later. A call may report an error after it took effect, so
- *    the final name is looked at before it is said to be as before.
- * 4. If it returns `name`, nobody can know whether the name survives: only a fresh read of the disk
- *    is the truth.
+ *    the final name is checked before this is returned.
+ * 4. If it returns `name`, it is unknown whether the name survives: only reading the disk again can
+ *    tell.
  * 5. The record is written only when the file is durable, and is itself not synced.
  */
 export interface Job {
-  /** A name that nobody else has, on the file system of `path`. */
+  /** A unique name on the file system of `path`. */
   readonly temporary: string;
   /** The final name. */
   readonly path: string;
@@ -28,7 +28,7 @@ export interface Job {
   readonly record?: HeadPointer | undefined;
 }
 
-/** What is overwritten from its beginning in a file that stays where it is. */
+/** The bytes that overwrite the beginning of an existing file, in place. */
 interface HeadPointer {
   /** Open for writing. */
   readonly fd: number;
@@ -40,7 +40,7 @@ export interface Failure {
   readonly code: string | undefined;
   readonly message: string;
   /**
-   * How far the write came:
+   * How far the write got:
    * - `nothing`: the final name is as before;
    * - `taken`: as `nothing`, because another file has the name that had to be free;
    * - `name`: the file has or may have its name, and whether that survives is not known;
@@ -73,11 +73,11 @@ export interface Steps {
 }
 
 /**
- * Carries the write out, waiting for the device.
+ * Carries out the write, and blocks until the device is done.
  *
- * It refers to nothing but its parameters: the writer's thread is given its text.
+ * It may refer to its parameters only, since the writer's thread is started from its source text.
  *
- * @returns null if it is done.
+ * @returns null on success.
  */
 export function publish(steps: Steps, job: Job): Failure | null {
   const { temporary, path, bytes, directoryFd, exclusive, record } = job;
@@ -89,7 +89,7 @@ export function publish(steps: Steps, job: Job): Failure | null {
     try {
       steps.rmSync(temporary, { force: true });
     } catch {
-      // A refusing disk may refuse this as well; the next start removes what is left.
+      // If the disk refuses this as well, the next start removes the file.
     }
   };
   const takeName = () => {
@@ -98,7 +98,7 @@ export function publish(steps: Steps, job: Job): Failure | null {
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
       const unsupported = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(code);
-      // Without links nothing excludes a second writer between this look and the rename.
+      // Without links, a second writer may take the name between this check and the rename.
       if (!unsupported || named() !== null) throw error;
       steps.renameSync(temporary, path);
     }
@@ -118,9 +118,9 @@ export function publish(steps: Steps, job: Job): Failure | null {
       if (exclusive) takeName();
       else steps.renameSync(temporary, path);
     } catch (error) {
-      // First, so that a file system that is only late finds nothing left to name.
+      // First, so that a call that takes effect late finds no file to name.
       discard();
-      // If the look fails, nobody knows.
+      // If the check fails, the outcome is unknown.
       reached = 'name';
       const found = named();
       if (found !== inode) {
@@ -129,11 +129,11 @@ export function publish(steps: Steps, job: Job): Failure | null {
       }
     }
     reached = 'name';
-    // Before the sync, which then covers both changes if they are of one directory.
+    // Before the sync, which then covers both changes if they are in one directory.
     if (exclusive) discard();
     steps.fsyncSync(directoryFd);
     reached = 'durability';
-    // One call: a reader or a crash between two of them would find half of it.
+    // One call: between two calls, a reader or a crash would find half of the record.
     if (record) {
       const { length } = record.bytes;
       const written = steps.writeSync(record.fd, record.bytes, 0, length, 0);

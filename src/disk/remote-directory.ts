@@ -1,6 +1,6 @@
 /**
- * A directory that may be on another machine, such as a network mount: every call waits in another
- * thread, so that a mount that does not answer holds up nobody else.
+ * A directory that may be on another machine, such as a network mount. Every call waits in another
+ * thread, so that a mount that does not answer delays only the callers of this class.
  */
 import { randomBytes } from 'node:crypto';
 import fsp from 'node:fs/promises';
@@ -14,15 +14,15 @@ const PIECE_BYTES = 256 * 1024;
 /** Bytes between two syncs, so that the last one has little left to do. */
 const FLUSH_BYTES = 8 * 1024 * 1024;
 
-/** Milliseconds after which an unfinished file cannot be one that is being written. */
+/** Milliseconds after which an unfinished file that has not changed counts as abandoned. */
 const ABANDONED_AFTER_MS = 86_400_000;
 
 export class RemoteDirectory {
   readonly #path: string;
-  /** The folders in which this process has removed what killed ones left. */
+  /** The folders from which this process has removed abandoned files. */
   readonly #tidied = new Set<string>();
 
-  /** @param path which has to exist: a directory that is missing may be a mount that is missing. */
+  /** @param path which has to exist: a missing directory may be a missing mount. */
   constructor(path: string) {
     this.#path = path;
   }
@@ -65,7 +65,7 @@ export class RemoteDirectory {
     }
   }
 
-  /** @returns the names of the files in a folder of it, ascending, without unfinished ones. */
+  /** @returns the names of the finished files in a folder, ascending. */
   async list(folder: string): Promise<string[]> {
     await this.#requireDirectory();
     try {

@@ -7,7 +7,7 @@ const MAX_BYTES = 16 * 1024;
 
 /**
  * @returns the secret, without white space at its ends.
- * @throws CatalogError `usage` if the file cannot be read, holds none, or others may read it.
+ * @throws CatalogError `usage` if the file cannot be read, has no secret, or others may read it.
  */
 export function readSecretFile(path: string): string {
   let content: FileContent | null;

@@ -1,11 +1,11 @@
 /**
- * Durable files that are written in a directory of their own before they get their names, away from
- * where files are removed.
+ * Writes durable files in a staging directory before they get their names, away from directories
+ * in which files are removed.
  *
- * ext4 gives a new file an inode near its directory. If it has no journal, it passes over every inode
- * there that was removed in the last minutes, one by one. A page that is replaced leaves such an inode,
- * so that beside thousands of them the file of a commit took half a millisecond of CPU and more. A
- * directory that lies elsewhere sees none of them (docs/performance.md, "Throughput").
+ * ext4 gives a new file an inode near its directory. Without a journal it skips, one by one, every
+ * inode there that was freed in the last minutes. Each page that is replaced frees one, and next to
+ * thousands of them, creating the file of a commit took half a millisecond of CPU or more. In a
+ * directory that lies elsewhere there are none (docs/performance.md, "Throughput").
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -15,8 +15,8 @@ import { type DurableOptions, removeTemporaries, writeDurably } from './durable-
 const STAGING = /^\.staging-[0-9a-f]{16}$/;
 
 /**
- * How the system says that a file cannot be written there, but beside its name: somebody has removed
- * the directory, or a link may not lead out of it.
+ * Errors after which files are written beside their final names instead: the directory was removed,
+ * or a link must not lead out of it.
  */
 const UNUSABLE: ReadonlySet<string> = new Set(['ENOENT', 'EXDEV']);
 
@@ -26,13 +26,13 @@ export class Staging {
   /** Null if files are written beside their final names; undefined before the first one. */
   #directory: string | null | undefined;
 
-  /** @param parent where the directory is made, for the first file. Only its owner may do that. */
+  /** @param parent where the directory is made, at the first file. This process has to own it. */
   constructor(disk: Disk, parent: string) {
     this.#disk = disk;
     this.#parent = parent;
   }
 
-  /** As {@link writeDurably}. @param path on the file system of the directory. */
+  /** Like {@link writeDurably}. @param path on the file system of the directory. */
   async write(
     path: string,
     bytes: Uint8Array,
@@ -59,22 +59,22 @@ export class Staging {
     this.#directory = undefined;
   }
 
-  /** @returns null if the file system would not put it elsewhere, or refuses it. */
+  /** @returns null if the file system cannot place it elsewhere, or refuses it. */
   async #make(): Promise<string | null> {
-    // Random: ext4 finds a place by the name, and where the last one was lies what was removed.
+    // Random: ext4 chooses the place by the name, and that of the last one is full of freed inodes.
     const directory = join(this.#parent, `.staging-${randomBytes(8).toString('hex')}`);
     try {
       return (await this.#disk.makeApart(directory)) ? directory : null;
     } catch {
-      // A disk that refuses the files themselves says so.
+      // If the disk refuses the files too, writing them reports that.
       return null;
     }
   }
 }
 
 /**
- * Removes what killed runs left in a directory, but for files that they did not write. Only its owner
- * may call this.
+ * Removes the staging directories of killed runs from a directory, except files in them that this
+ * program did not write. Only the process that owns the directory may call this.
  *
  * @throws what the disk throws.
  */

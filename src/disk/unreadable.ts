@@ -1,9 +1,10 @@
-/** What to say of a file that the system does not let read. */
+/** The message about a file that cannot be read. */
 import { messageOf } from '../errors.ts';
 
 const ADVICE: Readonly<Record<string, string>> = {
-  ENOTDIR: 'a directory has to be where a file is: put it back, or name another one',
-  EISDIR: 'a file has to be where a directory is: move the directory away',
+  ENOTDIR:
+    'there is a file where a directory is expected: put the directory back, or name another one',
+  EISDIR: 'there is a directory where a file is expected: move it away',
 };
 
 /** @returns one sentence with the reason, and what to do. */

@@ -2,8 +2,8 @@
  * A file that other processes may replace while this one runs.
  *
  * Invariant: if {@link WatchedFile.changed} returns false, the file is the one that was read last.
- * It is compared by its inode number. The file stays open meanwhile, because the number of a freed
- * inode may be given to another file.
+ * Files are compared by inode number. The file that was read stays open, because the number of a
+ * freed inode may be given to another file.
  */
 import fs from 'node:fs';
 
@@ -34,7 +34,7 @@ export class WatchedFile {
       there.dev !== seen.dev ||
       there.size !== seen.size ||
       there.mode !== seen.mode ||
-      // It changes with the content, in steps of the kernel's clock.
+      // The ctime changes with the content, in steps of the kernel's clock.
       there.ctimeMs !== seen.ctimeMs
     );
   }

@@ -1,6 +1,6 @@
 /**
- * The thread that waits for the device, so that the event loop does not: one message there and one
- * back for a whole durable write, whatever number of system calls it takes.
+ * The thread that waits for the device, so that the event loop does not. A whole durable write
+ * takes one message each way, however many system calls it makes.
  */
 import { type Failure, type Job, publish } from './publish.ts';
 
@@ -9,14 +9,14 @@ interface Settled {
   readonly failure: Failure | null;
 }
 
-/** The thread's program. A text, because a compiled executable has no file to start it from. */
+/** The thread's program, as text because a compiled executable has no file to start it from. */
 const PROGRAM = `
 const fs = require('node:fs');
 const publish = ${publish.toString()};
 onmessage = ({ data: { id, job } }) => postMessage({ id, failure: publish(fs, job) });
 `;
 
-/** What a write is worth whose thread has died: nobody can know. */
+/** The result of a write whose thread has died: how far it got is unknown. */
 const DIED: Failure = { code: undefined, message: "the writer's thread died", reached: 'name' };
 
 export class WriterThread {
@@ -25,13 +25,13 @@ export class WriterThread {
   #last = 0;
 
   /**
-   * Starts the thread. The first job does it otherwise; if no descriptor is free by then, the runtime
-   * ends the process.
+   * Starts the thread ahead of time. Otherwise the first job starts it, and if no descriptor is
+   * free by then, the runtime ends the process.
    */
   start(): void {
     if (this.#worker !== null) return;
     this.#worker = this.#create();
-    // An idle thread keeps no process alive.
+    // An idle thread must not keep the process alive.
     this.#worker.unref();
   }
 
@@ -62,7 +62,7 @@ export class WriterThread {
   #settle(id: number, failure: Failure | null): void {
     this.#waiting.get(id)?.(failure);
     this.#waiting.delete(id);
-    // An idle thread keeps no process alive.
+    // An idle thread must not keep the process alive.
     if (this.#waiting.size === 0) this.#worker?.unref();
   }
 }

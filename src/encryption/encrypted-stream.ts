@@ -5,16 +5,17 @@
  *
  *     "catalog-encrypted 1\n"   20 bytes
  *     salt                      32 bytes
- *     chunks                    64 KiB of content each, the last one shorter, and a tag of 16 bytes
+ *     chunks                    64 KiB of content each, less in the last one if need be, and a tag
+ *                               of 16 bytes
  *
- * The key of a stream is HKDF-SHA256 of the key, with the salt, and the first 20 bytes as info. The
- * nonce of a chunk is its number from 0 in 11 bytes, and a byte that is 1 for the last chunk and 0
- * for every other.
+ * The key of a stream is HKDF-SHA256 of the given key with the salt, and the first 20 bytes of the
+ * stream as info. The nonce of a chunk is its number, from 0, in 11 bytes, and a byte that is 1 for
+ * the last chunk and 0 for all others.
  *
  * Invariants:
- * 1. No two chunks are encrypted with one key and one nonce: every stream has a random salt.
- * 2. A chunk is passed on only after its tag was verified. Chunks that were changed, moved, left out
- *    or cut off at the end fail the verification, since their nonce is another.
+ * 1. No two chunks are encrypted with the same key and nonce: every stream has a random salt.
+ * 2. A chunk is passed on only after its tag was verified. The tag detects a changed chunk. A moved
+ *    or missing chunk, or a stream that is cut off, fails because the nonce of a chunk differs.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { CatalogError } from '../errors.ts';
@@ -32,7 +33,7 @@ type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /**
  * @param key of 32 bytes.
- * @param content in pieces of any length. A piece is used before the next one is taken.
+ * @param content in pieces of any length. A piece is used up before the next one is requested.
  * @returns the encrypted bytes, a chunk at a time.
  */
 export async function* encrypted(key: Uint8Array, content: Pieces): AsyncGenerator<Uint8Array> {
@@ -45,7 +46,7 @@ export async function* encrypted(key: Uint8Array, content: Pieces): AsyncGenerat
 }
 
 /**
- * @param name of what is read, for messages.
+ * @param name of the stream, for messages.
  * @param stream encrypted bytes in pieces of any length.
  * @returns the content, a chunk at a time. It is complete only if the generator ends without error.
  * @throws CatalogError `encryption` if the stream was not encrypted with this key, is damaged, or
@@ -116,9 +117,9 @@ class Chunks {
 }
 
 /**
- * @param first bytes of the first chunk, if it has another size.
- * @returns chunks of `size` bytes; the last one, which may be empty if it is the only one, is
- *   shorter or as long.
+ * @param first bytes of the first chunk, if they differ from `size`.
+ * @returns chunks of `size` bytes. The last one may be shorter, and may be empty if it is the only
+ *   one.
  */
 async function* rechunked(
   pieces: Pieces,
@@ -129,10 +130,10 @@ async function* rechunked(
   let held: Buffer[] = [];
   let length = 0;
   for await (const piece of pieces) {
-    // A copy, because the owner of the piece may use its memory again.
+    // A copy, because the owner of the piece may reuse its memory.
     held.push(Buffer.from(piece));
     length += piece.length;
-    // One byte more than a chunk shows that the chunk is not the last one.
+    // One byte beyond a chunk shows that it is not the last one.
     if (length <= wanted) continue;
     const all = Buffer.concat(held);
     let start = 0;

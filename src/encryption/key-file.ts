@@ -1,4 +1,4 @@
-/** The key of encrypted archives: a file with one line, which only its owner may read. */
+/** The key of encrypted archives: a file of one line that only its owner may read. */
 import { createHash, randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { type Disk } from '../disk/disk.ts';
@@ -10,14 +10,14 @@ import { KEY_BYTES } from './encrypted-stream.ts';
 const PREFIX = 'catalog-key-';
 const LINE = /^catalog-key-([A-Za-z0-9_-]{43})\n?$/;
 
-/** Hexadecimal digits that tell a key from others. */
+/** Hexadecimal digits of the id of a key. */
 const ID_LENGTH = 16;
 
 /**
  * Creates a key file, mode 0600.
  *
  * @returns the id of the key.
- * @throws CatalogError `encryption` if there is a file already, or it cannot be written.
+ * @throws CatalogError `encryption` if the file already exists or cannot be written.
  */
 export async function createKeyFile(disk: Disk, path: string): Promise<string> {
   const key = randomBytes(KEY_BYTES);
@@ -28,8 +28,10 @@ export async function createKeyFile(disk: Disk, path: string): Promise<string> {
     );
   } catch (cause) {
     const isTaken = cause instanceof CatalogError && cause.code === 'second_writer';
-    const why = isTaken ? 'there is such a file; a key is never replaced' : messageOf(cause);
-    throw new CatalogError('encryption', `${path} cannot be made: ${why}`, { cause });
+    const why = isTaken
+      ? 'the file exists already, and a key is never overwritten'
+      : messageOf(cause);
+    throw new CatalogError('encryption', `${path} cannot be created: ${why}`, { cause });
   }
   return keyId(key);
 }
@@ -66,7 +68,7 @@ function contentOf(path: string): FileContent {
   );
 }
 
-/** @returns what tells a key from others, and does not help to find it. */
+/** @returns the id of a key, which does not help to find the key. */
 export function keyId(key: Uint8Array): string {
   return createHash('sha256')
     .update('catalog-key-id ')

@@ -24,7 +24,7 @@ export function parseHostAddress(text: string): HostAddress | null {
   return { origin: url.origin, basePath: url.pathname.replace(/\/$/, '') };
 }
 
-/** @returns the address as one text. */
+/** @returns the address as one string. */
 export function textOf({ origin, basePath }: HostAddress): string {
   return `${origin}${basePath}`;
 }
@@ -39,6 +39,6 @@ export function requireSecure({ origin }: HostAddress): void {
   if (protocol === 'https:' || LOOPBACK.test(hostname)) return;
   throw new CatalogError(
     'usage',
-    `${origin} is not encrypted, and accounts and keys would cross it: use https://, or --follow-insecure in a network that nobody else can read`,
+    `${origin} is not encrypted, and accounts and keys would cross it: use https://, or --follow-insecure on a network that you trust`,
   );
 }

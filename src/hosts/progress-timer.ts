@@ -1,5 +1,5 @@
 /**
- * A bound for exchanges over the network that may take any time as long as they move on.
+ * A timeout for network exchanges that may take any time as long as they make progress.
  *
  * The HTTP client may outlive the signal that ends it, so every wait is also raced with the timer.
  */
@@ -11,22 +11,22 @@ export class ProgressTimer {
 
   /**
    * @param milliseconds without progress after which the exchange ends.
-   * @param late what the error then says.
+   * @param late the message of the error for that.
    */
   constructor(milliseconds: number, late: string) {
     this.#timer = setTimeout(() => this.fail(new Error(late)), milliseconds);
-    // Nobody may be waiting when the time is over.
+    // There may be no caller that waits when the time is over.
     this.#over.promise.catch(() => {});
   }
 
-  /** To be given to the HTTP client. */
+  /** The signal for the HTTP client. */
   get signal(): AbortSignal {
     return this.#ended.signal;
   }
 
-  /** There was progress: the time begins anew. */
+  /** Restarts the time, because there was progress. */
   touch(): void {
-    // A timer that was cleared would begin again.
+    // This would start a cleared timer again.
     if (!this.#isStopped) this.#timer.refresh();
   }
 
@@ -37,14 +37,14 @@ export class ProgressTimer {
     return done;
   }
 
-  /** Ends the exchange: whoever waits gets the error. */
+  /** Ends the exchange: callers that wait get the error. */
   fail(error: unknown): void {
     this.stop();
     this.#over.reject(error);
     this.#ended.abort();
   }
 
-  /** The exchange is over. */
+  /** Stops the timer, because the exchange is over. */
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);

@@ -1,4 +1,4 @@
-/** A request and its response as plain values: what the rest of src/http works with. */
+/** A request and its response as plain values, which the rest of src/http works with. */
 import type { LentBytes } from '../resources/text/lent-bytes.ts';
 import type { Trace } from './wire/trace.ts';
 
@@ -32,18 +32,18 @@ export interface HttpRequest {
   readonly path: string;
   /** What follows `?`, not decoded. */
   readonly search: string;
-  /** By lower-case name; repeated ones joined or first-wins as RFC 9110, section 5.3 allows. */
+  /** By lower-case name. Of a repeated header the values are joined, or the first one is kept. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Address of the client, as far as proxies are trusted. */
+  /** Address of the client; a trusted proxy may name it. */
   readonly address: string;
   /** What the log says about the request. */
   readonly trace: Trace;
   /** Empty if the request has none. */
   readonly body: RequestBody;
   /**
-   * Calls `listener` if the client goes before it has the response, for what waits long.
+   * Calls `listener` if the client disconnects before it has the response. For long waits.
    *
-   * @returns ends the listening.
+   * @returns a function that removes the listener.
    */
   whenGone(listener: () => void): () => void;
 }
@@ -51,10 +51,10 @@ export interface HttpRequest {
 /**
  * A body that is made while it is sent, in pieces of at most 64 KiB.
  *
- * The next piece is asked for when the client has taken the ones before it. `return()` is called
- * when the client is gone before the end. If a piece fails, the connection is cut, because the
- * status has been sent: check what can be checked before returning the response. HEAD does not
- * iterate, so nothing may be opened before the first call of `next()`.
+ * The next piece is requested when the client has taken the previous ones. `return()` is called if
+ * the client disconnects before the end. If a piece fails, the connection is cut, because the
+ * status has already been sent: check what can be checked before returning the response. HEAD does
+ * not iterate, so nothing may be opened before the first call of `next()`.
  */
 export type BodyStream = AsyncIterable<string | Uint8Array>;
 

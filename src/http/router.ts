@@ -1,4 +1,4 @@
-/** The application: a request in, the answer of its operation out, with the headers of every answer. */
+/** The application: runs the operation of a request and adds the headers that every answer has. */
 import { CatalogError } from '../errors.ts';
 import { header, type HttpRequest, type HttpResponse, whenReady } from './message.ts';
 import { openApiDocument } from './openapi/document.ts';
@@ -13,14 +13,14 @@ import { type FaultReporter, problem } from './rules/problems.ts';
 import type { Services } from './services.ts';
 import { operationTable } from './table.ts';
 
-/** Has another host or process carry a request out. @throws CatalogError if it does not. */
+/** Has another host or process carry out a request. @throws CatalogError if that fails. */
 export type Forward = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** Places that may be others than this process. */
+/** Places that may be in another process or on another host. */
 type Elsewhere = Exclude<Place, 'anywhere'>;
 
 export interface ApplicationOptions extends Omit<Services, 'description'>, Settings {
-  /** What carries out the requests of a place; null if this process does, as always if left out. */
+  /** What carries out the requests of a place; null, or left out, if this process always does. */
   readonly forwarding?: (place: Elsewhere) => Forward | null;
   /** Origins whose pages may read the answers; empty for none. */
   readonly corsOrigins: readonly string[];
@@ -30,7 +30,7 @@ export interface ApplicationOptions extends Omit<Services, 'description'>, Setti
 /** Answers one request; never rejects. */
 export type Application = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
-/** @param table the operations; another one in tests. */
+/** @param table the operations; tests pass their own. */
 export function createApplication(
   options: ApplicationOptions,
   table: readonly Path[] = operationTable(options),
@@ -64,7 +64,7 @@ export function createApplication(
       try {
         const place = route?.path.placeOf(request.method) ?? 'anywhere';
         const forward = place === 'anywhere' ? null : forwarding(place);
-        // The response is complete: the other one has added the headers of every answer.
+        // The other process or host has already added the headers of every answer.
         if (forward !== null) return forward(request).catch(refuse);
         const answer =
           route === undefined
@@ -78,7 +78,7 @@ export function createApplication(
   };
 }
 
-/** Makes `/openapi.json` when it is first asked for: a server that starts has other work. */
+/** Makes `/openapi.json` at the first request for it, which keeps the start of the server short. */
 function describing(table: readonly Path[], settings: Settings): () => ServedDocument {
   let made: ServedDocument | null = null;
   return () => {
@@ -92,7 +92,7 @@ function describe(table: readonly Path[], settings: Settings): ServedDocument {
 }
 
 interface Target {
-  /** The base path, with the version if the path has it. */
+  /** The base path, followed by the version if the path contains it. */
   readonly prefix: string;
   /** What follows the prefix; null outside the base path. */
   readonly path: string | null;
@@ -111,12 +111,12 @@ function splitPrefix(path: string, basePath: string): Target {
   };
 }
 
-/** Characters of a `Location`: a proxy refuses a response with too many bytes of headers. */
+/** Most characters of a `Location`: a proxy refuses a response with too many bytes of headers. */
 const MAX_LOCATION = 4096;
 
 /**
- * If the slash at the end alone is missing, the message names the right path. A browser is
- * redirected to a page for people.
+ * Answers a request without a route. If only the final slash is missing, the message names the
+ * right path, and a browser that asked for a page is redirected to it.
  *
  * @throws CatalogError `not_found`.
  */
@@ -139,7 +139,7 @@ async function withoutRoute(
   );
 }
 
-/** Whether `Accept` names HTML, as that of a browser does. */
+/** Whether `Accept` names HTML, as browsers do. */
 function asksForHtml(request: HttpRequest): boolean {
   const ranges = parseAccept(header(request, 'accept') ?? '');
   return ranges.some(({ type, quality }) => type === 'text/html' && quality > 0);
@@ -156,10 +156,10 @@ function complete(answer: HttpResponse, guarded: boolean, prefix: string): HttpR
   return answer;
 }
 
-/** Prefixes are few: with a version segment and without. */
+/** Link values by prefix. There are two prefixes: with the version segment and without it. */
 const knownLinks = new Map<string, string>();
 
-/** RFC 8631: where machines and people find the description. */
+/** RFC 8631: where programs and people find the description of the service. */
 function serviceLinks(prefix: string): string {
   let links = knownLinks.get(prefix);
   if (links === undefined) {

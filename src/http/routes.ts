@@ -1,4 +1,4 @@
-/** From the path of a request to its row in the table of operations. */
+/** Finds the row of the table of operations for the path of a request. */
 import { Router } from 'itty-router';
 import type { Params } from './operations/params.ts';
 import type { Path } from './operations/path.ts';
@@ -9,7 +9,7 @@ export interface Route {
   readonly params: Params;
 }
 
-/** What itty-router works with. */
+/** A request as itty-router takes it. */
 interface Target {
   readonly method: 'GET';
   readonly url: string;
@@ -17,14 +17,14 @@ interface Target {
 }
 
 /**
- * Finds paths by itty-router, and remembers what it found by the shape of the path: the path with
- * every number replaced by 0. So a path of the table is looked for once.
+ * Finds paths with itty-router and caches the results by the shape of the path: the path with every
+ * number replaced by 0. So each path of the table is searched for only once.
  */
 export class Routes {
   readonly #router = Router<Target>();
-  /** Bounded by the table: a shape without a path is not remembered. */
+  /** Bounded by the table: a shape that matches no path is not cached. */
   readonly #known = new Map<string, Path>();
-  /** Paths that itty-router does not match. */
+  /** Paths that itty-router cannot match. */
   readonly #matchedWhole: readonly Path[];
 
   constructor(table: readonly Path[]) {
@@ -51,8 +51,8 @@ export class Routes {
       const params = candidate.match(path);
       if (params !== null) return { path: candidate, params };
     }
-    // Paths of the table have letters, digits and a few marks, and no segment is empty or begins
-    // with a dot: nothing is left to normalise or to decode.
+    // The other paths of the table have letters, digits and a few marks only, and no segment is
+    // empty or begins with a dot. So there is nothing to normalise or to decode.
     return /[^\w./-]|\/[./]/.test(path) ? undefined : this.#look(path, shape);
   }
 

@@ -24,7 +24,7 @@ export interface Services {
   readonly tokens: TokenVerifier;
   readonly tokenService: TokenService;
   readonly users: UserService;
-  /** A file of the folder of pages, by its path in it; null if there is none. */
+  /** The files of the folder of pages. */
   readonly page: StaticFiles;
   readonly summary: SummaryService;
   readonly previews: PreviewService;
@@ -41,7 +41,7 @@ export interface Services {
 /** Why writes cannot be taken now, in words for an operator; null if they can. */
 export type Readiness = () => string | null;
 
-/** What `/readyz?verbose` tells beyond whether the server takes writes. */
+/** What `/readyz?verbose` reports in addition to whether the server takes writes. */
 export interface ReadinessDetails {
   /** How far the archive is behind; left out if there is none. */
   readonly archive?: {
@@ -59,12 +59,12 @@ export interface ReadinessDetails {
   };
 }
 
-/** A file of the folder, by its path in it; null if there is none. */
+/** Finds a file of a folder by its path in it; null if there is no such file. */
 type StaticFiles = (name: string) => Promise<Pick<ServedDocument, 'body' | 'modified'> | null>;
 
 export interface TokenService {
   /**
-   * @param lifetime of the token, in seconds.
+   * @param lifetime seconds until the token expires.
    * @param address of the client.
    * @throws CatalogError `unauthorized`, `login_throttled`.
    */
@@ -76,14 +76,14 @@ export interface TokenService {
    */
   renew(caller: Verified): Promise<IssuedToken>;
   /**
-   * Ends a token, durably.
+   * Revokes a token, durably.
    *
-   * @param own the caller whose token it is; null if it is that of somebody else.
+   * @param own the caller, if the token is its own; null if it belongs to another account.
    */
   revoke(jti: string, own: Verified | null): Promise<void>;
 }
 
-/** An account as clients see it: nothing of its password. */
+/** An account as clients see it, without its password. */
 export interface UserObject {
   readonly name: string;
   readonly role: Role;
@@ -92,10 +92,10 @@ export interface UserObject {
   readonly created: string;
 }
 
-/** Each member is changed if it is there; the password is as the user types it. */
+/** Only the members that are present are changed; the password is as the user types it. */
 export type UserChange = Partial<Pick<UserObject, 'role' | 'disabled'> & { password: string }>;
 
-/** Called with the account before it is changed, while nobody else changes it; may throw. */
+/** Called with the account before the change, while no other change can run; may throw. */
 export type UserGuard = (current: UserObject) => void;
 
 export interface UserService {
@@ -103,7 +103,7 @@ export interface UserService {
   all(): readonly UserObject[];
   find(name: string): UserObject | null;
   /**
-   * @param subject whose request it is, as below.
+   * @param subject of the caller's token, as in the methods below.
    * @throws CatalogError `invalid`, `login_throttled`, `write_refused`, `access_file`.
    */
   create(subject: string, user: Required<UserChange> & { name: string }): Promise<UserObject>;
@@ -111,13 +111,13 @@ export interface UserService {
   change(subject: string, name: string, change: UserChange, guard: UserGuard): Promise<UserObject>;
   /** @throws CatalogError `not_found`, `last_admin`, `write_refused`, `access_file`. */
   remove(subject: string, name: string, guard: UserGuard): Promise<void>;
-  /** Ends every token of the account. @throws CatalogError as `remove`. */
+  /** Revokes every token of the account. @throws CatalogError as `remove`. */
   endTokens(subject: string, name: string): Promise<void>;
 }
 
 export interface PreviewService {
   /**
-   * The page of a SKU or an SPU as it would be after a write that is not made.
+   * The page of a SKU or an SPU as it would be after a write. Nothing is written.
    *
    * @param body parsed JSON.
    * @returns the page's text.
@@ -126,7 +126,7 @@ export interface PreviewService {
   page(kind: Kind, body: unknown): Promise<string>;
 }
 
-/** What an operator should see to. */
+/** A condition that an operator should attend to. */
 export interface Warning {
   /** For programs; a message may change, a code stays. */
   readonly code: string;
@@ -139,20 +139,20 @@ export interface Summary {
   readonly counts: Readonly<Record<string, number>>;
   readonly pages: { readonly waiting: number; readonly failed: number };
   readonly store: { readonly bytes: number };
-  /** ISO 4217: that of all prices. */
+  /** The currency of all prices (ISO 4217). */
   readonly currency: string;
   readonly warnings: readonly Warning[];
 }
 
 export interface SummaryService {
   read(): Promise<Summary>;
-  /** The latest changes, the newest first: for admins alone. */
+  /** The latest changes, newest first; shown to admins only. */
   changes(): readonly object[];
 }
 
 interface PageBuildService {
   /**
-   * @param scope ids of SKUs, or null for all pages; with `stale` only those that differ.
+   * @param scope ids of SKUs, or null for all pages; with `stale`, only pages that would change.
    * @throws CatalogError `invalid`, `too_many_builds`.
    */
   start(scope: PageBuildScope): Promise<PageBuildObject>;
@@ -165,7 +165,7 @@ interface PageBuildScope {
   readonly skus: readonly number[] | null;
 }
 
-/** As it is shown, whatever it holds besides. */
+/** A page build as clients see it; only `id` is needed here. */
 export type PageBuildObject = Readonly<{ id: number }> & object;
 
 /** An epoch that another host knows (spec 15.14). */
@@ -183,33 +183,33 @@ export interface HostState {
     readonly after: number;
   }[];
   readonly role: 'primary' | 'follower' | 'succeeded';
-  /** Whom a follower follows. */
+  /** The host that a follower follows. */
   readonly primary: string | null;
   readonly schema: number;
-  /** The last change set, and its digest. */
+  /** The last change set and its digest. */
   readonly sequence: number;
   readonly digest: string;
-  /** About how many bytes a base has. */
+  /** Approximate bytes of a base. */
   readonly base_bytes: number;
-  /** Changes with the accounts, keys and revocations. */
+  /** A digest of the accounts, keys and revocations. */
   readonly credentials: string;
-  /** Tells one CATALOG_JWT_SECRET from another; null if the keys are in a file. */
+  /** A fingerprint of CATALOG_JWT_SECRET; null if the keys are in a file. */
   readonly secret: string | null;
 }
 
-/** What this host tells those that follow it. */
+/** What this host provides to its followers. */
 export interface HostService {
-  /** @param known the latest epoch that the asking host knows; null if it knows none. */
+  /** @param known the latest epoch that the requesting host knows; null if it knows none. */
   state(known: KnownEpoch | null): Promise<HostState>;
-  /** Accounts, keys and revocations. @throws CatalogError `key_file`, `access_file`. */
+  /** Accounts, keys, revocations. @throws CatalogError `forbidden`, `key_file`, `access_file`. */
   credentials(): { readonly digest: string; readonly files: object };
   /** The whole catalog as of now, as a base document. @throws CatalogError `busy`. */
   base(): BodyStream;
   /**
-   * The change sets after a sequence as they are stored, a line each, and all that follow; an empty
-   * line now and then.
+   * Streams the change sets after a sequence as they are stored, one a line, and then each new one.
+   * Sends an empty line if there is none for a while.
    *
-   * @param isAllowed whether the reader may still read; the stream ends when it may not.
+   * @param isAllowed whether the follower may still read; if not, the stream ends.
    * @throws CatalogError `history_gone`, `busy`.
    */
   changes(since: number, isAllowed: () => Promise<boolean>): BodyStream;

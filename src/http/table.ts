@@ -1,6 +1,6 @@
 /**
  * The table of operations: every path, its methods, and what they do. The router, OPTIONS, `Allow`,
- * the description of the service and its contract test are made from it.
+ * the description of the service and its contract test are derived from it.
  */
 import { isWritable, type KindName } from '../model/kind.ts';
 import { ALL_KINDS, COLLECTIONS } from '../model/kinds.ts';
@@ -48,10 +48,10 @@ export function operationTable(settings: Settings): readonly Path[] {
   ];
 }
 
-/** What creates objects of kinds whose creation answers with more than the object. */
+/** POST for the kinds whose answer to a creation has more than the object. */
 const CREATIONS: Partial<Record<KindName, typeof createWebhook>> = { webhooks: createWebhook };
 
-/** Collections, several objects at once, items with their audit entries, and nested paths. */
+/** The paths of collections, bulk operations, items, audit entries of items, and nested rows. */
 function kindPaths({ protectBooks: protectsOpen, maxImport }: Settings): Path[] {
   const own = [...COLLECTIONS.values()].flatMap((kind) => {
     const place = { kind, nesting: null, protectsOpen };

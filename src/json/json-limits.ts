@@ -1,7 +1,7 @@
 /**
- * How deep and how long JSON of clients may be (RFC 8259, section 9: a parser may set limits), from
- * its text alone. A megabyte of brackets costs the parser and the garbage collector a hundred times
- * as much as this scan, which reads every character once.
+ * Limits on the depth and length of JSON from clients (RFC 8259, section 9: a parser may set
+ * limits), checked before the text is parsed. A megabyte of brackets costs the parser and the
+ * garbage collector a hundred times as much as this scan, which reads every character once.
  */
 
 export interface JsonLimits {
@@ -9,22 +9,22 @@ export interface JsonLimits {
   readonly depth: number;
   /** Elements of one array. */
   readonly elements: number;
-  /** Members of one object; any number without it. */
+  /** Members of one object; unlimited by default. */
   readonly members?: number;
-  /** Characters of one string as the text writes it, with its escapes; any number without it. */
+  /** Characters of one string as written in the text, with its escapes; unlimited by default. */
   readonly characters?: number;
 }
 
-/** Of a body of a request, unless set otherwise. */
+/** The limits of a request body, unless set otherwise. */
 export const JSON_LIMITS: JsonLimits = { depth: 64, elements: 10_000 };
 
 /**
- * What a text has too much of. `cut off`: it is too deep and also ends early, because it is not JSON
- * of any depth then.
+ * What a text has too much of. `cut off`: it is too deep and also ends early, so it is not JSON at
+ * any depth.
  */
 export type Excess = keyof JsonLimits | 'cut off';
 
-/** Characters that are scanned at once: one to two milliseconds. */
+/** Characters that are scanned at once, which takes one to two milliseconds. */
 const SLICE_UNITS = 256 * 1024;
 
 const QUOTE = 0x22;
@@ -41,7 +41,7 @@ const OBJECT = -(2 ** 31);
 /**
  * Scans a text in slices.
  *
- * @param text that should be JSON. What is not JSON may pass.
+ * @param text is expected to be JSON. Text that is not JSON may pass.
  * @returns null if it is within the limits.
  */
 export async function findExcessInSlices(limits: JsonLimits, text: string): Promise<Excess | null> {
@@ -60,17 +60,17 @@ export function findExcess(limits: JsonLimits, text: string): Excess | null {
   return scanner.scanTo(text.length) ?? scanner.finish();
 }
 
-/** Where a scan of JSON is: between the slices others are served. */
+/** The state of a scan, which can pause between slices. */
 class JsonScanner {
   readonly #limits: JsonLimits;
   readonly #text: string;
-  /** The commas at which an object has too many members. */
+  /** The count of commas at which an object has too many members. */
   readonly #lastComma: number;
   readonly #characters: number;
   /** Commas so far of each open container; see {@link OBJECT}. */
   readonly #commas: number[] = [0];
   #at = 0;
-  /** Where the string begins that the scan is in; -1 outside. */
+  /** The start of the string that the scan is in; -1 outside of strings. */
   #string = -1;
   #depth = 0;
   #deepest = 0;

@@ -9,7 +9,7 @@ interface ChangeOf<K extends KindName> {
   readonly after: RowOf<K> | null;
 }
 
-/** One changed row: as it was and as it is; null if there is none. */
+/** One row before and after a commit; null if there is no row. */
 export type Change = { readonly [K in KindName]: ChangeOf<K> }[KindName];
 
 /** A change of a row of any kind. */

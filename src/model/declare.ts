@@ -1,6 +1,6 @@
 /**
- * The functions that declare attributes, one for each role. Each keeps the exact type of what it is
- * given, so that rows can be typed from the declarations (see rows.ts).
+ * The functions that declare attributes, one for each role. Each keeps the exact types of its
+ * arguments, so that the types of rows can be derived from the declarations (see rows.ts).
  */
 import type { KindName, InputAttribute, ServerSetAttribute } from './kind.ts';
 import type { ValueSchema } from './schemas.ts';
@@ -42,7 +42,7 @@ export const document = <const S extends ValueSchema>(schema: S, meaning: string
 export const internal = <const S extends ValueSchema>(schema: S, isNew = false) =>
   ({ role: 'internal', schema, isNew }) as const;
 
-/** The members of a declaration that most collections have alike. */
+/** The members of a declaration that are the same for most collections. */
 export const DEFAULTS = {
   public: false,
   adminOnly: false,

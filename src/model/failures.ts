@@ -1,10 +1,10 @@
-/** Failures of a database step, with their facts as fields: no caller has to read a message. */
+/** Failures of a database step. The facts are fields, so that no caller has to parse a message. */
 import { CatalogError } from '../errors.ts';
 import type { Kind } from './kind.ts';
 
 /** A broken reference or rule. */
 export interface Violation {
-  /** As requests call it. */
+  /** By its name in requests. */
   readonly attribute: string;
   /** A sentence with the value. */
   readonly message: string;
@@ -16,7 +16,7 @@ interface RowName {
 }
 
 interface Place {
-  /** The row that breaks the rule, if it is not the written one: it relies on the written one. */
+  /** The row that breaks the rule, if it is not the written row but one that depends on it. */
   readonly dependent?: RowName | undefined;
   /** The index of the written row among the elements of a request, if it has elements. */
   readonly element?: number | undefined;
@@ -52,11 +52,11 @@ export interface Referrers {
   readonly kind: Kind;
   /** Their attribute that holds the id. */
   readonly attribute: string;
-  /** The kind of the rows that they belong to, if people know them by those: SKUs. */
+  /** The kind of the rows that own them, such as SKUs; null if they have no owners. */
   readonly owner: Kind | null;
-  /** The first of them, or of their owners, each once; at least one. */
+  /** The ids of the first of them, or of their owners if they have any; at least one, each once. */
   readonly ids: readonly number[];
-  /** Whether there are more than `ids` names. */
+  /** Whether there are more than those in `ids`. */
   readonly more: boolean;
 }
 

@@ -14,7 +14,7 @@ export interface Row {
 
 /**
  * Tables of the store. `sku_specs` holds the specification records of SKUs, `idempotency_keys` the
- * answers to requests that may be sent again, `audits` who wrote what under `/admin/`, `webhooks`
+ * answers to requests that clients may retry, `audits` who wrote what under `/admin/`, `webhooks`
  * where changes are delivered.
  */
 export const KIND_NAMES = [
@@ -37,41 +37,41 @@ export type KindName = (typeof KIND_NAMES)[number];
 export interface InputAttribute {
   readonly role: 'input';
   readonly schema: ValueSchema;
-  /** What stored rows may hold, if an older version took more than `schema` does. */
+  /** What stored rows may hold, if an older version accepted more than `schema` does. */
   readonly stored?: ValueSchema;
-  /** What POST and PUT store when the client leaves it out; without it the attribute is required. */
+  /** What POST and PUT store if the client leaves it out; without a default it is required. */
   readonly default?: Scalar;
-  /** The request's word where it is not the response's (spec 1.9: spu_id for goods_id). */
+  /** Its name in requests, if responses use another one (spec 1.9: spu_id for goods_id). */
   readonly request?: string;
   /** The kind whose id it holds. */
   readonly references?: KindName;
-  /** Rows go with the row they refer to, in the same commit; otherwise they forbid its deletion. */
+  /** Rows are deleted with the row they refer to, in one commit. Otherwise they prevent that. */
   readonly cascade?: boolean;
   /** No two rows have the same value, unless it is null (spec 2.9). */
   readonly unique?: true;
   /** A collection can be filtered by it, by a parameter of the same name. */
   readonly filter?: 'text' | 'id';
-  /** Clients send and see a list; rows keep its JSON text, which the schema makes. */
+  /** Clients send and receive a list; rows keep its JSON text, which the schema produces. */
   readonly isList?: true;
   /** A sentence for the documents. */
   readonly meaning?: string;
-  /** Where the path gives the value: neither read from the body nor shown in the object. */
+  /** The path gives the value: it is neither read from the body nor shown in the object. */
   readonly fromPath?: boolean;
-  /** A text that a search reads (spec 4.7). */
+  /** Searches look at it (spec 4.7). */
   readonly searched?: true;
   /** A collection can be filtered by a range of its values, or by true and false (spec 4.8). */
   readonly range?: 'number' | 'flag';
 }
 
-/** Stored, set by the service alone. */
+/** Stored, and set only by the service. */
 export interface ServerSetAttribute {
   readonly role: 'serverSet';
   readonly initial: Scalar;
-  /** What it holds at any time; without it any value of the type of `initial`. */
+  /** The values that it may hold; by default any value of the type of `initial`. */
   readonly schema?: ValueSchema;
   /** A collection can be filtered by it, by a parameter of the same name. */
   readonly filter?: 'text' | 'id';
-  /** A text that a search reads (spec 4.7). */
+  /** Searches look at it (spec 4.7). */
   readonly searched?: true;
   /** A collection can be filtered by a period, with `since` and `until` (spec 4.8). */
   readonly range?: 'period';
@@ -79,14 +79,14 @@ export interface ServerSetAttribute {
   readonly meaning?: string;
 }
 
-/** A JSON object, set by the service alone: stored as its text, or null where there is none. */
+/** A JSON object that only the service sets. Stored as its text; null if there is no object. */
 interface DocumentAttribute {
   readonly role: 'document';
   readonly schema: ValueSchema;
   readonly meaning: string;
 }
 
-/** Stored for the service itself: no object shows it. */
+/** Stored for the service itself; clients never see it. */
 interface InternalAttribute {
   readonly role: 'internal';
   readonly schema: ValueSchema;
@@ -94,7 +94,7 @@ interface InternalAttribute {
   readonly isNew?: boolean;
 }
 
-/** Read-only: an attribute of the row that `through` refers to. Not stored here. */
+/** Read-only: an attribute of the row that `foreignKey` refers to. Not stored here. */
 export interface LookupAttribute {
   readonly role: 'lookup';
   readonly foreignKey: string;
@@ -122,63 +122,63 @@ export type Attribute =
   | LookupAttribute
   | ChildrenAttribute;
 
-/** `/admin/<parent>/<pk>/<segment>/`, the same as the collection filtered by `through`. */
+/** `/admin/<parent>/<pk>/<segment>/`, the same as the collection filtered by `foreignKey`. */
 export interface Nesting {
   readonly parent: KindName;
   readonly segment: string;
   readonly foreignKey: string;
-  /** Takes POST, and DELETE of its items (spec 1.4: the specification records of a SKU). */
+  /** It accepts POST, and DELETE of its items (spec 1.4: the specification records of a SKU). */
   readonly writable: boolean;
 }
 
 /**
- * What a bounded table counts of a row: the UTF-8 bytes of texts, and a number for the rest. Such a
- * table keeps its newest rows alone (src/store/bounded.ts).
+ * How much a row counts in a bounded table: the UTF-8 bytes of some texts, plus a constant for the
+ * rest. Such a table keeps only its newest rows (src/store/bounded.ts).
  */
 export interface Weight {
   readonly texts: readonly string[];
   readonly rest: number;
 }
 
-/** One collection: everything that the generic handler needs to know of it. */
+/** One collection: everything that the generic handler needs to know about it. */
 export interface Kind<K extends KindName = KindName> {
   readonly name: K;
-  /** "SKU": as messages and documents call one. */
+  /** "SKU": the name of one row in messages and documents. */
   readonly label: string;
   /** "SKUs". */
   readonly plural: string;
-  /** `/admin/skus/`; null where rows are reached through their owner alone. */
+  /** `/admin/skus/`; null if rows are reached only through their owner. */
   readonly path: string | null;
-  /** No token asked (spec 6.1). */
+  /** No token is required (spec 6.1). */
   readonly public: boolean;
   /** Only the role `admin` may read it. */
   readonly adminOnly: boolean;
-  /** Clients read it alone; the service writes it. */
+  /** Clients can only read it; the service writes it. */
   readonly readOnly: boolean;
-  /** Writes of its rows are told in the audit trail. */
+  /** Writes of its rows are recorded in the audit trail. */
   readonly audited: boolean;
-  /** The index names its collection (spec 5.7). */
+  /** The index lists its collection (spec 5.7). */
   readonly listed: boolean;
   /** Its changes are in the change feed (spec 14.1). */
   readonly published: boolean;
-  /** What its rows weigh where the oldest make room for the newest. */
+  /** How much its rows count, if its table is bounded. */
   readonly weight?: Weight;
   /** The attribute that divides a bounded table into shelves, each with its own bound. */
   readonly shelf?: string;
-  /** POST and PATCH of the collection take an array of objects, all or none. */
+  /** POST and PATCH of the collection accept an array of objects, and write all of them or none. */
   readonly bulk: boolean;
-  /** In the order of the object. */
+  /** In the order in which objects show them. */
   readonly attributes: Readonly<Record<string, Attribute>>;
-  /** The attribute that `?keyword=` compares. */
+  /** The attribute with which `?keyword=` is compared. */
   readonly keyword?: string;
-  /** Attributes on which the rules of rows that refer to this one rely. */
+  /** Attributes on which the rules of referring rows depend. */
   readonly constrains: readonly string[];
   readonly nestings: readonly Nesting[];
-  /** A 404 is `{}` (spec 3.6), and a deleted item is a 404 like any other. */
+  /** The body of a 404 is `{}` (spec 3.6), and a deleted item is answered with 404, not 410. */
   readonly emptyNotFound: boolean;
-  /** Without a paging parameter the whole collection (spec 4.2). */
+  /** Without a paging parameter, a list has the whole collection (spec 4.2). */
   readonly unpaged: boolean;
-  /** A write that the disk refuses is a validation error (spec 3.9). */
+  /** A write that the disk refuses is reported as a validation error (spec 3.9). */
   readonly refusalIsValidation: boolean;
 }
 
@@ -190,12 +190,12 @@ const STORED: ReadonlySet<Attribute['role']> = new Set([
   'internal',
 ]);
 
-/** The attributes of a kind that rows keep in the store. */
+/** Whether rows keep an attribute in the store. */
 export function isStored({ role }: Attribute): boolean {
   return STORED.has(role);
 }
 
-/** Whether clients write rows of a kind: by its own path, or by that of a nesting. */
+/** Whether clients may write rows of a kind: at its own path, or at that of a nesting. */
 export function isWritable({ readOnly }: Kind, nesting: Nesting | null): boolean {
   return nesting === null ? !readOnly : nesting.writable;
 }

@@ -1,6 +1,6 @@
 /**
- * The collections (spec 1.5 to 1.8), one declaration each, attributes in the order in
- * which objects show them. What one collection needs stands here and nowhere else.
+ * The collections (spec 1.5 to 1.8), one declaration each, attributes in the order in which objects
+ * show them. The handlers of the API are generic: how collections differ is declared here.
  */
 import { serverSet, DEFAULTS, id, lookup, reference, input } from './declare.ts';
 import { audits, idempotency_keys, webhooks } from './system-kinds.ts';
@@ -19,7 +19,7 @@ import {
   shortText,
 } from './schemas.ts';
 
-/** Earlier versions took descriptions of any length, and stores still have them. */
+/** Earlier versions accepted descriptions of any length, and stores still hold them. */
 const description = input(descriptionText, { default: '', stored: longText });
 
 const owningSpu = reference('goods', { request: 'spu_id' });
@@ -188,12 +188,12 @@ const DECLARATIONS = {
   webhooks,
 } as const satisfies { readonly [K in KindName]: Kind<K> };
 
-/** What the declarations say, exactly: the types of rows follow from it (rows.ts). */
+/** The exact type of the declarations, from which rows.ts derives the types of rows. */
 export type Declarations = typeof DECLARATIONS;
 
 export const KINDS: { readonly [K in KindName]: Kind<K> } = DECLARATIONS;
 
-/** Every kind, those referred to before those that refer to them. */
+/** Every kind. Kinds that are referred to come before the kinds that refer to them. */
 export const ALL_KINDS: readonly Kind[] = KIND_NAMES.map((name) => KINDS[name]);
 
 /** The kinds whose collections are exported and imported as files (spec 12.1). */
@@ -201,7 +201,7 @@ export const TRANSFERABLE: readonly Kind[] = ALL_KINDS.filter(
   ({ path, bulk }) => bulk && path !== null,
 );
 
-/** The kinds that have a collection of their own, by the last segment of its path. */
+/** The kinds that have a collection of their own, by its path. */
 export const COLLECTIONS: ReadonlyMap<string, Kind> = new Map(
   ALL_KINDS.flatMap((kind) => (kind.path === null ? [] : [[kind.path, kind] as const])),
 );

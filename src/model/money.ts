@@ -1,6 +1,6 @@
-/** Amounts of one currency: whole numbers of its smallest unit, and as decimals. */
+/** Amounts of one currency, as integers of its smallest unit and as decimals. */
 
-/** Digits of the largest amount that is exact, and more than any amount needs. */
+/** Characters of a decimal, at most: more than any exact amount needs. */
 const MAX_DIGITS = 24;
 
 export class Money {
@@ -19,13 +19,13 @@ export class Money {
    * @throws RangeError if the currency is malformed.
    */
   get digits(): number {
-    // Asked for at first use: the first format of a process takes milliseconds of its start.
+    // On first use: the first Intl format of a process would delay its start by milliseconds.
     this.#digits ??= digitsOf(this.currency);
     return this.#digits;
   }
 
   /**
-   * `1234.50`. Digits are moved as text, so that no amount is rounded.
+   * An amount as a decimal such as `1234.50`, made from its digits, so that no amount is rounded.
    *
    * @param amount a whole number of the smallest unit, 0 or more.
    */
@@ -37,7 +37,7 @@ export class Money {
 
   /**
    * The amount of a decimal such as `19.99`, `19.9` or `19`, in the smallest unit; it may be too
-   * large to be exact. Null if the text is no such decimal, or has more digits than the currency.
+   * large to be exact. Null if the text is malformed, or has more decimals than the currency.
    */
   parse(text: string): number | null {
     const [, whole = '', fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? [];

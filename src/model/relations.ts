@@ -1,4 +1,4 @@
-/** How kinds hang together: who refers to whom, and who shows something of whom. */
+/** The relations between kinds: which refer to which, and which show attributes of which. */
 import type { Kind, KindName } from './kind.ts';
 import { ALL_KINDS } from './kinds.ts';
 import { perKind } from './per-kind.ts';
@@ -15,12 +15,12 @@ const referrers = Map.groupBy(
   ({ to }) => to,
 );
 
-/** The references that point at a kind, from whichever kind. */
+/** The references from any kind to a kind. */
 export function referrersOf(name: KindName): readonly Referrer[] {
   return referrers.get(name) ?? [];
 }
 
-/** An attribute that rows of a kind look up in rows of another. */
+/** An attribute that rows of a kind look up in rows of another kind. */
 export interface Dependent {
   readonly kind: KindName;
   /** The attribute that shows the value. */
@@ -42,7 +42,7 @@ function lookupsOf(kind: Kind): (Dependent & { readonly references: KindName })[
   });
 }
 
-/** The attributes, of whichever kind, that show an attribute of the rows of a kind. */
+/** The attributes of any kind that show an attribute of the rows of a kind. */
 export function dependentsOf(name: KindName): readonly Dependent[] {
   return dependents.get(name) ?? [];
 }
@@ -63,12 +63,12 @@ function childrenOf(kind: Kind): (Owner & { readonly owned: KindName })[] {
   );
 }
 
-/** The kinds whose objects show the rows of a kind that belong to them. */
+/** The kinds that own rows of a kind: their objects show the rows that belong to them. */
 export function ownersOf(name: KindName): readonly Owner[] {
   return owners.get(name) ?? [];
 }
 
-/** Rows of a kind that are looked for by the values of an attribute. */
+/** A look-up of the rows of a kind that have a value of an attribute. */
 export interface Sought {
   readonly kind: KindName;
   readonly attribute: string;
@@ -80,12 +80,12 @@ const soughtByObjects = perKind(({ attributes }): readonly Sought[] =>
   ),
 );
 
-/** What the object of a row looks for: the rows that belong to it. */
+/** The look-ups for the object of a row: of the rows that belong to it. */
 export function soughtByObject(name: KindName): readonly Sought[] {
   return soughtByObjects[name];
 }
 
-/** What every write with an `Idempotency-Key` looks for. */
+/** The look-ups of every write with an `Idempotency-Key`. */
 const soughtByKeys: readonly Sought[] = ['key', 'shelf'].map((attribute) => ({
   kind: 'idempotency_keys',
   attribute,
@@ -93,12 +93,15 @@ const soughtByKeys: readonly Sought[] = ['key', 'shelf'].map((attribute) => ({
 
 const soughtByWrites = perKind((kind) => [...soughtByKeys, ...soughtByChange(kind)]);
 
-/** What a write to a row of a kind looks for: what refers to it, and equal values of unique ones. */
+/**
+ * The look-ups of a write to a row of a kind: of rows that refer to it, of rows with the same value
+ * of a unique attribute, and of idempotency keys.
+ */
 export function soughtByWrite(name: KindName): readonly Sought[] {
   return soughtByWrites[name];
 }
 
-/** The rows that go with a row are written as well. */
+/** Includes the look-ups for rows that are deleted with the row. */
 function soughtByChange(kind: Kind): Sought[] {
   const unique = uniqueAttributes(kind).map((attribute) => ({ kind: kind.name, attribute }));
   const referring = referrersOf(kind.name).flatMap(({ kind: other, attribute, cascade }) => [

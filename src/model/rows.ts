@@ -39,9 +39,9 @@ export type InputOf<K extends KindName> = KindName extends K
 export type Lookup = <K extends KindName>(kind: K, id: Scalar) => RowOf<K> | undefined;
 
 /**
- * A lookup over rows whose type is not known to the compiler.
+ * A lookup over rows whose type the compiler does not know: they were checked before being stored.
  *
- * @param read finds a row of the kind that it is asked for; rows were checked before they were stored.
+ * @param read finds a row of the given kind.
  */
 export function lookupIn(read: (kind: KindName, id: Scalar) => Row | undefined): Lookup {
   return <K extends KindName>(kind: K, id: Scalar) => read(kind, id) as RowOf<K> | undefined;
@@ -55,7 +55,7 @@ export interface RowSource {
 /**
  * A row whose id comes from an index or a reference.
  *
- * @throws Error if there is none: then the index contradicts its table.
+ * @throws Error if there is no such row: the index contradicts its table.
  */
 export function existingRow<K extends KindName>(source: RowSource, kind: K, id: number): RowOf<K> {
   const row = source.get(kind, id);

@@ -3,7 +3,7 @@ import type { Violation } from './failures.ts';
 import type { Kind, KindName, LookupAttribute, Row, Scalar } from './kind.ts';
 import type { Lookup, RowOf } from './rows.ts';
 
-/** A rule that a row keeps with the rows it refers to, beyond their existence. */
+/** A rule about a row and the rows it refers to, beyond their existence. */
 type Rule<K extends KindName> = (row: RowOf<K>, lookup: Lookup) => Violation | null;
 
 const MAX_CATEGORY_LEVELS = 3;
@@ -83,7 +83,7 @@ const RULES: { readonly [K in KindName]?: Rule<K> } = {
 };
 
 /**
- * Judges one row: every reference exists and the rule of its kind holds.
+ * Checks one row: every reference exists and the rule of its kind holds.
  *
  * @returns the first violation, or null.
  */
@@ -123,7 +123,7 @@ export function uniqueAttributes(kind: Kind): readonly string[] {
 
 const knownUnique = new WeakMap<Kind, readonly string[]>();
 
-/** A value that two rows have, although it is unique (spec 2.9). */
+/** The violation by a value that must be unique but belongs to another row already (spec 2.9). */
 export function duplicate(kind: Kind, attribute: string, value: Scalar, holder: number): Violation {
   const message = `${String(value)} is the ${attribute} of ${kind.label} ${holder}`;
   return { attribute, message };
@@ -152,7 +152,7 @@ export function referencesOf(kind: Kind): readonly Reference[] {
   return found;
 }
 
-/** The value of a scalar attribute, stored or joined; null where a join finds no row. */
+/** The value of a scalar attribute, stored or joined; null if a join finds no row. */
 export function valueOf(kind: Kind, attribute: string, row: Row, lookup: Lookup): Scalar {
   const declared = kind.attributes[attribute];
   if (declared?.role !== 'lookup') return row[attribute] ?? null;

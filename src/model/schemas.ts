@@ -18,7 +18,7 @@ const keywords = <T extends string | number>(jsonSchema: Readonly<Record<string,
 
 const wellFormed = v.check<string, string>(
   (text) => text.isWellFormed(),
-  'must not hold an unpaired surrogate',
+  'must not contain an unpaired surrogate',
 );
 
 const withinCodePoints = (max: number) =>
@@ -78,7 +78,7 @@ function hasSpaceAtEnds(text: string): boolean {
 /** A description, in HTML. */
 export const descriptionText = shortText(MAX_DESCRIPTION);
 
-/** A text that the service writes itself, or that an older version took: of any length. */
+/** A text of any length: written by the service itself, or accepted by an older version. */
 export const longText = v.pipe(string, wellFormed);
 
 const integer = v.pipe(
@@ -99,7 +99,7 @@ export const price = v.pipe(
   keywords({ maximum: Number.MAX_SAFE_INTEGER }),
 );
 
-/** The id of another row. Whether the row exists is for the store to say, at commit. */
+/** The id of another row. The store checks at commit whether the row exists. */
 export const identifier = v.pipe(
   integer,
   keywords({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
@@ -142,7 +142,7 @@ export const calendarDate = v.pipe(
 function isCalendarDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false;
   const date = new Date(`${text}T00:00:00Z`);
-  // Date rolls 30 February over to March; the way back shows it.
+  // Date rolls 30 February over to March, which the conversion back to a text reveals.
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
@@ -160,7 +160,7 @@ function isObjectText(text: string): boolean {
   }
 }
 
-/** What a wrong value is, in a word a client can act on. Never the value itself. */
+/** Names the type of a wrong value for a message. Never repeats the value itself. */
 function describe(input: unknown): string {
   if (input === null) return 'null';
   if (Array.isArray(input)) return 'an array';
@@ -168,7 +168,7 @@ function describe(input: unknown): string {
   return `a ${typeof input}`;
 }
 
-/** What is wrong with a price that is not an integer, with the integer that is probably meant. */
+/** The message about a price that is not an integer, with the integer that is probably meant. */
 function describePrice(input: number): string {
   const hundredths = Math.round(input * 100);
   const isDecimal = Number.isSafeInteger(hundredths) && hundredths / 100 === input;

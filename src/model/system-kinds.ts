@@ -1,7 +1,7 @@
 /**
- * The kinds that are no part of the catalog: those whose rows the service itself writes, in the
- * commit of the write that they belong to, and the webhooks. The tables of the first are bounded:
- * the oldest rows make room for the newest.
+ * The kinds that are not part of the catalog: the webhooks, and the kinds whose rows the service
+ * writes itself, in the commit of the write that they are about. The tables of the latter are
+ * bounded: the oldest rows are deleted to make room for the newest.
  */
 import { serverSet, DEFAULTS, document, id, internal, input } from './declare.ts';
 import type { Kind } from './kind.ts';
@@ -27,7 +27,7 @@ const BOOKKEEPING = {
   bytes: internal(amount),
 };
 
-/** The responses to creations that may be sent again, for each client on a shelf of its own. */
+/** The responses to creations that clients may retry. Each subject has its own shelf. */
 export const idempotency_keys = {
   ...DEFAULTS,
   name: 'idempotency_keys',
@@ -44,12 +44,12 @@ export const idempotency_keys = {
     id,
     /** JSON of the subject and the key. */
     key: input(longText),
-    /** Of the request: another request with the same key has another digest. */
+    /** Of the request: it tells a retry from another request with the same key. */
     digest: input(longText),
     /** When the response was made, in milliseconds since the epoch. */
     time: input(amount),
     ...BOOKKEEPING,
-    /** The rows whose bound it counts for. Rows without it are kept until they are over. */
+    /** The shelf in whose bound the row counts. Rows without one are kept until they expire. */
     shelf: internal(longText, true),
     /** The number of rows added to the shelf so far, including this one. */
     nth: internal(amount, true),
@@ -72,7 +72,7 @@ export const audits = {
   audited: false,
   published: false,
   bulk: false,
-  // What is not counted by its text: id, time, action, names and punctuation.
+  // The rest is what `texts` does not count: id, time, action, names and punctuation.
   weight: { texts: ['subject', 'before', 'after'], rest: 256 },
   attributes: {
     id,
@@ -86,22 +86,23 @@ export const audits = {
       schema: optionalText,
       filter: 'text',
       searched: true,
-      meaning: 'Whom the token was for; null where none was asked for.',
+      meaning: 'The subject of the token; null if the write needed no token.',
     }),
     action: serverSet('', { schema: action, searched: true, meaning: 'What was done to the row.' }),
     resource: serverSet('', {
       filter: 'text',
       searched: true,
       meaning:
-        'The collection, by its name in the path; `sku_specs` are the specification records, `users` the accounts.',
+        'The name of the collection in the path; `sku_specs` are the specification records, `users` the accounts.',
     }),
     resource_id: serverSet(0, {
       schema: identifier,
       filter: 'id',
-      meaning: 'The id of the row that was written; of an account a number made from its name.',
+      meaning:
+        'The id of the row that was written; for an account, a number derived from its name.',
     }),
-    before: document(documentText, 'The attributes as they were stored; null of a new row.'),
-    after: document(documentText, 'The attributes as they are stored now; null of a deleted row.'),
+    before: document(documentText, 'The stored attributes before the write; null for a new row.'),
+    after: document(documentText, 'The stored attributes after the write; null for a deleted row.'),
     ...BOOKKEEPING,
   },
 } as const satisfies Kind;
@@ -119,12 +120,16 @@ export const webhooks = {
   bulk: false,
   attributes: {
     id,
-    url: input(webhookUrl, { searched: true, meaning: 'Where changes are sent by POST.' }),
+    url: input(webhookUrl, {
+      searched: true,
+      meaning: 'The URL to which changes are sent by POST.',
+    }),
     resources: input(resourceNames, {
       default: '[]',
       stored: longText,
       isList: true,
-      meaning: 'The resources whose changes are sent, as changes name them; none means all.',
+      meaning:
+        'The resources whose changes are sent, named as in changes; an empty array means all.',
     }),
     active: input(flag, {
       default: true,
@@ -138,11 +143,11 @@ export const webhooks = {
     }),
     failing_since: serverSet(null, {
       schema: optionalInstant,
-      meaning: 'When the first of the deliveries failed that have failed since, UTC; or null.',
+      meaning: 'Since when every delivery has failed, UTC; null if the last one succeeded.',
     }),
-    /** The change set that created it: changes after that one are delivered. */
+    /** The change set that created it: changes after it are delivered. */
     origin: internal(amount),
-    /** Names the key from which its secret is made. */
+    /** Names the key from which its secret is derived. */
     key: internal(longText),
   },
 } as const satisfies Kind;

@@ -2,7 +2,7 @@
  * Texts as a search compares them: without regard to case, accents and width (spec 4.7).
  */
 
-/** ASCII but for capitals: such a text is folded already. */
+/** ASCII except capital letters: such a text is folded already. */
 const FOLDED_ASCII = /^[\0-@[-\x7f]*$/;
 
 const ASCII = /^[\0-\x7f]*$/;
@@ -27,9 +27,9 @@ function decomposed(text: string): string {
 }
 
 /**
- * Unicode's full case folding, by way of capitals: "ß" becomes "SS" and then "ss". A dotless "ı"
- * has no other case, although its capital is "I"; a capital "ẞ" is one already; a small sigma has one
- * form, at the end of a word too.
+ * Unicode's full case folding, by way of upper case: "ß" becomes "SS" and then "ss". The exceptions
+ * are "ı", which stays as it is although its upper case is "I"; "ẞ", which is upper case already
+ * and only becomes "ß"; and "ς", the form of "σ" at the end of a word.
  */
 function caseFolded(text: string): string {
   return text
@@ -41,9 +41,9 @@ function caseFolded(text: string): string {
 }
 
 /**
- * The words of a folded text: what stands between Unicode white space.
+ * The words of a folded text, which Unicode white space separates.
  *
- * @param folded as {@link foldText} gives it.
+ * @param folded a result of {@link foldText}.
  */
 export function wordsOf(folded: string): string[] {
   const words: string[] = [];

@@ -1,13 +1,13 @@
-/** The values of webhooks (spec 14.5): where changes go, and which. */
+/** The values of webhooks (spec 14.5): where changes are sent, and which. */
 import * as v from 'valibot';
 import { shortText } from './schemas.ts';
 
-/** Characters of an address. */
+/** Characters of an address, at most. */
 const MAX_URL = 2048;
 
 /**
- * The names under which changes tell of rows, in the order of the collections. A test compares them
- * with the kinds that are published.
+ * The names of resources in changes, in the order of the collections. A test compares them with the
+ * kinds that are published.
  */
 export const RESOURCES = [
   'books',
@@ -20,18 +20,18 @@ export const RESOURCES = [
   'sku_specs',
 ] as const;
 
-/** The characters of a URI (RFC 3986), in which brackets enclose an IPv6 address alone. */
+/** The characters of a URI (RFC 3986), in which brackets may only enclose an IPv6 address. */
 const URI_CHARACTERS = /^https?:\/\/(?:\[[\da-f:.]+\])?(?:[\w.~:/?#@!$&'()*+,;=-]|%[\da-f]{2})*$/i;
 
-/** An address that takes deliveries: absolute, http or https, without credentials. */
+/** The address of a receiver: absolute, http or https, without credentials. */
 export const webhookUrl = v.pipe(
   shortText(MAX_URL),
-  v.check(isHttpUrl, 'must be an absolute address that begins with https:// or http://'),
+  v.check(isHttpUrl, 'must be an absolute URL that begins with https:// or http://'),
   v.check(
     (text) => !hasCredentials(text),
-    'must not hold a user name or a password; the signature tells who sends',
+    'must not contain a user name or a password; the signature identifies the sender',
   ),
-  v.check((text) => !text.includes('#'), 'must not hold a fragment'),
+  v.check((text) => !text.includes('#'), 'must not contain a fragment'),
   v.check(
     (text) => !isHttpUrl(text) || URI_CHARACTERS.test(text),
     'must be percent-encoded, with a host in ASCII',

@@ -1,4 +1,4 @@
-/** What a path names: a collection, or the part of one that belongs to a parent; and what is there. */
+/** What a path names: a collection, or the part of one that belongs to a parent. */
 import { CatalogError } from '../errors.ts';
 import type { Kind, Nesting, Row } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
@@ -17,8 +17,9 @@ export interface Address {
 }
 
 /**
- * Ends well where the row is there, and belongs to the parent of a nested address.
+ * Checks that the row exists and belongs to the parent of a nested address.
  *
+ * @returns the row.
  * @throws CatalogError `not_found`.
  */
 export function requireRow(address: Address, id: number, row: Row | undefined, view: View): Row {
@@ -31,7 +32,7 @@ export function requireRow(address: Address, id: number, row: Row | undefined, v
   return row;
 }
 
-/** Ends well where the parent of a nested address is there. @throws CatalogError `not_found`. */
+/** Checks that the parent of a nested address exists. @throws CatalogError `not_found`. */
 export function requireParent({ parent }: Address, view: View): void {
   if (parent === null || view.get(parent.nesting.parent, parent.id) !== undefined) return;
   const { label } = KINDS[parent.nesting.parent];

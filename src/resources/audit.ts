@@ -1,6 +1,6 @@
 /**
- * The audit trail: who wrote which row, when, from what to what. An entry is a row of the commit
- * that it tells of, so the one is never there without the other.
+ * The audit trail: who wrote which row, when, and its values before and after. An entry is written
+ * in the commit that it describes, so neither exists without the other.
  */
 import type { Row } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
@@ -13,7 +13,7 @@ export const DEFAULT_AUDIT_BYTES = 16 * 1024 * 1024;
 
 /** Who writes, and when. */
 export interface Author {
-  /** Whom the token is for; null where none is asked. */
+  /** Whom the token is for; null if no token is required. */
   readonly subject: string | null;
   /** Milliseconds since the epoch. */
   readonly time: number;
@@ -21,10 +21,9 @@ export interface Author {
 
 /**
  * Adds an entry for each row of an audited kind that the transaction has written so far, in the
- * order of its first writes; the oldest entries make room. Yields between the entries.
+ * order of its first writes, and deletes the oldest entries to make room. Yields between entries.
  *
- * @param most bytes of entries that are kept. With 0 none are kept, and those from before are
- *   deleted.
+ * @param most bytes of entries that are kept. With 0 none are kept, and earlier ones are deleted.
  */
 export function* audit(
   transaction: Transaction,
@@ -43,7 +42,7 @@ export function* audit(
   }
 }
 
-/** A change of something that is not a row of the store. Texts are JSON, or null for nothing. */
+/** A change of something that is not a row of the store. Its texts are JSON; null for nothing. */
 export type Act = Pick<Entry<'audits'>, 'action' | 'resource' | 'resource_id' | 'before' | 'after'>;
 
 /** Adds an entry about such a change. @param most as of {@link audit}. */
@@ -52,7 +51,7 @@ export function auditAct(transaction: Transaction, act: Act, author: Author, mos
   append(transaction, AUDITS, { ...stampOf(author), ...act }, (_, kept) => kept.bytes > most);
 }
 
-/** An entry without what the table adds to it. */
+/** An entry without the attributes that the table adds. */
 export function entryOf(change: Change, author: Author): Entry<'audits'> {
   return { ...stampOf(author), ...actOf(change) };
 }
@@ -71,7 +70,7 @@ function actOf({ kind, id, before, after }: Change): Omit<Entry<'audits'>, 'time
   };
 }
 
-/** What entries about accounts have as their `resource`. */
+/** The `resource` of entries about accounts. */
 export const USERS = 'users';
 
 const AUDITS = 'audits';

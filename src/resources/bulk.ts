@@ -26,9 +26,9 @@ export function* writeEach<T>(
 }
 
 /**
- * The rows that updates name, each with what is to change.
+ * The rows that updates name, each with its changes.
  *
- * @param pathOf what the paths of problems begin with, by the position of an update.
+ * @param pathOf the prefix of the paths of problems, by the position of an update.
  * @throws CatalogError `invalid`.
  */
 export function requireTargets(

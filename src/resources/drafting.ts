@@ -9,13 +9,13 @@ import { requireTargets } from './bulk.ts';
 import { parseInput, parseOneUpdate } from './input.ts';
 import { change, insert } from './rows.ts';
 
-/** A row that would be written, and all that the write would change. */
+/** A row that would be written, and all changes of the write. */
 export interface DraftedWrite {
   readonly id: number;
   readonly changes: readonly Change[];
 }
 
-/** Parses an object as a creation does; with an `id` as a change does. @throws CatalogError `invalid`. */
+/** Parses a creation, or a change if the object has an `id`. @throws CatalogError `invalid`. */
 export async function parseDraft(kind: Kind, body: unknown) {
   const update = await inSlices(parseOneUpdate(kind, body));
   const input = update?.input ?? (await inSlices(parseInput(kind, body, 'whole')));
@@ -23,7 +23,7 @@ export async function parseDraft(kind: Kind, body: unknown) {
 }
 
 /**
- * Checks an object as a creation does; with an `id` as a change of that row does.
+ * Checks an object as a creation does, or as a change of a row does if it has an `id`.
  *
  * @param body parsed JSON.
  * @throws CatalogError `invalid`, `integrity`.

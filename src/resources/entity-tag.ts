@@ -9,8 +9,8 @@ export const ENTITY_TAG_LENGTH = TAG_LENGTH + 2;
 
 /**
  * The strong entity tag of a content, with its quotes (RFC 9110, section 8.8.3). It is made from a
- * cryptographic digest: nobody can make two contents with one tag, so that `If-Match` cannot let a
- * change be lost.
+ * cryptographic digest: two contents with the same tag cannot be constructed, so `If-Match` cannot
+ * let a change be lost.
  */
 export function entityTag(content: string | Uint8Array): string {
   return quoted(hash('sha256', content, 'base64url'));

@@ -49,18 +49,18 @@ export class Examples {
     return represent(kind, row, this.#view).etag;
   }
 
-  /** What creates the first objects of a kind. */
+  /** Bodies that create the first objects of a kind. */
   inputs(kind: Kind, count: number): JsonObject[] {
     return this.objects(kind, count).map((object) => inputOf(kind, object, true));
   }
 
-  /** What replaces the first object of a kind by itself: it adds nothing to what the object owns. */
+  /** A body that replaces the first object of a kind by itself, without adding rows to it. */
   replacement(kind: Kind): JsonObject {
     const [object = {}] = this.objects(kind, 1);
     return inputOf(kind, object, false);
   }
 
-  /** What changes one attribute of the first objects of a kind, each with its id. */
+  /** Bodies that change one attribute of the first objects of a kind, each with its id. */
   changes(kind: Kind, count: number): JsonObject[] {
     const name = changedAttribute(kind);
     return this.objects(kind, count).map((object) => ({ id: object['id'], [name]: object[name] }));
@@ -84,7 +84,7 @@ export class Examples {
   }
 }
 
-/** What the trail would say of the first brand: that it was made, and that it was deleted. */
+/** The audit entries of the first brand as if it had been created and deleted. */
 function auditEntries(): readonly Row[] {
   const [row] = DEMO.brands ?? [];
   if (row === undefined) throw new Error('the demo catalog has no brands');

@@ -1,7 +1,7 @@
 /**
- * Requests that may be sent again: the answer to the first is kept beside what it created, in the
- * same commit, and given again to a request with the same key (`Idempotency-Key`, after the draft
- * of the IETF's HTTPAPI group).
+ * Requests that clients may retry: the answer to the first request is stored in the commit of what
+ * it created, and returned again for a request with the same key (`Idempotency-Key`, after the
+ * draft of the IETF's HTTPAPI group).
  */
 import { createHash } from 'node:crypto';
 import { CatalogError } from '../errors.ts';
@@ -10,7 +10,7 @@ import { append, expire } from '../store/bounded.ts';
 import type { Transaction } from '../store/writer/draft.ts';
 import type { View } from '../store/view.ts';
 
-/** Milliseconds that a key is good for. */
+/** Milliseconds for which a key is valid. */
 const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /** Keys, and bytes of responses, that are kept at most. */
@@ -19,18 +19,18 @@ interface ShelfBound {
   readonly bytes: number;
 }
 
-/** Of each subject: nobody's keys are removed for those of another. The newest always stays. */
+/** For each subject: its keys never displace those of another subject. The newest always stays. */
 const SUBJECT_BOUND: ShelfBound = { keys: 10_000, bytes: 8 * 1024 * 1024 };
 
-/** Of all requests without a token together: anybody can send them. */
+/** For all requests without a token together, because any client can send them. */
 const ANONYMOUS_BOUND: ShelfBound = { keys: 1_000, bytes: 2 * 1024 * 1024 };
 
-/** Keys of any subject, whose time is over, that a new key removes at most. */
+/** Expired keys, of any subject, that a new key removes at most. */
 const MAX_EXPIRED = 2;
 
-/** A request that may be sent again. */
+/** A request that its client may retry. */
 export interface Retry {
-  /** Who sends it, so that keys of two clients never meet; null where nobody is asked. */
+  /** Who sends it, so that keys of two clients never collide; null if no token is required. */
   readonly subject: string | null;
   /** As the client chose it. */
   readonly key: string;
@@ -58,8 +58,8 @@ export interface Created {
 
 /**
  * @param now milliseconds since the epoch.
- * @returns the answer to the first request with the key; null where there was none in its lifetime.
- * @throws CatalogError `key_reused` where the first request was another.
+ * @returns the answer to the first request with the key; null if there was none in its lifetime.
+ * @throws CatalogError `key_reused` if the first request was a different one.
  */
 export function recall(view: View, retry: Retry, now: number): Created | null {
   for (const id of view.matching(KEYS, 'key', nameOf(retry))) {
@@ -77,7 +77,7 @@ export function recall(view: View, retry: Retry, now: number): Created | null {
   return null;
 }
 
-/** Keeps the response, and removes the oldest ones of the subject that are over or too many. */
+/** Stores the response, and removes the subject's oldest ones that have expired or are too many. */
 export function remember(
   transaction: Transaction,
   retry: Retry,
@@ -99,7 +99,7 @@ function isOver({ time }: RowOf<typeof KEYS>, now: number): boolean {
   return now - time >= KEY_LIFETIME_MS;
 }
 
-/** No subject has the shelf of requests without one. */
+/** The shelf of requests without a subject is never that of a subject. */
 function shelfOf({ subject }: Retry): string {
   return subject === null ? 'anonymous' : `subject ${subject}`;
 }

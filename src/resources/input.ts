@@ -8,7 +8,7 @@ import { identifier } from '../model/schemas.ts';
 import { inSlices } from '../slices.ts';
 import { visibleAttributes } from './visible-attributes.ts';
 
-/** `whole` wants every attribute that has no fallback (POST, PUT), `partial` none (PATCH). */
+/** `whole` requires every attribute without a default (POST, PUT), `partial` none (PATCH). */
 export type Mode = 'whole' | 'partial';
 
 /** A checked object: what to store, and the elements to add to what the row owns. */
@@ -23,10 +23,10 @@ interface OwnedInput {
   readonly values: Readonly<Record<string, Scalar>>;
 }
 
-/** A hostile list can be wrong in a hundred thousand places; nobody reads more than these. */
+/** Problems that are reported, at most: a hostile list can have a hundred thousand. */
 const MAX_REPORTED_PROBLEMS = 100;
 
-/** What is wrong with a body, by path, gathered to be told at once. */
+/** Collects the problems of a body by path, to report them together. */
 export class Problems {
   /** Without a prototype: a client chooses some of the names. */
   readonly #fields: Record<string, string[]> = Object.create(null) as Record<string, string[]>;
@@ -55,7 +55,7 @@ export class Problems {
 
   /**
    * @param headers that belong to the failure.
-   * @throws CatalogError `invalid` where there is a problem.
+   * @throws CatalogError `invalid` if there is a problem.
    */
   settle(headers: Readonly<Record<string, string>> = {}): void {
     if (this.empty) return;
@@ -69,7 +69,7 @@ export class Problems {
 /**
  * Checks an object. Yields between the elements that it has.
  *
- * @param body parsed JSON. Unknown and read-only members are passed over.
+ * @param body parsed JSON. Unknown and read-only members are ignored.
  * @throws CatalogError `invalid`.
  */
 export function* parseInput(kind: Kind, body: unknown, mode: Mode): Generator<undefined, Input> {
@@ -126,7 +126,7 @@ export function* parseOneUpdate(kind: Kind, body: unknown): Generator<undefined,
   return { id, input };
 }
 
-/** @returns 0 if the object's `id` is none. */
+/** @returns 0 if the object's `id` is not an id. */
 function readId(
   object: Readonly<Record<string, unknown>>,
   path: string,
@@ -144,7 +144,7 @@ type ReadElement<T> = (
   problems: Problems,
 ) => Generator<undefined, T>;
 
-/** Lets the event loop turn between slices of the work. */
+/** Returns to the event loop between slices of the work. */
 async function readAll<T>(body: readonly unknown[], read: ReadElement<T>): Promise<T[]> {
   if (body.length === 0) {
     throw new CatalogError('invalid', 'the array is empty; send at least one object', {
@@ -222,7 +222,7 @@ function readValue(
   return result.output;
 }
 
-/** The member that holds the value: the request's word, or the response's in its place. */
+/** The member that holds the value: by its name in requests, otherwise by that in responses. */
 function sentName(
   name: string,
   { request }: InputAttribute,
@@ -255,7 +255,7 @@ function* readElements(
   return read;
 }
 
-/** A body as the object that it must be. @throws CatalogError `invalid`. */
+/** Checks that a body is an object. @returns the body. @throws CatalogError `invalid`. */
 export function requireObject(body: unknown): Readonly<Record<string, unknown>> {
   if (isObject(body)) return body;
   throw new CatalogError('invalid', 'the body must be a JSON object', { fields: {} });

@@ -1,4 +1,4 @@
-/** Members of a body that no attribute has: ignored, unless the client asks for an error (spec 2.11). */
+/** Unknown members of a body: ignored, unless the client asks for an error (spec 2.11). */
 import type { Kind } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { perKind } from '../model/per-kind.ts';
@@ -12,10 +12,10 @@ export interface Members {
   readonly elements: ReadonlyMap<string, Members>;
 }
 
-/** UTF-16 units of a name that a message repeats. */
+/** UTF-16 units of a name that a message repeats, at most. */
 const MAX_QUOTED = 64;
 
-/** Every member of a kind's object: those that only the service sets, and both words for an SPU. */
+/** All members of a kind's object, also those that clients cannot set; an SPU has two names. */
 export function membersOf({ name }: Kind): Members {
   return MEMBERS[name];
 }
@@ -34,8 +34,8 @@ const MEMBERS = perKind((kind) => {
 });
 
 /**
- * Adds a problem for each unknown member. What is not an object or array where one belongs is passed
- * over. Yields between members.
+ * Adds a problem for each unknown member. A value of a wrong type is not a problem here. Yields
+ * between members.
  *
  * @param path of the value, such as `specs.0.`; empty for the whole body.
  */

@@ -24,9 +24,9 @@ export interface CollectionQuery extends PagedQuery {
   readonly selection: Selection;
 }
 
-/** What the query of a kind may hold, worked out once. */
+/** The parameters that a query of a kind may have, computed once. */
 interface QueryPlan extends KnownParameters {
-  /** Attributes by the filter that compares them. */
+  /** Attributes by the parameter that filters by them. */
   readonly filters: ReadonlyMap<string, string>;
   readonly ranges: ReadonlyMap<string, RangeParameter>;
   readonly sortable: ReadonlySet<string>;
@@ -57,9 +57,9 @@ export function parseQuery(kind: Kind, search: string): CollectionQuery {
 }
 
 /**
- * The query of an operation on all rows that a list would show, on all of its pages.
+ * Parses the query of an operation on all pages of a list.
  *
- * @param names parameters that the operation takes besides.
+ * @param names further parameters of the operation.
  * @throws CatalogError `malformed_query`.
  */
 export function parseUnpagedQuery(
@@ -113,7 +113,7 @@ function parseFilters(
     if (parameter !== 'keyword') {
       found.push([attribute, parseFilter(kind, parameter, attribute, text)]);
     } else if (text !== '') {
-      // spec 4.5: an empty keyword is an absent one.
+      // Spec 4.5: an empty keyword counts as absent.
       found.push([attribute, text]);
     }
   }

@@ -1,6 +1,6 @@
 /**
  * The use cases: list, read, create, replace, change and delete rows of any kind. One handler
- * serves every collection; what differs stands in the kind's declaration.
+ * serves every collection; the differences are in the declarations of the kinds.
  */
 import { CatalogError } from '../errors.ts';
 import type { Kind, KindName, Row } from '../model/kind.ts';
@@ -20,7 +20,7 @@ import type { Representation } from './representation.ts';
 import { type Readable, RepresentationCache } from './cache/representation-cache.ts';
 import { change, insert } from './rows.ts';
 
-/** Judges the current representation. @throws CatalogError `precondition_failed`. */
+/** Checks the current representation. @throws CatalogError `precondition_failed`. */
 export type Precondition = ((current: Representation) => void) | null;
 
 export interface Listing {
@@ -30,9 +30,9 @@ export interface Listing {
   readonly total: number;
 }
 
-/** Who sends a request that creates. */
+/** Who sends a request that creates something. */
 export interface Sender {
-  /** Whom the token is for; null where none is asked. */
+  /** Whom the token is for; null if no token is required. */
   readonly subject: string | null;
   /** `Idempotency-Key`, as the client chose it; null without one. */
   readonly key: string | null;
@@ -43,7 +43,7 @@ export interface Creation extends Created {
   readonly replayed: boolean;
 }
 
-/** A write that concerns more rows is run in slices. */
+/** A write that concerns more rows runs in slices. */
 const MAX_ROWS_AT_ONCE = 200;
 
 export class Records {
@@ -58,7 +58,7 @@ export class Records {
     this.#representations = new RepresentationCache(store);
   }
 
-  /** Ends well where the parent of a nested address is there. @throws CatalogError `not_found`. */
+  /** Checks that the parent of a nested address exists. @throws CatalogError `not_found`. */
   requireParent(address: Address): void {
     requireParent(address, this.#store);
   }
@@ -105,9 +105,9 @@ export class Records {
   }
 
   /**
-   * Ends well where there is a row at an address.
+   * Checks that there is a row at an address.
    *
-   * @throws CatalogError `not_found`; `gone` for a row that was deleted, where `telling` asks for it.
+   * @throws CatalogError `not_found`; `gone` for a row that was deleted, if `telling` is set.
    */
   requireItem(address: Address, id: number, telling: boolean): void {
     const { kind, parent } = address;
@@ -121,15 +121,15 @@ export class Records {
     }
   }
 
-  /** The committed row of an address. @throws CatalogError as {@link Records.requireItem} does. */
+  /** The committed row at an address. @throws CatalogError as {@link Records.requireItem} does. */
   find(address: Address, id: number, telling: boolean): Row {
     this.requireItem(address, id, telling);
     return existingRow<KindName>(this.#store, address.kind.name, id);
   }
 
   /**
-   * @returns a promise if so many rows belong to the row that its text is made in steps, or if an
-   *   index is still to be built.
+   * @returns a promise if the row owns so many rows that its text is made in steps, or if an index
+   *   is still to be built.
    * @throws CatalogError as {@link Records.requireItem} does.
    */
   read(address: Address, id: number): Readable | Promise<Readable> {
@@ -194,7 +194,7 @@ export class Records {
    * Changes the rows that the elements of an array name, all or none.
    *
    * @param body parsed JSON: an array of objects, each with `id` and what is to change.
-   * @param subject whom the token is for; null if the operation takes no token.
+   * @param subject whom the token is for; null if no token is required.
    * @returns JSON text of the array of objects.
    * @throws CatalogError `invalid`, `integrity`, `write_refused`.
    */
@@ -211,12 +211,12 @@ export class Records {
   }
 
   /**
-   * Writes the attributes of a request over those of the row; what the row owns is added to
-   * (spec 2.8).
+   * Overwrites attributes of a row by those of a request, and adds rows to those that it owns (spec
+   * 2.8).
    *
    * @param mode `whole` for PUT, `partial` for PATCH.
    * @param body parsed JSON.
-   * @param subject whom the token is for; null where none is asked.
+   * @param subject whom the token is for; null if no token is required.
    * @throws CatalogError `invalid`, `integrity`, `not_found`, `precondition_failed`, `write_refused`.
    */
   async update(
@@ -233,7 +233,7 @@ export class Records {
     await this.#store.prepareIndexes(soughtByWrite(kind.name));
     const isLong = isMany(input.owned.length + this.#countReferrers(kind, id));
     return this.#commit(kind, subject, isLong, function* (transaction) {
-      // Judged again here: the row may have changed while the body was on its way.
+      // Checked again here: the row may have changed while the body was received.
       const row = requireRow(address, id, transaction.get(kind.name, id), transaction);
       allowed?.(yield* representInParts(kind, row, transaction));
       return yield* change(transaction, kind, row, input);
@@ -241,7 +241,7 @@ export class Records {
   }
 
   /**
-   * @param subject whom the token is for; null where none is asked.
+   * @param subject whom the token is for; null if no token is required.
    * @throws CatalogError `not_found`, `precondition_failed`, `referred_to`, `write_refused`.
    */
   async remove(
@@ -260,7 +260,7 @@ export class Records {
     });
   }
 
-  /** Rows that refer to a committed row, each of which a write to it may have to read. */
+  /** The number of rows that refer to a committed row: a write to it may have to read them all. */
   #countReferrers({ name }: Kind, id: number): number {
     const counts = referrersOf(name).map(({ kind, attribute }) =>
       this.#store.rank(kind.name, attribute, id, Number.POSITIVE_INFINITY),
@@ -268,7 +268,7 @@ export class Records {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** As {@link AuditedStore.transact}, with a refused write as the kind's clients know it. */
+  /** As {@link AuditedStore.transact}, with the failures of {@link translated}. */
   #commit<T>(
     kind: Kind,
     subject: string | null,
@@ -279,12 +279,12 @@ export class Records {
   }
 }
 
-/** Whether so many rows are written or read in slices. */
+/** Whether a write that concerns so many rows runs in slices. */
 function isMany(rows: number): boolean {
   return rows > MAX_ROWS_AT_ONCE;
 }
 
-/** To the client of an SKU write, a write that the disk refuses is a validation error (spec 3.9). */
+/** For some kinds, a write that the disk refuses is reported as a validation error (spec 3.9). */
 export async function translated<T>(kind: Kind, committed: Promise<T>): Promise<T> {
   try {
     return await committed;

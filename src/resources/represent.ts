@@ -1,4 +1,4 @@
-/** A row as clients see it (spec 1.5 to 1.8): its attributes in order, those not its own filled in. */
+/** A row as clients see it (spec 1.5 to 1.8): its attributes in order, and values of other rows. */
 import type { Kind, KindName, ChildrenAttribute, Row, Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { existingRow, type RowSource } from '../model/rows.ts';
@@ -12,7 +12,7 @@ import { isText, visibleAttributes } from './visible-attributes.ts';
 
 type Shown = Scalar | object;
 
-/** How the objects of a kind are put together, worked out once. */
+/** How the objects of a kind are built, computed once. */
 interface Plan {
   /** Every attribute in the order of the object. */
   readonly names: readonly string[];
@@ -26,10 +26,10 @@ interface Plan {
     readonly name: string;
     readonly kind: KindName;
     readonly through: string;
-    /** What an element shows. */
+    /** The attributes that an element shows. */
     readonly attributes: readonly string[];
   }[];
-  /** Attributes whose text is an object or a list. */
+  /** Attributes that hold the JSON text of an object or a list. */
   readonly documents: readonly string[];
 }
 
@@ -44,15 +44,15 @@ interface Related {
 /** Elements of one part of a text. */
 const PART_ELEMENTS = 64;
 
-/** Rows that belong to a row and are read at once, at most. */
+/** Rows belonging to one row that are read at once, at most. */
 const MAX_READ_AT_ONCE = 256;
 
 const plans = new Map<KindName, Plan>();
 
-/** The row's object, but for the rows that belong to it. */
+/** The row's object, except the rows that belong to it. */
 function objectOf(plan: Plan, row: Row, joined: readonly Scalar[]): Record<string, Shown> {
   const object: Record<string, Shown> = {};
-  // First every name in its place, then what is not the row's own.
+  // All names first, for their order, then the values that are not the row's own.
   for (const name of plan.names) object[name] = row[name] ?? null;
   for (const [index, { name }] of plan.joins.entries()) object[name] = joined[index] ?? null;
   for (const name of plan.documents) object[name] = objectIn(row[name] ?? null);
@@ -60,11 +60,11 @@ function objectOf(plan: Plan, row: Row, joined: readonly Scalar[]): Record<strin
 }
 
 /**
- * The text of a row to which few rows belong, at once: lists are made of little else, and the parts
- * of {@link textParts} cost as much again.
+ * The text of a row that owns few rows, made at once: lists have hardly any other rows, and making
+ * it with {@link textParts} would double the cost.
  *
- * @param owned where the rows that belong to it are read.
- * @returns null if there are too many of them.
+ * @param owned the source of the rows that it owns.
+ * @returns null if it owns too many.
  */
 function shortText(kind: Kind, row: Row, view: View, owned: RowSource = view): string | null {
   const plan = planOf(kind);
@@ -117,7 +117,7 @@ function elementOf(attributes: readonly string[], record: Row): Element {
   return element;
 }
 
-/** Some elements at a time, as clients see them; never none. */
+/** Yields the elements as clients see them, in batches that are never empty. */
 function* elementsOf(
   attributes: readonly string[],
   records: Iterable<Row>,
@@ -132,7 +132,7 @@ function* elementsOf(
   if (elements.length > 0) yield elements;
 }
 
-/** What the object shows of other rows; those that belong to it are found as they are read. */
+/** What the object shows of other rows; the rows that it owns are looked up as they are read. */
 function relatedIn(kind: Kind, row: Row, view: View): Related {
   return {
     joined: joinedIn(kind, row, view),
@@ -171,9 +171,9 @@ function countOwned(child: KindName, through: string, row: Row, store: ReadableS
   return store.rank(child, through, row.id, Number.POSITIVE_INFINITY);
 }
 
-/** The row as clients see it; null if so many rows belong to it that it is to be made in steps. */
+/** The row as clients see it; null if it owns so many rows that it has to be made in steps. */
 export function representAtOnce(kind: Kind, row: Row, store: ReadableStore): Representation | null {
-  // What is kept is the text: the rows themselves need not be kept for it.
+  // Only the text is cached, so the rows that it shows need not be kept as objects.
   const text = shortText(kind, row, store, { get: (child, id) => store.peek(child, id) });
   if (text !== null) return new Representation(text);
   const isLong = planOf(kind).owned.some(
@@ -187,7 +187,7 @@ export function represent(kind: Kind, row: Row, view: View): Representation {
   return atOnce(representInParts(kind, row, view));
 }
 
-/** The same in steps, between which what the view shows must not change. */
+/** The same in steps. The state that the view shows must not change between them. */
 export function* representInParts(
   kind: Kind,
   row: Row,
@@ -198,7 +198,7 @@ export function* representInParts(
   return yield* joinedParts(textParts(kind, row, relatedIn(kind, row, view)));
 }
 
-/** A committed row as clients see it at the time of the call, in steps beside commits. */
+/** A committed row as of the call, as clients see it, in steps between which commits may happen. */
 export function representNow(
   kind: Kind,
   row: Row,
@@ -222,8 +222,8 @@ function* joinedParts(parts: Iterable<string>): Generator<undefined, Representat
 }
 
 /**
- * The JSON texts of rows in parts, made as they are asked for. What they show of other rows is read
- * now, so that later changes do not show.
+ * The JSON texts of rows in parts, made on demand. What they show of other rows is read now, so
+ * that later changes do not show.
  *
  * @param rows read to their end now if their objects show anything of other rows.
  */

@@ -13,7 +13,7 @@ export class Representation {
     this.#etag = etag;
   }
 
-  /** See {@link entityTag}. It is made when it is first asked for: lists need none. */
+  /** See {@link entityTag}. Computed on first use, because lists do not need it. */
   get etag(): string {
     return (this.#etag ??= entityTag(this.text));
   }

@@ -1,4 +1,4 @@
-/** From checked input to rows in a transaction. */
+/** Turns checked input into rows in a transaction. */
 import { type Attribute, isStored, type Kind, type Row, type Scalar } from '../model/kind.ts';
 import { KINDS } from '../model/kinds.ts';
 import { perKind } from '../model/per-kind.ts';
@@ -24,7 +24,7 @@ export function* insert(
   return { id: row.id, representation: yield* put(transaction, kind, row, input) };
 }
 
-/** The same for a writer that does not show the row. @returns the row. */
+/** The same without a representation. @returns the row. */
 export function* insertUnseen(
   transaction: Transaction,
   kind: Kind,
@@ -41,8 +41,8 @@ function newRowAt({ kind, parent }: Address, transaction: Transaction, input: In
 }
 
 /**
- * Puts the input's values over those of a row, and adds the rows that are to belong to it. Yields
- * between them.
+ * Overwrites values of a row by those of the input, and adds the rows that are to belong to it.
+ * Yields between them.
  */
 export function* change(
   transaction: Transaction,
@@ -77,7 +77,7 @@ function* putRows(
   }
 }
 
-/** A row with its attributes in the order of the declaration, which the files keep. */
+/** A row with its attributes in the order of the declaration, which the files preserve. */
 function newRow(kind: Kind, id: number, values: Readonly<Record<string, Scalar>>): Row {
   const row: Record<string, Scalar> & { id: number } = { id };
   for (const { name, initial } of STORED[kind.name]) row[name] = initial ?? values[name] ?? null;
@@ -85,8 +85,8 @@ function newRow(kind: Kind, id: number, values: Readonly<Record<string, Scalar>>
 }
 
 /**
- * A row with values that were stored at some time. An attribute that they lack gets what a new row
- * has; one that rows do not have any more is left out.
+ * A row with values that an earlier version may have stored. A missing attribute gets the value of
+ * a new row; an attribute that rows no longer have is left out.
  */
 export function storedRow(kind: Kind, id: number, values: Readonly<Record<string, Scalar>>): Row {
   const row: Record<string, Scalar> & { id: number } = { id };
@@ -98,9 +98,9 @@ export function storedRow(kind: Kind, id: number, values: Readonly<Record<string
 
 interface StoredAttribute {
   readonly name: string;
-  /** Of an attribute that the service sets. */
+  /** The value in a new row, if the service sets the attribute. */
   readonly initial: Scalar | undefined;
-  /** What it holds if the client leaves it out. */
+  /** The value if the client leaves it out. */
   readonly fallback: Scalar;
 }
 

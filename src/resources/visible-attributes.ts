@@ -2,7 +2,7 @@
 import type { Attribute, Kind } from '../model/kind.ts';
 import { perKind } from '../model/per-kind.ts';
 
-/** Attributes that a client sees; what the path says is not among them, nor what is internal. */
+/** The attributes that clients see: all but the internal ones and those that the path gives. */
 export function visibleAttributes({ name }: Kind): readonly (readonly [string, Attribute])[] {
   return VISIBLE[name];
 }
@@ -21,7 +21,7 @@ export function scalarAttributes(kind: Kind): string[] {
   );
 }
 
-/** Whether rows keep the JSON text of what objects show. */
+/** Whether rows keep the JSON text of the value that objects show. */
 export function isText(declared: Attribute): boolean {
   return declared.role === 'document' || (declared.role === 'input' && declared.isList === true);
 }

@@ -1,14 +1,14 @@
-/** How late the event loop comes to what is due: every request waits that long. */
+/** How late the event loop runs work that is due: every request waits that long. */
 
 /** Milliseconds between two measurements. */
 const INTERVAL_MS = 20;
 
 /**
- * Measures by a timer how much later than asked for it fires. perf_hooks has such a histogram, but
- * only with percentiles since the start, of which Prometheus can make nothing.
+ * Measures how much later than due a timer fires. perf_hooks has such a histogram, but only with
+ * percentiles since the start, which Prometheus cannot use.
  *
- * @param onDelay gets milliseconds, 50 times a second.
- * @returns ends the measurement.
+ * @param onDelay called with milliseconds, 50 times a second.
+ * @returns a function that ends the measurement.
  */
 export function measureEventLoopDelay(onDelay: (milliseconds: number) => void): () => void {
   let due = performance.now() + INTERVAL_MS;

@@ -12,7 +12,7 @@ interface FollowingFigures {
 export interface HostSources {
   /** Hosts that follow this one. */
   readonly followers: () => number;
-  /** Null if this host follows none. */
+  /** Null if this host follows no other. */
   readonly following: () => FollowingFigures | null;
 }
 
@@ -41,12 +41,12 @@ export function measureHosts(registry: Registry, { followers, following }: HostS
   );
   gauge(
     'catalog_following_behind_change_sets',
-    'Change sets that the primary had, and this host had not, when it was last asked.',
+    'Change sets that the primary had and this host lacked when the primary was last asked.',
     figure(({ behind }) => behind),
   );
   gauge(
     'catalog_following_behind_seconds',
-    'Since this host was last known to have all that its primary had.',
+    'Time since this host was last known to have every change set of its primary.',
     figure(({ behindMs }) => behindMs / 1000),
   );
 }

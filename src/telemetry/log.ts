@@ -29,7 +29,7 @@ const MAX_BUFFER_BYTES = 1024 * 1024;
 
 /**
  * Bytes that are gathered for one write, and milliseconds after which fewer are written. A write
- * costs as much as several lines.
+ * costs as much time as several lines.
  */
 const MIN_WRITE_BYTES = 4096;
 const FLUSH_INTERVAL_MS = 50;
@@ -37,7 +37,7 @@ const FLUSH_INTERVAL_MS = 50;
 /** The beginning of a line of the level `error` or `warn`. */
 const URGENT = /^\{"level":"(?:error|warn)"/;
 
-/** Milliseconds for which the end waits for the last lines to be written. */
+/** Milliseconds for which {@link Log.close} waits for the last lines to be written. */
 const CLOSE_TIMEOUT_MS = 1000;
 
 export interface LogOptions {
@@ -59,7 +59,7 @@ export class Log {
 
   constructor({ level, format, terminal, stacks }: LogOptions) {
     const text = format === 'text' || (format === 'auto' && terminal);
-    // Not `pino.destination`, which would wait at the exit for a reader without a limit.
+    // Not `pino.destination`, which at exit would wait for a slow reader without a limit.
     const out = new SonicBoom({
       fd: STANDARD_ERROR,
       sync: false,
@@ -78,7 +78,7 @@ export class Log {
       if (unreported === 0) return;
       const lines = unreported;
       unreported = 0;
-      this.warn(`${lines} lines of the log are lost: standard error was not read in time`);
+      this.warn(`${lines} lines of the log were lost: standard error was not read in time`);
     });
     this.#direct = { now: false };
     this.#pino = pino(
@@ -122,8 +122,8 @@ export class Log {
   }
 
   /**
-   * Why a process ends at once. The line is written at every level, and directly, see
-   * {@link writeLastLine}; lines that the system is still taking at that moment can come after it.
+   * Logs why a process ends at once. The line is written whatever the level, and directly (see
+   * {@link writeLastLine}); lines that are still being written at that moment can come after it.
    */
   lastFailure(message: string, error: unknown): void {
     this.#direct.now = true;

@@ -8,7 +8,7 @@ export interface ChangeFigures {
   readonly failed: number;
   /** Webhooks whose last delivery failed. */
   readonly failing: number;
-  /** Change sets by which the last webhook is behind. */
+  /** Change sets by which the slowest webhook is behind. */
   readonly lag: number;
 }
 
@@ -38,7 +38,7 @@ export interface Sources {
   readonly pages: () => number;
   /** Milliseconds that the oldest of them has waited. */
   readonly oldestPage: () => number;
-  /** Pages that could not be written and are tried again. */
+  /** Pages that could not be written and are retried. */
   readonly failedPages: () => number;
   readonly changes: () => ChangeFigures;
   /** Null if there is no archive. */
@@ -50,7 +50,7 @@ export interface Sources {
   readonly memoryScarce: () => boolean;
   /** Bytes of the disk; null if they are not known. */
   readonly disk: () => { readonly free: number; readonly minimum: number } | null;
-  /** Milliseconds since the epoch; null if none was made. Throws if that cannot be read. */
+  /** Milliseconds since the epoch; null if no backup was made. Throws if that cannot be read. */
   readonly lastBackup: () => number | null;
   /** Of the log that hosts share; null if this host shares none. */
   readonly log: () => LogFigures | null;

@@ -13,18 +13,18 @@ export class Metrics {
   readonly #registry = new Registry();
   readonly #commits = this.#histogram(
     'catalog_commit_duration_seconds',
-    'From the forming of a group of transactions to its answers, by outcome.',
+    'Time from forming a group of transactions to its responses, by outcome.',
     LATENCIES,
     ['outcome'],
   );
   readonly #groups = this.#histogram(
     'catalog_commit_group_size',
-    'Transactions that went to the disk together.',
+    'Transactions that were written to the disk together.',
     GROUP_SIZES,
   );
   readonly #checkpoints = this.#histogram(
     'catalog_checkpoint_duration_seconds',
-    'A new base in the background, by outcome.',
+    'Time to write a new base in the background, by outcome.',
     CHECKPOINTS,
     ['outcome'],
   );
@@ -34,7 +34,7 @@ export class Metrics {
   /** @param process the metrics of this process, which are shown with those of others. */
   constructor(version: string, sources: Sources, process: ProcessMetrics) {
     this.#process = process;
-    // A failure that has not happened is 0, so that the first one is an increase for an alert.
+    // All outcomes start at 0, so that an alert sees the first failure as an increase.
     for (const outcome of ['durable', 'unchanged', 'refused']) this.#commits.zero({ outcome });
     for (const outcome of ['durable', 'failed']) this.#checkpoints.zero({ outcome });
     const { rows, size, waiting, pages, oldestPage, ready } = sources;
@@ -52,12 +52,12 @@ export class Metrics {
     this.#value('catalog_commit_queue_length', 'Transactions that wait for the disk.', waiting);
     this.#value(
       'catalog_page_queue_length',
-      'Pages that wait, and changed rows whose pages have no names yet.',
+      'Pages that wait to be written, and changed rows whose pages are not determined yet.',
       pages,
     );
     this.#value(
       'catalog_page_queue_oldest_seconds',
-      'How long the oldest of them waits.',
+      'How long the oldest entry of the page queue has waited.',
       () => oldestPage() / 1000,
     );
     this.#value(
@@ -72,28 +72,32 @@ export class Metrics {
     measureHosts(this.#registry, sources.hosts);
     this.#value('catalog_ready', '1 while /readyz answers 200.', () => Number(ready()));
     this.#value('catalog_memory_limit_bytes', 'Limit of resident memory.', () => memoryLimit);
-    this.#value('catalog_memory_scarce', '1 while new data is refused for want of memory.', () =>
-      Number(memoryScarce()),
+    this.#value(
+      'catalog_memory_scarce',
+      '1 while new data is refused because memory is short.',
+      () => Number(memoryScarce()),
     );
     this.#known(
       'catalog_backup_age_seconds',
-      'Since the last backup; no value if none was made, or if that cannot be read.',
+      'Time since the last backup; no value if none was made, or if its time cannot be read.',
       () => ageOf(lastBackup),
     );
-    this.#value('process_start_time_seconds', 'Start, since the epoch.', () =>
-      Math.round(performance.timeOrigin / 1000),
+    this.#value(
+      'process_start_time_seconds',
+      'Start time of the process, since the Unix epoch.',
+      () => Math.round(performance.timeOrigin / 1000),
     );
   }
 
   #measureLog(read: () => LogFigures | null): void {
     this.#known(
       'catalog_log_behind',
-      'Change sets that the log of all hosts has and this host has not; no value without a log.',
+      'Change sets that the log of all hosts has and this host lacks; no value without a log.',
       () => read()?.behind ?? null,
     );
     this.#known(
       'catalog_log_silence_seconds',
-      'Since the log of all hosts answered last; no value without a log.',
+      'Time since the log of all hosts last responded; no value without a log.',
       () => read()?.silence ?? null,
     );
   }
@@ -118,7 +122,7 @@ export class Metrics {
     );
     this.#value(
       'catalog_webhook_lag',
-      'Change sets by which the last of the active webhooks is behind.',
+      'Change sets by which the slowest active webhook is behind.',
       () => read().lag,
     );
   }
@@ -126,7 +130,7 @@ export class Metrics {
   #measureDisk(read: Sources['disk']): void {
     this.#known(
       'catalog_disk_free_bytes',
-      'Free space of the disk of the data directory; no value if that cannot be read.',
+      'Free space of the disk of the data directory; no value if it cannot be read.',
       () => read()?.free ?? null,
     );
     this.#known(
@@ -139,12 +143,12 @@ export class Metrics {
   #measureArchive(read: () => ArchiveFigures | null): void {
     this.#known(
       'catalog_archive_behind_seconds',
-      'Since the oldest change set that is not in the archive was made; no value without one.',
+      'Age of the oldest change set that is not in the archive; no value without an archive.',
       () => read()?.seconds ?? null,
     );
     this.#known(
       'catalog_archive_behind_change_sets',
-      'Change sets that are not in the archive; no value without one.',
+      'Change sets that are not in the archive; no value without an archive.',
       () => read()?.changeSets ?? null,
     );
   }
@@ -174,7 +178,7 @@ export class Metrics {
   }
 
   /**
-   * Everything in the text format of Prometheus, version 0.0.4.
+   * All metrics in the text format of Prometheus, version 0.0.4.
    *
    * @param others the figures of other processes that serve requests.
    */
@@ -196,7 +200,7 @@ export class Metrics {
     });
   }
 
-  /** A value that is left out as long as it is not known, which is null. */
+  /** A value that is left out as long as `read` returns null. */
   #known(name: string, help: string, read: () => number | null): void {
     this.#gauge(name, help, [], (gauge) => {
       const value = read();
@@ -210,7 +214,7 @@ export class Metrics {
   }
 }
 
-/** Seconds since the last backup; null also if that cannot be read, so that the others can be. */
+/** Seconds since the last backup; null also if that cannot be read, which hides no other metric. */
 function ageOf(lastBackup: () => number | null): number | null {
   try {
     const time = lastBackup();

@@ -10,7 +10,7 @@ import {
 } from 'prom-client';
 import type { AccessRecord } from './requests.ts';
 
-/** Seconds: from a response out of memory to a write on a slow disk. */
+/** Seconds: from a response served from memory to a write on a slow disk. */
 export const LATENCIES = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ];
@@ -45,39 +45,39 @@ export class ProcessMetrics {
   readonly #registry = new Registry();
   readonly #requests = new Histogram({
     name: 'catalog_http_request_duration_seconds',
-    help: 'From the headers of a request to those of its answer, by route and status.',
+    help: 'Time from the headers of a request to those of its response, by route and status.',
     buckets: LATENCIES,
     labelNames: ['method', 'route', 'status'],
     registers: [this.#registry],
   });
   readonly #sent = new Counter({
     name: 'catalog_http_response_bytes_total',
-    help: 'Bytes of the bodies of answers.',
+    help: 'Bytes of response bodies.',
     registers: [this.#registry],
   });
   readonly #delays = new Histogram({
     name: 'catalog_event_loop_delay_seconds',
-    help: 'How late the event loop comes to a timer, measured 50 times a second.',
+    help: 'How late the event loop runs a timer, measured 50 times a second.',
     buckets: LATENCIES,
     registers: [this.#registry],
   });
 
   constructor(sources: ProcessSources) {
     const { connections, changeReaders, residentMemory, bodyMemory, logLinesLost } = sources;
-    this.#value('catalog_http_connections', 'Connections that are open.', connections);
+    this.#value('catalog_http_connections', 'Open connections.', connections);
     this.#value(
       'catalog_change_readers',
       'Requests that wait for changes, and streams of changes.',
       changeReaders,
     );
-    this.#value('catalog_http_body_memory_bytes', 'Request bodies in memory.', bodyMemory);
+    this.#value('catalog_http_body_memory_bytes', 'Bytes of request bodies in memory.', bodyMemory);
     this.#value(
       'process_resident_memory_bytes',
-      'Resident memory; no value if that cannot be read.',
+      'Resident memory; no value if it cannot be read.',
       residentMemory,
     );
     this.#total('catalog_log_lines_lost_total', 'Lines of the log that were lost.', logLinesLost);
-    this.#total('process_cpu_seconds_total', 'Time of all processors, user and system.', () => {
+    this.#total('process_cpu_seconds_total', 'CPU time, user and system.', () => {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1e6;
     });
@@ -109,7 +109,7 @@ export class ProcessMetrics {
     return AggregatorRegistry.aggregate(all).metrics();
   }
 
-  /** A value that is left out as long as it is not known, which is null. */
+  /** A value that is left out as long as `read` returns null. */
   #value(name: string, help: string, read: () => number | null): void {
     const gauge: Gauge = new Gauge({
       name,

@@ -1,9 +1,9 @@
 /** One line of the log for every response. */
 import type { Log } from './log.ts';
 
-/** What is known of an answer when it has been handed over. */
+/** What is known of an answer once it has been handed to the connection. */
 export interface AccessRecord {
-  /** Names the exchange in the log and in the body of a 5xx. */
+  /** Identifies the exchange in the log and in the body of a 5xx. */
   readonly id: string;
   readonly method: string;
   /** As sent, without the query, which may contain secrets. */

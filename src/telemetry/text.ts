@@ -1,4 +1,4 @@
-/** Lines of the log for people, with the same facts as the JSON. */
+/** Formats lines of the log for people, with the same facts as the JSON. */
 
 const COLOURS: Readonly<Record<string, string>> = { error: '31', warn: '33', debug: '2' };
 

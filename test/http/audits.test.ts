@@ -228,7 +228,9 @@ test('only the role admin reads it; other roles are 403, and no token is 401', a
         const answer = await send(server, method, path, { token: await tokenFor(role) });
         assert.is(answer.status, 403, `${role} ${method} ${path}`);
         if (method === 'GET') {
-          assert.equal(answer.json, { error: `the role ${role} may not read this; admin may` });
+          assert.equal(answer.json, {
+            error: `the role ${role} may not read this; it requires the role admin`,
+          });
         }
       }
       assert.is((await send(server, method, path, { token: null })).status, 401);
@@ -393,7 +395,9 @@ test('editors read the entries of an item, viewers do not', async () => {
     assert.is(answer.status, status, role);
     assert.is((await send(server, 'HEAD', path, { token })).status, status, role);
     if (status === 403) {
-      assert.equal(answer.json, { error: 'the role viewer may not read this; editor may' });
+      assert.equal(answer.json, {
+        error: 'the role viewer may not read this; it requires the role editor',
+      });
     }
   }
   assert.is((await send(server, 'GET', path, { token: null })).status, 401);

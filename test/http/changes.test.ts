@@ -63,6 +63,25 @@ test('a change says what was done to which row, by whom, from what to what', asy
   await server.stop();
 });
 
+test('a change of a book, which the audit trail does not have, says from what to what as well', async () => {
+  const server = await openService();
+  await sent(server, 201, 'POST', '/books/', book('Emma'));
+  await sent(server, 200, 'PUT', '/books/1/', book('Persuasion'));
+  await sent(server, 204, 'DELETE', '/books/1/', { token: null });
+  const list = await changes(server, 'since=0');
+  assert.equal(
+    list.map(({ action, before, after }) => [action, before?.['name'], after?.['name']]),
+    [
+      ['create', undefined, 'Emma'],
+      ['update', 'Emma', 'Persuasion'],
+      ['delete', 'Persuasion', undefined],
+    ],
+  );
+  assert.equal(list[1]?.before, list[0]?.after);
+  assert.equal(list[2]?.before, list[1]?.after);
+  await server.stop();
+});
+
 test('the subject is for admins; of books there is none', async () => {
   const server = await openService();
   await sent(server, 201, 'POST', BRANDS, { body: { name: 'Ondine' } });

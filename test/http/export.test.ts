@@ -268,7 +268,7 @@ test('a caller with twelve exports that are not read gets no more, and HEAD has 
   for (let nth = 0; nth < 12; nth += 1) unread.push(await open());
   const refused = await send(shop, 'GET', path, { token });
   assert.is(refused.status, 503);
-  assert.match(refused.json.error, '12 exports of yours');
+  assert.match(refused.json.error, '12 of your exports');
   assert.is(refused.headers.get('retry-after'), '10');
   assert.is((await send(shop, 'HEAD', path, { token })).status, 503);
   assert.is((await read(path, {}, shop)).status, 200, 'others have places');

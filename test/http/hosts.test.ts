@@ -136,7 +136,7 @@ test('spec 15.14: who learns of a later epoch takes no more writes, also after a
   assert.match(service.log.join('\n'), /another host was made the primary in epoch 2/);
   await service.stop();
   const again = await openService({ data: service.data }).then(() => 'it is open', String);
-  assert.match(again, /was that of the primary until epoch/);
+  assert.match(again, /was the primary's until another host took over in epoch/);
 });
 
 test.run();

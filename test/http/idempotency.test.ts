@@ -374,7 +374,7 @@ test('a malformed key is 400, the answer says what a key is, and nothing is crea
   const answer = await post(BRANDS, '"', { name: 'X' });
   assert.is(answer.status, 400);
   assert.equal(answer.json, {
-    error: 'Idempotency-Key must be 1 to 255 visible characters of ASCII, in quotes or without',
+    error: 'Idempotency-Key must be 1 to 255 visible ASCII characters, with or without quotes',
   });
   assert.is(await countOf(BRANDS), count);
 });

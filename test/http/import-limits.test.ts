@@ -158,6 +158,26 @@ test('a row of more cells than any has refuses the file; the rows before it are 
     ]);
   }));
 
+test('cells count whether or not they hold anything, and also behind quotes that have ended', () =>
+  withCatalog({}, async (server, { sku }) => {
+    const file = csv('id,name,caption', `${sku},"a ""quoted"" name",`, ','.repeat(20_000));
+    assert.equal(await errorsOf(server, file), [[3, null, 'has more than 10000 cells']]);
+    const full = csv('id,stock', 'x,'.repeat(20_000));
+    assert.equal(await errorsOf(server, full), [[2, null, 'has more than 10000 cells']]);
+    const rows = csv('id,stock', ...Array.from({ length: 6000 }, () => `${sku},1`));
+    const errors = await errorsOf(server, rows);
+    assert.not.match(JSON.stringify(errors), /cells/, 'those of several rows do not add up');
+  }));
+
+test('a quote within a long cell without quotes ends the file before the parser copies the cell', () =>
+  withCatalog({}, async (server, { sku }) => {
+    const long = `${sku},${'x'.repeat(140_000)}"`;
+    const [first, last] = await errorsOf(server, csv('id,stock', `${sku},y`, long));
+    assert.equal(first, [2, 'stock', 'must be a whole number in digits']);
+    assert.equal(last.slice(0, 2), [3, null]);
+    assert.match(last[2], /a cell without quotes around it contains a quote$/);
+  }));
+
 test('an error quotes a file in a message of at most 1000 characters', () =>
   withCatalog({}, async (server, { spu }) => {
     const [[, column, message]] = await errorsOf(

@@ -75,7 +75,11 @@ test('the SPU of an option tells its specification, also when the name is the on
   assert.is((await read(server, `/admin/options/${id}/`)).spec_id, 3);
   // SKUs have chosen option 1: it is moved, and their records then do not fit.
   const chosen = await importInto(server, 'options', csv('id,spec,spu', `1,Colour,${FOLIO}`));
-  assert.match(chosen.errors[0].message, 'option 1 does not belong to specification 1');
+  assert.is(chosen.errors[0].column, null, 'no cell is wrong: the record of a SKU is');
+  assert.match(
+    chosen.errors[0].message,
+    /^option_id of .+: option 1 does not belong to specification 1$/,
+  );
 });
 
 test('an SPU of an option that differs from its specification, or is none, is an error', async () => {
@@ -142,6 +146,17 @@ test('a row with one cell that is quoted and empty is a row; a line with nothing
     const wide = await importInto(server, 'brands', ['id,name', '""', ''].join(end));
     assert.equal(errorsOf(wide), [[2, null, 'has 1 cells, but the header has 2']]);
   }
+});
+
+test('what a row creates is lost if the row fails, and a later row creates it', async () => {
+  const columns = 'name,brand,category';
+  const row = (name: string) => `${name},Acme,Clothes > Tops > Shirts`;
+  const query = 'create_missing=brands,categories';
+  const file = csv(columns, row('x'.repeat(256)), row('Shirt'), row('Cap'));
+  const refused = await importInto(server, 'goods', file, { query });
+  assert.equal(errorsOf(refused), [[2, 'name', 'must be at most 255 characters long']]);
+  const done = await importInto(server, 'goods', csv(columns, row('Shirt'), row('Cap')), { query });
+  assert.equal([done.state, done.created], ['done', 2]);
 });
 
 test.run();

@@ -381,6 +381,8 @@ test('an empty store is filled from names', async () => {
   const second = await importOf('skus', skus, missing, empty);
   assert.is(second.state, 'done', JSON.stringify(second.errors));
   assert.is((await read(empty, '/admin/options/')).length, 3);
+  const [red, m] = [1, 2].map((nth) => ({ spec_id: nth, option_id: nth }));
+  assert.equal(second.changes[0].fields.specs, [null, [red, m]], 'what it created with the SKU');
   const again = await importOf('skus', skus, missing, empty);
   assert.is(again.unchanged, 2);
 });
@@ -478,7 +480,7 @@ test('an import that was unfinished when the server ended is failed, and its fil
   const again = await openService({ data: server.data });
   const failed = await read(again, '/admin/imports/9/');
   assert.equal([failed.state, failed.error_count, failed.errors.length], ['failed', 1, 1]);
-  assert.match(failed.errors[0].message, /the audit trail shows which are/);
+  assert.match(failed.errors[0].message, /the audit trail shows which were written/);
   assert.equal(readdirSync(folder).sort(), [`${done.id}.json`, '9.json']);
   assert.is((await importOf('brands', csv('name', 'Two'), {}, again)).id, 10);
 });
@@ -513,7 +515,7 @@ test('a directory in the place of a state ends the start, and is named', async (
   mkdirSync(path);
   const message = await openService({ data }).then(String, messageOf);
   assert.ok(message.startsWith(`${path} cannot be read (EISDIR`), message);
-  assert.match(message, 'move the directory away');
+  assert.match(message, 'move it away');
 });
 
 test.run();

@@ -126,7 +126,9 @@ for (const { parents, segment, flat, filter } of FORMS) {
       for (const method of ['GET', 'HEAD']) {
         const answer = await send(server, method, path);
         assert.is(answer.status, 404, `${method} ${path}`);
-        if (method === 'GET') assert.equal(Object.keys(answer.json), ['error']);
+        if (method === 'HEAD') continue;
+        assert.equal(Object.keys(answer.json), ['error']);
+        assert.match(answer.json.error, /^\D+ (?:9999|0)$/, 'the parent is missing, not its item');
       }
     }
     assert.is((await get(`${parents}x/${segment}/`)).status, 404);

@@ -179,7 +179,9 @@ test('a new SKU that got records since is not deleted, unless it is forced', asy
   const record = await make(server, `${SKUS}${id}/specs/`, catalog.silver);
   const refused = await reverse(created);
   assert.is(refused.status, 409);
-  assert.equal(refused.json, { error: `SKU ${id} got specification record ${record.id} since` });
+  assert.equal(refused.json, {
+    error: `specification record ${record.id} was added to SKU ${id} since`,
+  });
   assert.is((await reverse(created, { force: true })).status, 204);
 });
 

@@ -290,7 +290,7 @@ test('admins end the tokens of others, and others do not', async () => {
   const path = `${TOKENS}${idOf(viewer)}/`;
   const forbidden = await send(server, 'DELETE', path, { token: editor });
   assert.equal([forbidden.status, await reading(viewer)], [403, 200]);
-  assert.match(forbidden.json.error, 'no token but its own');
+  assert.match(forbidden.json.error, 'only its own token');
   assert.is((await send(server, 'DELETE', `${TOKENS}unknown/`, { token: viewer })).status, 403);
   assert.is((await send(server, 'DELETE', path, { token: admin })).status, 204);
   assert.is(await reading(viewer), 401);
@@ -356,7 +356,7 @@ test('ten failures slow an account down from every address, and no other account
     const seconds = Number(answer.headers.get('retry-after'));
     assert.ok(seconds > 0 && seconds <= 300, `${seconds}`);
     assert.equal(answer.json, {
-      error: `too many logins, or failed ones; try again in ${seconds} seconds`,
+      error: `too many login attempts; try again in ${seconds} seconds`,
     });
   }
   assert.is((await login('ann', {}, own)).status, 429, 'the right password does not help');

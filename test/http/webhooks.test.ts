@@ -386,7 +386,7 @@ test('a receiver that answers 410 gets nothing more until it is activated again'
   await until('it is deactivated', async () => (await isActive()) === false);
   await sent(server, 201, 'POST', BRANDS, name('B'));
   assert.is(receiver.requests.length, 1);
-  assert.match(server.log.at(-1) ?? '', /webhook 1 is deactivated: it answered with 410/);
+  assert.match(server.log.at(-1) ?? '', /webhook 1 is deactivated: the response was 410/);
   await sent(server, 200, 'PATCH', `${WEBHOOKS}1/`, { body: { active: true } });
   await receiver.count(3);
   assert.equal(receiver.told.slice(1), ['create brands 1', 'create brands 2']);
@@ -479,7 +479,7 @@ test('a directory in the place of its position ends the start, and is named', as
   mkdirSync(path, { recursive: true });
   const message = await open(receiver, { data: server.data }).then(String, messageOf);
   assert.ok(message.startsWith(`${path} cannot be read (EISDIR`), message);
-  assert.match(message, 'move the directory away');
+  assert.match(message, 'move it away');
 });
 
 test('one that is ahead of the store begins where it was created, and says so', async () => {
@@ -497,7 +497,7 @@ test('one that is ahead of the store begins where it was created, and says so', 
   const again = await open(receiver, { data: server.data });
   await receiver.count(2);
   assert.is(receiver.ids[1], receiver.ids[0]);
-  assert.match(again.log[0] ?? '', /webhook 1 goes on after change set 2: .* not in this store/);
+  assert.match(again.log[0] ?? '', /webhook 1 continues after change set 2: .* not in this store/);
   await until('both are listed', async () => (await states(again)).length === 3);
   assert.equal(await states(again), ['delivered', 'skipped', 'delivered']);
   await again.stop();
@@ -518,7 +518,7 @@ test('one that has fallen behind the history goes on at the oldest, and says so'
   assert.equal(receiver.told, ['create brands 3']);
   await until('both are listed', async () => (await states(again)).length === 2);
   assert.equal(await states(again), ['delivered', 'skipped']);
-  assert.match(again.log.join('\n'), /webhook 1 goes on after change set 3/);
+  assert.match(again.log.join('\n'), /webhook 1 continues after change set 3/);
   await again.stop();
 });
 

@@ -151,7 +151,7 @@ export function monitor(log: string[]): Parameters<typeof openCatalog>[2] {
     standing: (standing) => readiness.setStanding(standing),
     observer: { committed: readiness.committed, checkpointed() {} },
     failed,
-    fatal: failed('the store cannot go on'),
+    fatal: failed('the store stopped'),
   };
 }
 

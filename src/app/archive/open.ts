@@ -58,7 +58,7 @@ export function openArchive(
     record: archiveRecord(disk, data),
     keep: archiveKeep ?? null,
     now: clock?.now,
-    onError: monitor.failed('the server goes on, but changes are not archived'),
+    onError: monitor.failed('the server continues, but changes are not archived'),
     warn: (message) => monitor.log.warn(message),
   });
   archiver.start();
@@ -72,7 +72,7 @@ export function openArchive(
   };
 }
 
-/** Without the reason of a failure, which names places that only operators should know. */
+/** Without the reason of a failure, which contains paths or addresses for operators only. */
 function detailsOf({
   changeSets,
   seconds,

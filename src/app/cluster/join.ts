@@ -15,7 +15,7 @@ import type { SharedDeliveries } from '../webhooks/duty.ts';
 import { type ClusterSettings, DEFAULT_LOG_TIMEOUT_MS } from './options.ts';
 import { keepClusterSettings } from './settings-file.ts';
 
-/** Milliseconds that the writer has beyond the time in which it answers without the log. */
+/** Milliseconds for the writer beyond the time after which it answers without the log. */
 const WRITER_SILENCE_MS = 5000;
 
 interface Host {
@@ -50,7 +50,7 @@ export async function joinCluster(
 ): Promise<Membership> {
   await cluster.requireSameHistory(store);
   await keepClusterSettings(disk, data, settings);
-  const onError = monitor.failed('accounts and keys of the other hosts are not taken');
+  const onError = monitor.failed('accounts and keys of the other hosts could not be fetched');
   const credentials = cluster.credentials(disk, data, onError);
   await credentials.open(async () => {
     await loadKeys(data, secret);
@@ -58,12 +58,12 @@ export async function joinCluster(
   });
   cluster.follow(store, {
     onStanding: monitor.standing,
-    onError: monitor.failed('the host does not take the changes of others'),
-    onUnseen: monitor.failed('the other hosts do not see this one'),
+    onError: monitor.failed('the log that the hosts share could not be followed or trimmed'),
+    onUnseen: monitor.failed('this host could not be announced to the others'),
   });
   const { maxImport: maxBody = MAX_IMPORT_BYTES, logTimeout = DEFAULT_LOG_TIMEOUT_MS } = settings;
   const passing = new Passing({
-    // The writer itself answers when the log is silent; only then is it silent itself.
+    // If the log is silent, the writer still answers; if that answer is late, the writer is silent.
     forwarder: new Forwarder({ maxBody, idleMs: logTimeout + WRITER_SILENCE_MS }),
     cluster,
     catchUp: (sequence) => store.catchUp(sequence),
@@ -76,7 +76,7 @@ export async function joinCluster(
       term: () => cluster.term,
       lastSequence: () => cluster.lastSequence(),
       readOlder: (after) => cluster.read(after),
-      storage: cluster.deliveries(monitor.failed('how far webhooks are is not shared')),
+      storage: cluster.deliveries(monitor.failed('the positions of webhooks could not be shared')),
     },
     figures: () => cluster.figures,
     async close() {

@@ -1,9 +1,9 @@
 /**
- * A host whose data directory is empty, and whose log does not keep all change sets since its
- * beginning any more (spec 15.24): it serves without a catalog while it takes a base from another
- * host, and then opens its catalog as every host of the log does.
+ * A host whose data directory is empty, and whose log no longer keeps all change sets since its
+ * beginning (spec 15.24): it serves without a catalog while it fetches a base from another host, and
+ * then opens its catalog like every host of the log.
  *
- * The hosts share the signing keys, so that it signs the token itself with which it asks.
+ * The hosts share the signing keys, so this host signs the token for its requests itself.
  */
 import { exclusively } from '../../auth/private-file.ts';
 import { acquireOwnership } from '../../disk/lock.ts';
@@ -22,8 +22,8 @@ import { keepClusterSettings } from './settings-file.ts';
 
 const REFUSALS: Refusals = {
   unauthorized:
-    'does not accept a token of the keys that the hosts share: look at the clocks of both hosts, and whether both have the same CATALOG_JWT_SECRET, or none has it',
-  forbidden: 'does not let this host take a base',
+    'does not accept a token signed with the shared keys: check the clocks of both hosts, and that both have the same CATALOG_JWT_SECRET, or neither has one',
+  forbidden: 'does not let this host fetch a base',
 };
 
 type Options = Pick<ServeOptions, 'data' | 'basePath'> & Parameters<typeof openCluster>[0];
@@ -35,7 +35,7 @@ interface Ports {
 }
 
 /**
- * @returns null if the host needs no base: it shares no log, has a store, or the log keeps all.
+ * @returns null if the host needs no base: it shares no log, has a store, or the log is complete.
  * @throws CatalogError `usage`, `log_unavailable`, `store_damaged`, `store_unreadable`.
  */
 export async function findNewcomer(
@@ -56,7 +56,7 @@ class Newcomer {
   readonly #ports: Ports;
   readonly #stopped = new AbortController();
   #running: Promise<void> = Promise.resolve();
-  /** Of the base that is being taken, in percent. */
+  /** How much of the base has been taken, in percent. */
   #progress = 0;
   #isDone = false;
 
@@ -74,7 +74,7 @@ class Newcomer {
 
   /** Why the host is not ready, in words for `/readyz`; null if it has its base. */
   readonly reason = (): string | null =>
-    this.#isDone ? null : `this host takes a base from another host (${this.#progress} %)`;
+    this.#isDone ? null : `this host is fetching a base from another host (${this.#progress} %)`;
 
   /**
    * Takes the base, and opens the catalog.
@@ -128,7 +128,7 @@ class Newcomer {
     const { disk, env, version } = this.#context;
     const { data: directory, basePath } = this.#options;
     const { log } = this.#ports;
-    // They are asked for once here, and followed when the host has its catalog.
+    // They are read once here, and followed once the host has its catalog.
     const credentials = this.#cluster.credentials(disk, directory, () => {});
     await exclusively(directory, () => credentials.pull());
     const primary = new HttpPrimary({

@@ -1,4 +1,4 @@
-/** Opens a host's part in a cluster from its settings, and tells operators of it. */
+/** Opens a host's part in a cluster from its settings. */
 import type { Disk } from '../../disk/disk.ts';
 import { CatalogError } from '../../errors.ts';
 import { Cluster } from '../../hosts/cluster/cluster.ts';
@@ -19,7 +19,7 @@ export function openCluster(settings: ClusterSettings, disk: Disk): Cluster | nu
 
 function certificatesOf({ logCa, logCert, logKey }: ClusterSettings, disk: Disk): Certificates {
   if ((logCert === undefined) !== (logKey === undefined)) {
-    throw new CatalogError('usage', '--log-cert and --log-key are given together');
+    throw new CatalogError('usage', 'give --log-cert and --log-key together');
   }
   return {
     ca: textOf('--log-ca', logCa, disk),
@@ -32,7 +32,7 @@ function loginOf({ logUser: name, logPasswordFile }: ClusterSettings, disk: Disk
   const password = textOf('--log-password-file', logPasswordFile, disk)?.split(/\r?\n/)[0];
   if (name === undefined && password === undefined) return null;
   if (name !== undefined && password !== undefined) return { name, password };
-  throw new CatalogError('usage', '--log-user and --log-password-file are given together');
+  throw new CatalogError('usage', 'give --log-user and --log-password-file together');
 }
 
 function textOf(flag: string, path: string | undefined, disk: Disk): string | undefined {

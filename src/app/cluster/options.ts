@@ -4,7 +4,7 @@ import type { LogAddress } from '../../hosts/cluster/address.ts';
 export const DEFAULT_LOG_TIMEOUT_MS = 10_000;
 
 export interface ClusterSettings {
-  /** Where the log is; a host without one decides alone. */
+  /** Where the log is; a host without one commits on its own. */
   readonly log?: LogAddress | undefined;
   /** Paths of files in PEM. */
   readonly logCa?: string | undefined;

@@ -1,6 +1,6 @@
 /**
  * `cluster.json` of a data directory: how its host reaches the log that it shares. Commands that
- * change accounts or keys find it there, and so need no flags. It names files, and holds no secret.
+ * change accounts or keys read it, and so need no flags. It names files, and contains no secret.
  */
 import { join, resolve } from 'node:path';
 import * as v from 'valibot';
@@ -49,7 +49,7 @@ function absolute(path: string | undefined): string | undefined {
 }
 
 /**
- * What the accounts and keys of a directory are copies of, for a command.
+ * The originals of the accounts and keys of a directory, for a command.
  *
  * @returns undefined if the host of the directory shares no log.
  * @throws CatalogError `usage` if `cluster.json` cannot be used.
@@ -79,7 +79,7 @@ function settingsIn(path: string, bytes: Buffer): ClusterSettings {
   } catch (cause) {
     throw new CatalogError(
       'usage',
-      `${path} does not say how the log is reached; start serve --log, which writes it again`,
+      `${path} does not hold the address of the shared log; start serve --log, which writes the file again`,
       { cause },
     );
   }

@@ -1,24 +1,24 @@
 /**
- * The memory of the process against its limit. Near the limit the server refuses what makes it grow,
- * so that it does not end by the hand of the kernel; reading and deleting go on.
+ * Compares the memory of the process with its limit. Near the limit the server refuses new data, so
+ * that the kernel does not kill it; reads and deletes still work.
  */
 import { gcAndSweep } from 'bun:jsc';
 import { machineMemory } from '../../disk/machine-memory.ts';
 import { CatalogError } from '../../errors.ts';
 
-/** Fractions of the limit at which memory gets scarce, and at which it no longer is. */
+/** Fractions of the limit from which memory is scarce, and below which it no longer is. */
 const SCARCE_FROM = 0.9;
 const SCARCE_UNTIL = 0.8;
 
-/** Milliseconds for which a reading is used: it is a system call. */
+/** Milliseconds for which a reading is reused, since it takes a system call. */
 const READING_MS = 50;
 
-/** Milliseconds from one garbage collection that scarcity asks for to the next, at least. */
+/** Minimum milliseconds between two garbage collections because of scarce memory. */
 const COLLECTION_MS = 1000;
 
 /**
- * The same, as a multiple of what the last one took. It stops everything, about a millisecond for
- * each megabyte that lives, and must not take more than a small part of the time.
+ * The same, as a multiple of the duration of the last one. A collection blocks everything for about
+ * a millisecond per live megabyte, and must take only a small part of the time.
  */
 const COLLECTION_SHARE = 20;
 
@@ -31,19 +31,19 @@ export interface MemorySystem {
   readonly resident: () => number;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
-  /** Collects all garbage, and gives its memory back. */
+  /** Collects all garbage, and returns its memory to the system. */
   readonly collect: () => void;
 }
 
 const SYSTEM: MemorySystem = {
   resident: () => process.memoryUsage.rss(),
   now: () => performance.now(),
-  // `Bun.gc(false)` would look at young objects alone, and a server that refuses writes makes too
-  // little garbage for the engine to look at the old ones by itself.
+  // `Bun.gc(false)` would collect young objects only, and a server that refuses writes makes too
+  // little garbage for the engine to collect old ones by itself.
   collect: () => void gcAndSweep(),
 };
 
-/** Three quarters of what the machine, or its control group, has; in bytes. */
+/** Three quarters of the memory of the machine or its control group, in bytes. */
 export function defaultMemoryLimit(): number {
   return Math.floor(machineMemory() * 0.75);
 }
@@ -68,10 +68,10 @@ export class MemoryWatch {
     if (now - this.#readAt < READING_MS) return this.#scarce;
     this.#readAt = now;
     const resident = this.resident();
-    // What cannot be measured now is as it was.
+    // If memory cannot be measured now, the last result stands.
     if (resident === null) return this.#scarce;
     this.#scarce = resident / this.limit >= (this.#scarce ? SCARCE_UNTIL : SCARCE_FROM);
-    // Part of it may be garbage that nothing asked to be collected.
+    // Part of the memory may be garbage that is not collected yet.
     if (this.#scarce && now >= this.#nextCollection) this.#collect(now);
     return this.#scarce;
   };
@@ -87,7 +87,7 @@ export class MemoryWatch {
     try {
       return this.#system.resident();
     } catch {
-      // A process without a free descriptor: the request that needs one reports that itself.
+      // No descriptor is free: the request that needs one reports that itself.
       return null;
     }
   };
@@ -98,8 +98,12 @@ export class MemoryWatch {
   /** Call it before data is added. @throws CatalogError `busy`. */
   readonly requireRoom = (): void => {
     if (!this.isScarce()) return;
-    throw new CatalogError('busy', 'the server is short of memory and takes no new data now', {
-      headers: { 'Retry-After': RETRY_AFTER_S },
-    });
+    throw new CatalogError(
+      'busy',
+      'the server is short of memory and does not accept new data now',
+      {
+        headers: { 'Retry-After': RETRY_AFTER_S },
+      },
+    );
   };
 }

@@ -1,44 +1,45 @@
 /**
- * How the engine treats memory and code while the program serves. By itself it lets new objects take
- * twice as much memory as lived at its last full collection, and leaves most of what has become garbage
- * since in its place, so that a heap grows to several times of what lives. And its last compiler takes
- * the time of many requests for code that has run some thousand times (docs/performance.md, "Memory",
- * "Start"). It takes other numbers from its environment alone, when it starts. So the executable begins
- * again with them: the same process, some milliseconds later.
+ * How the engine manages memory and compiles code while the program serves. By default it lets new
+ * objects take twice as much memory as was live at its last full collection, and keeps most of the
+ * garbage made since, so that a heap grows to several times its live size. Its last compiler takes
+ * the time of many requests for code that has run some thousand times (docs/performance.md,
+ * "Memory", "Start"). The engine reads other values only from its environment, and only when it
+ * starts. So the executable starts again with them: in the same process, some milliseconds later.
  */
 import { messageOf } from '../../errors.ts';
 
-/** Options of JavaScriptCore and of mimalloc, by the names of the variables that Bun takes them from. */
+/** Options of JavaScriptCore and mimalloc, by the variables from which Bun takes them. */
 const SERVING_POLICY = {
-  /** What new objects may take, as a part of what lived at the last full collection. */
+  /** The memory for new objects, as a fraction of what was live at the last full collection. */
   BUN_JSC_heapGrowthMaxIncrease: '0.2',
   /**
-   * A full collection is due when the room for new objects is a smaller part of the heap than this:
-   * 0.2 / (1.2 + x) is smaller when x, a third of what lived, has survived young collections.
+   * A full collection is due when the space for new objects is a smaller fraction of the heap than
+   * this: 0.2 / (1.2 + x) falls below it when x, what has survived young collections, is about a
+   * third of what was live.
    */
   BUN_JSC_minEdenToOldGenerationRatio: '0.13',
-  /** Bytes that a heap may take in any case: in the pages' thread little lives, and much is new. */
+  /** Bytes that a heap may always take: in the pages' thread little is live, and much is new. */
   BUN_JSC_largeHeapSize: `${24 * 1024 * 1024}`,
   /**
-   * How often code runs, about, until the last compiler takes it: four times as often as by itself. So
-   * it takes less of the first seconds, and code that few requests run is left to the compiler before.
+   * About how often code runs before the last compiler takes it: four times the default. So that
+   * compiler takes less time in the first seconds, and leaves out code that few requests run.
    */
   BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: '256000',
   /**
-   * Milliseconds for which memory stays with the process after it was freed: ten times as long as by
-   * itself. Under load it is soon needed again, and every page of it comes back by an interruption.
+   * Milliseconds for which freed memory stays with the process: ten times the default. Under load
+   * it is soon needed again, and getting it back costs a page fault for every page.
    */
   MIMALLOC_PURGE_DELAY: '1000',
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The process that is to begin again; tests inject their own. */
+/** The process that is to start again; tests inject their own. */
 export interface Beginning {
-  /** Whether it is the compiled executable. From source a start costs more than memory is worth. */
+  /** Whether it is the compiled executable. From source a second start costs more than it gains. */
   readonly isExecutable: boolean;
   readonly executable: string;
-  /** As the shell calls the program. */
+  /** The name under which the program was called. */
   readonly name: string;
   /** The arguments without the executable. */
   readonly args: readonly string[];
@@ -63,8 +64,9 @@ const PROCESS: Beginning = {
 };
 
 /**
- * Lets the executable begin again with the policy, if it is to serve. Returns if it has begun with
- * it, if the environment has numbers of its own, and if the system refuses, which is said.
+ * Starts the executable again with the policy, if it is to serve. Returns if it was started with
+ * the policy, if the environment sets one of the variables, or, with a warning, if the system
+ * refuses.
  */
 export function beginWithServingPolicy(beginning: Beginning = PROCESS): void {
   const { isExecutable, executable, name, args, env, replace, warn } = beginning;
@@ -74,7 +76,7 @@ export function beginWithServingPolicy(beginning: Beginning = PROCESS): void {
     replace(executable, [name, ...args], { ...env, ...SERVING_POLICY });
   } catch (error) {
     warn(
-      `the server will take more memory and serve its first requests more slowly, since it could not begin again: ${messageOf(error)}`,
+      `the server will take more memory and answer its first requests more slowly, because it could not restart itself with its memory settings: ${messageOf(error)}`,
     );
   }
 }

@@ -12,8 +12,8 @@ import type { ServeOptions } from '../server-options.ts';
 const RETRY_AFTER_S = '5';
 
 /**
- * Milliseconds between a catalog and its long work in the background: those who have waited for the
- * catalog are answered first.
+ * Milliseconds between the opening of a catalog and its long background work: clients that have
+ * waited for the catalog are answered first.
  */
 const BACKGROUND_DELAY_MS = 50;
 
@@ -44,7 +44,7 @@ export class CurrentCatalog {
     });
   }
 
-  /** Serves with a catalog from now on; null while there is none. */
+  /** Serves from a catalog from now on; from none if it is null. */
   use(catalog: Catalog | null): void {
     this.#catalog = catalog;
     this.cancelBackground();
@@ -57,7 +57,7 @@ export class CurrentCatalog {
     });
     const { readiness } = this.#operation;
     readiness.raise('starting');
-    // One that was replaced meanwhile says nothing of the one that is served.
+    // A catalog that was replaced meanwhile must not change the readiness.
     const isServed = () => this.#catalog === catalog;
     void catalog.store.completeIndexes(background).then(
       () => {
@@ -69,7 +69,7 @@ export class CurrentCatalog {
     );
   }
 
-  /** To be called before a catalog is closed: what has not begun would outlive it. */
+  /** Must be called before a catalog is closed: work that has not begun would outlive it. */
   cancelBackground(): void {
     clearTimeout(this.#background);
   }
@@ -83,7 +83,7 @@ export class CurrentCatalog {
     const reads = method === 'GET' || method === 'HEAD';
     if (reads && path === `${basePath}/healthz`) return healthAnswer();
     if (reads && path === `${basePath}/readyz`) return readinessAnswer(reason, search, () => ({}));
-    const error = reason() ?? 'the server starts';
+    const error = reason() ?? 'the server is starting';
     return {
       status: 503,
       headers: {

@@ -1,4 +1,4 @@
-/** A token with which a host asks another one that has the same keys. */
+/** A token for requests from one host to another that has the same keys. */
 import { loadKeys } from '../../auth/keys.ts';
 import { wholeSeconds } from '../../auth/time.ts';
 import { issueToken } from '../../auth/tokens.ts';

@@ -1,4 +1,4 @@
-/** What a server is to other hosts. */
+/** The service of a host for other hosts, and its role among them. */
 import type { CredentialSource } from '../../auth/credentials.ts';
 import { secretFingerprint, WatchedCredentialFiles } from '../../auth/sharing/credential-files.ts';
 import { HostRole } from '../../hosts/primary/host-role.ts';
@@ -10,13 +10,13 @@ import type { Changes } from '../webhooks/open.ts';
 
 /** What the composition or a test provides. */
 export interface HostSeams {
-  /** Of a host that follows another one: which credentials of its files count. */
+  /** For a host that follows another one: limits its credentials to those that count. */
   readonly confirmed?: (credentials: CredentialSource) => CredentialSource;
-  /** Milliseconds after which a stream of change sets without any gets an empty line. */
+  /** Milliseconds after which an idle stream of change sets gets an empty line. */
   readonly emptyLineMs?: number;
 }
 
-/** @returns what other hosts ask of this one, and its role among them. */
+/** @returns the service for other hosts, and the role of this host among them. */
 export function openHosts(
   { data: directory, followers = false }: { readonly data: string; readonly followers?: boolean },
   { store, changes }: { readonly store: Store; readonly changes: Changes },
@@ -26,7 +26,9 @@ export function openHosts(
 ): { readonly role: HostRole; readonly hosts: Hosts } {
   const onSucceeded = (message: string) => {
     monitor.log.warn(message);
-    void changes.endDeliveries().catch(monitor.failed('deliveries to webhooks could not be ended'));
+    void changes
+      .endDeliveries()
+      .catch(monitor.failed('deliveries to webhooks could not be stopped'));
   };
   const role = new HostRole({
     disk,

@@ -1,10 +1,11 @@
 /**
- * A server that follows another host (spec 15.10 to 15.13): when it takes a base, when it opens its
+ * A server that follows another host (spec 15.10 to 15.13): when it fetches a base, when it opens its
  * catalog, and where its writes go.
  *
- * Order of a start: judge the primary, unless it does not answer; open the catalog, or take a base
- * if there is none; follow. If the primary does not keep the next change set any more: take a base
- * beside the open catalog, close it, put the base in its place, open it again.
+ * Order of a start: open the catalog, if there is one; check the primary, if it answers; take a
+ * base and open the catalog, if there was none; follow. If the primary no longer keeps the next
+ * change set: fetch a base beside the open catalog, close it, put the base in its place, open it
+ * again.
  */
 import { join } from 'node:path';
 import { replaceCredentialFiles, secretFingerprint } from '../../auth/sharing/credential-files.ts';
@@ -31,7 +32,7 @@ import type { Monitor } from '../catalog-monitor.ts';
 import type { Context } from '../context.ts';
 import type { FollowOptions, ServeOptions } from '../server-options.ts';
 
-/** Milliseconds that requests and pages under way have before a catalog is replaced. */
+/** Milliseconds for which queued pages are still written before a catalog is replaced. */
 const REPLACE_GRACE_MS = 2000;
 
 type ReplicaOptions = Pick<ServeOptions, 'data' | 'basePath' | 'maxBody' | 'maxImport'> & {
@@ -42,7 +43,7 @@ interface Ports {
   readonly log: Monitor['log'] & { info(message: string): void };
   /** Opens the catalog of the data directory. */
   readonly open: (seams: Seams) => Promise<Catalog>;
-  /** Serves with a catalog from now on; with none while it is replaced. */
+  /** Serves from a catalog from now on; from none while it is replaced. */
   readonly use: (catalog: Catalog | null) => void;
 }
 
@@ -66,7 +67,7 @@ export class Replica {
     if (address === null || address.basePath !== basePath) {
       throw new CatalogError(
         'usage',
-        `--follow ${follow.address} must be the address of a host, and end with the --base-path of both hosts`,
+        `--follow ${follow.address} must be the address of a host; both hosts need the same --base-path, and the address must end with it`,
       );
     }
     if (!follow.insecure) requireSecure(address);
@@ -82,7 +83,7 @@ export class Replica {
     this.#secret = secretFingerprint(context.env['CATALOG_JWT_SECRET']);
     this.#confirmation = new Confirmation(follow.maxUnconfirmed);
     this.#forwarder = new Forwarder({ maxBody: Math.max(maxBody, maxImport) });
-    // A mistake is better reported at the start.
+    // Reports a mistake at the start.
     readSecretFile(follow.tokenFile);
   }
 
@@ -93,10 +94,12 @@ export class Replica {
 
   /** Why the host is not ready, in words for `/readyz`; null if it is. */
   readonly reason = (): string | null =>
-    this.#follower === null ? 'the host takes a base from its primary' : this.#follower.reason();
+    this.#follower === null
+      ? 'the host is fetching a base from its primary'
+      : this.#follower.reason();
 
   /**
-   * Opens the catalog, if there is one, and judges the primary, if it answers.
+   * Opens the catalog, if there is one, and checks the primary, if it answers.
    *
    * @throws CatalogError if this host may not follow it, and as `openCatalog`.
    */
@@ -140,7 +143,7 @@ export class Replica {
     }
   }
 
-  /** Ends following. @param grace milliseconds for pages that wait. */
+  /** Stops following. @param grace milliseconds for pages that wait. */
   async close(grace: number): Promise<void> {
     this.#stopped.abort();
     await this.#follower?.stop();
@@ -193,7 +196,7 @@ export class Replica {
     if (this.#catalog === null) {
       const { files } = await this.#primary.credentials();
       await replaceCredentialFiles(disk, directory, files);
-      // Before the base, so that no start takes the directory for one that may be written.
+      // Before the base, so that no start treats the directory as one that may be written.
       const { address: primary } = this.#primary;
       await writeHostRecord(disk, directory, { history, epochs, role: 'follower', primary });
     }
@@ -244,14 +247,14 @@ export class Replica {
   async #forward(request: HttpRequest): Promise<HttpResponse> {
     const { address, forward } = this.#options.follow;
     if (!forward) {
-      throw new CatalogError('not_primary', `this host follows ${address}; send this there`);
+      throw new CatalogError('not_primary', `this host follows ${address}; send the request there`);
     }
     const response = await this.#forwarder.forward(request, this.#origin);
     await this.#catchUp(request, response);
     return response;
   }
 
-  /** Waits, within bounds, until the client would read here what it has written there. */
+  /** Waits, for a bounded time, until this host has what the client has written at the primary. */
   async #catchUp({ method, trace }: HttpRequest, response: HttpResponse): Promise<void> {
     if (method === 'GET' || method === 'HEAD' || response.status >= 400) return;
     const sequence = Number(response.headers['Catalog-Sequence'] ?? 0);

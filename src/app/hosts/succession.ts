@@ -1,6 +1,6 @@
 /**
- * A new primary tells the one before it of its epoch (spec 15.15), so that the old one takes no more
- * writes when it comes back.
+ * A new primary reports its epoch to its predecessor (spec 15.15), so that the predecessor takes no
+ * more writes when it comes back.
  */
 import { messageOf } from '../../errors.ts';
 import { type HostAddress, parseHostAddress } from '../../hosts/address.ts';
@@ -21,7 +21,7 @@ interface Options {
   readonly log: Monitor['log'];
 }
 
-/** Tells the predecessor, if there is one that was not told. @returns what ends the attempts. */
+/** Reports to the predecessor, if it has not been told. @returns `stop`, to end the attempts. */
 export function tellPredecessor(
   { directory, role, log }: Options,
   { env, version }: Pick<Context, 'env' | 'version'>,
@@ -77,7 +77,7 @@ async function tell(
     } catch (error) {
       const trouble = messageOf(error);
       if (trouble !== reported) {
-        log.warn(`the primary before this one could not be told of epoch ${number}: ${trouble}`);
+        log.warn(`the previous primary could not be notified of epoch ${number}: ${trouble}`);
       }
       reported = trouble;
     }

@@ -13,7 +13,7 @@ const FILE = /^(\d+)\.file$/;
 /** Bytes that are read in one turn of the event loop. */
 const PIECE_BYTES = 16 * 1024;
 
-/** Where a data directory keeps them. */
+/** The folder of imports in a data directory. */
 export function importFolder(data: string): string {
   return join(data, 'imports');
 }
@@ -68,9 +68,9 @@ async function receive(
 }
 
 /**
- * Passes the bytes of a file on.
+ * Passes on the bytes of a file, up to a limit.
  *
- * @param most bytes. @param setting names what sets the bound, for the message.
+ * @param most bytes. @param setting names the setting of the limit, for the message.
  * @throws CatalogError `body_too_large` as soon as there are more.
  */
 export async function* bounded(
@@ -82,14 +82,14 @@ export async function* bounded(
   for await (const piece of file) {
     size += piece.length;
     if (size > most) {
-      const message = `the file is larger than ${most} bytes, which is ${setting}`;
+      const message = `the file is larger than ${most} bytes (${setting})`;
       throw new CatalogError('body_too_large', message);
     }
     yield piece;
   }
 }
 
-/** The bytes of a file, from a place on; few in one turn of the event loop. */
+/** The bytes of a file from an offset on, in small pieces, one for each turn of the event loop. */
 export async function* readFile(disk: Disk, path: string, from = 0): AsyncGenerator<Uint8Array> {
   let skip = from;
   for (const bytes of disk.pieces(path) ?? []) {

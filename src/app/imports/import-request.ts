@@ -1,12 +1,13 @@
 /**
- * How a command asks a running server for an import (spec 8.14): with files in the folder of imports.
+ * How a command requests an import from a running server (spec 8.14): with files in the folder of
+ * imports.
  *
- * A request is a line of JSON, the order, and the file after it. Its name says whose turn it is:
+ * A request is a line of JSON, the order, and the file after it. Its name gives its state:
  *
  *   <token>.part     the command writes it
  *   <token>.request  it is complete; the command withdraws it by renaming it back
- *   <token>.taken    the server imports it, and nobody will a second time
- *   <token>.reply    what the server says of it, as JSON
+ *   <token>.taken    the server imports it; it is never imported a second time
+ *   <token>.reply    the server's reply, as JSON
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -21,9 +22,9 @@ const order = v.object({
   format: v.picklist(FORMATS),
   match: v.picklist(MATCHES),
   createMissing: v.array(v.picklist(CREATABLE)),
-  /** Under whose name it is written. */
+  /** Under whose name the rows are written. */
   subject: v.string(),
-  /** That of the prices, ISO 4217; null if it is the server's, whatever that is. */
+  /** The currency of the prices, ISO 4217; null for the server's. */
   currency: v.nullable(v.string()),
 });
 
@@ -32,12 +33,12 @@ export type RequestedImport = v.InferOutput<typeof order>;
 
 const reply = v.union([
   v.object({
-    /** Of the import. */
+    /** The id of the import. */
     id: v.number(),
     /** Bytes, as in {@link ImportProgress}. */
     done: v.number(),
     total: v.number(),
-    /** Whether it has ended; the server then says nothing more. */
+    /** Whether it has ended; this is then the last reply. */
     ended: v.boolean(),
   }),
   v.object({
@@ -48,15 +49,15 @@ const reply = v.union([
   }),
 ]);
 
-/** What the server says of a request. */
+/** The server's reply to a request. */
 export type ImportReply = v.InferOutput<typeof reply>;
 
 export const REQUEST = /^([0-9a-f-]{36})\.request$/;
 
-/** Names of files that mean nothing to a server that has just started. */
+/** Files that a server removes when it starts. */
 export const OUTDATED = /^[0-9a-f-]{36}\.(?:taken|reply)$/;
 
-/** A request that is written, or was left by a command that has ended. */
+/** A request that is being written, or was left by a command that has ended. */
 export const PART = /^[0-9a-f-]{36}\.part$/;
 
 export function requestPath(
@@ -67,7 +68,7 @@ export function requestPath(
   return join(folder, `${token}.${name}`);
 }
 
-/** The line before the file. */
+/** Encodes the line before the file. */
 export function encodeOrder(requested: RequestedImport): Buffer {
   return Buffer.from(`${JSON.stringify(requested)}\n`);
 }

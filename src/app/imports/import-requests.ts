@@ -1,12 +1,12 @@
 /**
- * Takes over the imports that commands ask for while this process owns the data directory.
+ * Carries out the imports that commands request while this process owns the data directory.
  *
  * Invariants:
- * 1. A request is imported at most once: it is renamed before it is read, and what has that name at
- *    a start is not imported.
+ * 1. A request is imported at most once: it is renamed before it is read, and files with the new
+ *    name are not imported after a start.
  * 2. A request is taken only if there is room among the imports; until then it waits.
- * 3. What fails about one request keeps no other from its turn. A reply that cannot be written is
- *    written with a later look.
+ * 3. A failure with one request does not hold up the others. A reply that cannot be written is
+ *    written at a later look.
  */
 import type { Disk } from '../../disk/disk.ts';
 import { writeVolatile } from '../../disk/durable-file.ts';
@@ -30,7 +30,7 @@ const LOOK_MS = 200;
 /** Milliseconds for which the last reply stays, for a command to read. */
 const REPLY_MS = 60_000;
 
-/** Milliseconds after which nobody writes a request any more that was not changed since. */
+/** Milliseconds without a change after which an unfinished request counts as abandoned. */
 const ABANDONED_MS = 3_600_000;
 
 /** What has become of a request: the import, or why there is none. */
@@ -71,7 +71,7 @@ export class ImportRequests {
     this.#folder = importFolder(options.data);
   }
 
-  /** Removes what an earlier process left, and looks for requests from now on. */
+  /** Removes the files of an earlier process, and looks for requests from now on. */
   static async open(options: Options): Promise<ImportRequests> {
     const requests = new ImportRequests(options);
     await requests.#clean();
@@ -79,7 +79,7 @@ export class ImportRequests {
     return requests;
   }
 
-  /** Takes no more requests. Those that were taken are imported, or `failed`, as all others are. */
+  /** Takes no more requests. Those that were taken are imported, or `failed`, like all imports. */
   async close(): Promise<void> {
     clearTimeout(this.#timer ?? undefined);
     this.#timer = null;
@@ -122,7 +122,7 @@ export class ImportRequests {
     this.#isFailing = hasFailed;
   }
 
-  /** The tokens of what is requested, one after the other while there is room. */
+  /** The tokens of the requests, one after the other while there is room. */
   *#requested(): Generator<string> {
     const { disk, imports } = this.#options;
     for (const name of disk.list(this.#folder)) {
@@ -142,7 +142,7 @@ export class ImportRequests {
       throw error;
     }
     const taken = { outcome: await this.#outcomeOf(path), endedAt: null };
-    // Before anything else can fail, so that it gets its reply with a later look.
+    // Before anything else can fail, so that the request gets its reply at a later look.
     this.#taken.set(token, taken);
     await disk.unlink(path);
     await this.#tell(token, taken);
@@ -187,7 +187,7 @@ export class ImportRequests {
     );
   }
 
-  /** Says how far it is, and removes the last reply when the command had time to read it. */
+  /** Reports the progress, and removes the last reply once the command had time to read it. */
   async #attend(token: string, taken: Taken): Promise<void> {
     if (taken.endedAt === null) return this.#tell(token, taken);
     if (performance.now() - taken.endedAt <= REPLY_MS) return;

@@ -10,7 +10,7 @@ import { openImportFiles } from './import-files.ts';
 import { ImportRequests } from './import-requests.ts';
 import { withSmallHeap } from './small-heap.ts';
 
-/** @returns the imports, and what ends them: requests of commands first, then those under way. */
+/** @returns the imports; `close` ends the requests of commands, then the imports in progress. */
 export async function openImports(
   options: Pick<ServeOptions, 'data' | 'pages' | 'maxImport' | 'maxJsonDepth' | 'maxJsonElements'>,
   audited: AuditedStore,
@@ -26,9 +26,9 @@ export async function openImports(
     jsonLimits: { depth: options.maxJsonDepth, elements: options.maxJsonElements },
     whenIndexed: () => audited.store.completeIndexes(),
     inSmallHeap: withSmallHeap,
-    onError: monitor.failed('an import could not be kept'),
+    onError: monitor.failed('an import could not be saved'),
   });
-  const onError = monitor.failed('imports of commands wait, because');
+  const onError = monitor.failed('imports of commands have to wait');
   const requests = await ImportRequests.open({ disk, data, imports, currency, maxImport, onError });
   return {
     imports,

@@ -1,26 +1,26 @@
 /**
- * The heap while an import runs. By itself the engine lets a heap grow to several times of what lives,
- * although little of what an import makes lasts (docs/performance.md, "Memory"). Here young objects
- * are collected many times a second, and all of them whenever the heap has grown by some megabytes.
- * Readers wait meanwhile: a few milliseconds, and when all objects are collected about one for each
- * megabyte that lives.
+ * Keeps the heap small while an import runs. By default the engine lets a heap grow to several
+ * times its live size, although few objects of an import last (docs/performance.md, "Memory"). Here
+ * young objects are collected many times a second, and all objects whenever the heap has grown by
+ * some megabytes. Requests wait meanwhile: a few milliseconds for young objects, and about a
+ * millisecond per live megabyte for all objects.
  */
 import { edenGC, gcAndSweep, heapSize } from 'bun:jsc';
 
 /** Milliseconds between two collections of young objects. */
 const PERIOD_MS = 40;
 
-/** How far a heap may grow from one collection of all objects to the next. */
+/** How far a heap may grow between two collections of all objects. */
 const GROWTH = { ratio: 1.15, bytes: 12 * 1024 * 1024 };
 
 /** The engine's collector; tests inject their own. Each returns bytes. */
 export interface Collector {
-  /** What has survived the last collection. */
+  /** What survived the last collection. */
   readonly survived: () => number;
   /** Collects garbage that was made since the last collection. @returns what survives. */
   readonly young: () => number;
   /**
-   * Collects all garbage, and gives back what it had outside of the heap, such as texts.
+   * Collects all garbage, and frees its memory outside of the heap, such as that of strings.
    *
    * @returns what survives.
    */
@@ -31,7 +31,7 @@ const ENGINE: Collector = { survived: heapSize, young: edenGC, all: gcAndSweep }
 
 export class SmallHeap {
   readonly #collector: Collector;
-  /** Bytes that survived the last collection of all objects, or an earlier one at first. */
+  /** Bytes that survived the last collection of all objects; at first, any earlier collection. */
   #lived: number;
 
   constructor(collector: Collector) {

@@ -1,24 +1,24 @@
 /**
- * Revocations that callers ask for of their own tokens. Who has an account can get any number of
- * tokens, and each revocation is kept until its token has expired: without a bound for each subject,
- * one of them could fill the file in which admins end the access of others.
+ * Revocations by callers of their own tokens. A user can get any number of tokens, and each
+ * revocation is kept until its token has expired. Without a limit for each subject, one user could
+ * fill the file that admins need to end the access of others.
  */
 import type { AccessDraft } from '../../auth/access.ts';
 import { endToken, endTokens } from '../../auth/accounts.ts';
 import type { Verified } from '../../auth/tokens.ts';
 
-/** Tokens of one subject that were ended one by one and have not expired yet. */
+/** Tokens of one subject that may be revoked one by one, as long as they have not expired. */
 export const MAX_ENDED_TOKENS = 100;
 
 export class OwnRevocations {
-  /** When the ended tokens of a subject expire, in seconds since the epoch, by their `jti`. */
+  /** When the revoked tokens of a subject expire, in seconds since the epoch, by their `jti`. */
   readonly #ended = new Map<string, Map<string, number>>();
 
   /**
-   * Revokes a token. If its subject has ended {@link MAX_ENDED_TOKENS} others that have not expired
-   * yet, all tokens of the subject end instead: that is one entry, and makes the others needless.
+   * Revokes a token. If its subject has revoked {@link MAX_ENDED_TOKENS} others that have not
+   * expired yet, all tokens of the subject are revoked instead: one entry replaces the others.
    *
-   * @param draft of `access.json`. If it is not written, what was ended in it counts all the same.
+   * @param draft of `access.json`. Even if it is not written, its revocations count.
    * @param now seconds since the epoch.
    */
   end(draft: AccessDraft, { subject, id, expires }: Verified, now: number): void {

@@ -1,4 +1,4 @@
-/** Previews of pages (spec 7.7): a write that is checked and not made, and the page after it. */
+/** Previews of pages (spec 7.7): the page after a write that is checked but not committed. */
 import pLimit from 'p-limit';
 import { CatalogError } from '../../errors.ts';
 import type { PreviewService } from '../../http/services.ts';
@@ -8,7 +8,7 @@ import { listPage, skuPage } from '../../pages/shop/names.ts';
 import { draftWrite } from '../../resources/drafting.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Previews that are made at a time, and those that wait. */
+/** Previews that are made at a time, and that may wait. */
 const MAX_CONCURRENT = 2;
 const MAX_WAITING = 20;
 
@@ -24,7 +24,7 @@ export class Previews implements PreviewService {
 
   async page(kind: Kind, body: unknown): Promise<string> {
     if (this.#turns.pendingCount >= MAX_WAITING) {
-      throw new CatalogError('busy', 'too many previews are asked for at once; try again later', {
+      throw new CatalogError('busy', 'too many previews at once; try again later', {
         headers: { 'Retry-After': '1' },
       });
     }

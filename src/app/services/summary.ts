@@ -1,4 +1,4 @@
-/** What a person should know of the catalog at a glance (spec 13.3): counts, and what is not well. */
+/** What a person should see of the catalog at a glance (spec 13.3): counts and warnings. */
 import type { Summary, SummaryService, Warning } from '../../http/services.ts';
 import { COLLECTIONS } from '../../model/kinds.ts';
 import { type RecentChange, recentChanges } from '../../resources/audit/recent.ts';
@@ -10,13 +10,13 @@ const RECENT_CHANGES = 20;
 /** Milliseconds after which a backup is too old. */
 const BACKUP_MS = 7 * 24 * 3_600_000;
 
-/** Bytes that are too few on any disk. */
+/** Free bytes below which any disk counts as nearly full. */
 const LEAST_SPACE = 1024 ** 3;
 
-/** A checkpoint writes the store once more beside the old one, and there are pages. */
+/** The same as a multiple of the store: a checkpoint writes a second copy, and pages take space. */
 const SPACE_FACTOR = 2;
 
-/** Milliseconds for which what was asked of the file system is used. */
+/** Milliseconds for which results of the file system are reused. */
 const CHECK_MS = 10_000;
 
 export interface SummaryOptions {
@@ -26,20 +26,20 @@ export interface SummaryOptions {
   readonly currency: string;
   /** Bytes that the disk can still take. */
   readonly freeSpace: () => Promise<number>;
-  /** When the last backup was made, in milliseconds since the epoch; null if none was. */
+  /** When the last backup was made, in milliseconds since the epoch; null if none was made. */
   readonly lastBackup: () => number | null;
   readonly isMemoryScarce: () => boolean;
   /** Why the server is not ready; null if it is. */
   readonly reason: () => string | null;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Gets why the disk or the backup cannot be judged; the summary says only that. */
+  /** Called with the error if disk or backup cannot be checked; the summary only says so. */
   readonly onError: (error: unknown) => void;
 }
 
 export class Summaries implements SummaryService {
   readonly #options: SummaryOptions;
-  /** What the file system said, and when, by the clock. */
+  /** The last warnings from the file system, and when they were read, by the clock. */
   #checked: { readonly at: number; readonly warnings: Promise<readonly Warning[]> } | null = null;
 
   constructor(options: SummaryOptions) {
@@ -69,14 +69,14 @@ export class Summaries implements SummaryService {
     return base + changes;
   }
 
-  /** What memory knows. */
+  /** Warnings from the state in memory. */
   #current(): Warning[] {
     const { pages, isMemoryScarce, reason } = this.#options;
     const scarce = isMemoryScarce();
     const refusal = reason();
     const warnings: Warning[] = [];
     if (scarce) {
-      warnings.push(warning('memory_scarce', 'The memory is nearly used up: new data is refused.'));
+      warnings.push(warning('memory_scarce', 'Memory is nearly used up: new data is refused.'));
     }
     if (refusal !== null && !scarce) {
       warnings.push(warning('not_ready', `The server is not ready: ${refusal}.`));
@@ -89,7 +89,7 @@ export class Summaries implements SummaryService {
     return warnings;
   }
 
-  /** What only the file system knows; it is asked now and then. */
+  /** Warnings from the file system, read again after {@link CHECK_MS}. */
   #fromDisk(): Promise<readonly Warning[]> {
     const at = this.#options.now();
     if (this.#checked === null || Math.abs(at - this.#checked.at) >= CHECK_MS) {
@@ -111,7 +111,7 @@ export class Summaries implements SummaryService {
       return [warning('disk_nearly_full', `The disk is nearly full: ${rest} are left.`)];
     } catch (error) {
       onError(error);
-      return [warning('disk_unknown', 'How much space the disk has left cannot be read.')];
+      return [warning('disk_unknown', 'The free disk space cannot be determined.')];
     }
   }
 
@@ -129,7 +129,7 @@ export class Summaries implements SummaryService {
       return [warning('no_backup', `The last backup was made ${days} days ago.`)];
     } catch (error) {
       onError(error);
-      return [warning('backup_unknown', 'When the last backup was made cannot be read.')];
+      return [warning('backup_unknown', 'The time of the last backup cannot be read.')];
     }
   }
 }

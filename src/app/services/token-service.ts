@@ -13,7 +13,7 @@ interface Place {
   /** The data directory. */
   readonly data: string;
   readonly disk: Disk;
-  /** What its files are copies of, if hosts share them. */
+  /** The originals of its files, if hosts share them. */
   readonly shared?: SharedFiles | undefined;
 }
 

@@ -1,11 +1,12 @@
 /**
- * Accounts as the API changes them (spec 6.9), beside commands that change them too.
+ * Changes accounts for the API (spec 6.9). Commands may change them at the same time.
  *
  * Invariants:
  * 1. A change reads and writes `access.json` under its lock, so that none is lost.
- * 2. The audit entry of a change is durable before the change is. So no change is without an entry,
- *    whatever fails in between. If the change then fails, a second entry takes the first back; only
- *    if the process ends between the two does an entry stay that tells of a change not made.
+ * 2. The audit entry of a change is durable before the change is. So every change has an entry,
+ *    whatever fails in between. If the change then fails, a second entry reverts the first. An entry
+ *    for a change that was not made remains only if the process ends between the two, if the second
+ *    one cannot be written, or if it is unknown whether the change took effect.
  * 3. No password and no hash is in an entry, in an object or in a message.
  */
 import { hash as digest } from 'node:crypto';
@@ -31,16 +32,16 @@ interface UsersOptions {
   readonly directory: string;
   readonly disk: Disk;
   readonly credentials: CredentialSource;
-  /** What the accounts are copies of, if hosts share them. */
+  /** The originals of the accounts, if hosts share them. */
   readonly shared?: SharedFiles | undefined;
   /** @throws CatalogError `login_throttled` if too many passwords wait to be hashed. */
   readonly hash: (password: string) => Promise<string>;
   readonly audited: Pick<AuditedStore, 'record'>;
-  /** Gets the failure to take back an entry of a change that was not made. */
+  /** Called if the entry of a change that was not made could not be reverted. */
   readonly onError: (error: unknown) => void;
 }
 
-/** What an entry says beside the object: what the object does not show. */
+/** What an entry records in addition to the object, which does not show it. */
 interface Unseen {
   readonly password_changed?: true;
   readonly tokens_ended?: true;
@@ -149,7 +150,7 @@ export class Users implements UserService {
         shared,
       );
     } catch (error) {
-      // If nobody knows whether the change was made, the entry stays.
+      // If it is unknown whether the change was made, the entry stays.
       const isUnknown = error instanceof CatalogError && error.code === 'write_unknown';
       if (recorded !== null && !endsWriting(error) && !isUnknown)
         await this.#takeBack(subject, recorded);
@@ -199,7 +200,7 @@ function isAdmin(account: Account | undefined): boolean {
   return account?.role === 'admin' && !account.disabled;
 }
 
-/** @throws CatalogError `last_admin` if the change takes the last account that can undo it. */
+/** @throws CatalogError `last_admin` if no account that could undo the change would be left. */
 function requireAdmin(
   { users }: Access,
   before: Account | undefined,
@@ -208,7 +209,7 @@ function requireAdmin(
   if (!isAdmin(before) || isAdmin(after) || [...users.values()].some(isAdmin)) return;
   throw new CatalogError(
     'last_admin',
-    `${before?.name} is the last active user with the role admin; give another one that role first`,
+    `${before?.name} is the last active user with the role admin; give that role to another user first`,
   );
 }
 

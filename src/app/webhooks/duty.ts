@@ -1,9 +1,9 @@
 /**
- * Which of the hosts that share a log delivers to webhooks: the writer (spec 15.28). This looks again
- * and again whether that is this host, and begins and ends its deliveries.
+ * Of the hosts that share a log, the writer delivers to webhooks (spec 15.28). This checks
+ * regularly whether this host is the writer, and starts and stops its deliveries.
  *
- * Invariant: this host delivers only while {@link DeliveryDuty.isOn}, which every attempt asks. So it
- * has ended by its own clock before its lease can end and another host begins.
+ * Invariant: this host delivers only while {@link DeliveryDuty.isOn}, which every attempt checks.
+ * So by its own clock it has stopped before its lease can end and another host starts.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { CatalogError } from '../../errors.ts';
@@ -12,15 +12,15 @@ import type { ReadOlder } from '../../resources/changes/older-changes.ts';
 import type { DeliveryStorage } from '../../resources/webhooks/ports.ts';
 import type { Webhooks } from '../../resources/webhooks/webhooks.ts';
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 const INTERVAL_MS = 500;
 
-/** Milliseconds to wait, before the first delivery, for what the log has. */
+/** Milliseconds to wait, before the first delivery, for the change sets of the log. */
 const CATCH_UP_MS = 5000;
 
 /** What the hosts that share a log know of deliveries. */
 export interface SharedDeliveries {
-  /** Another one whenever this host becomes the writer; null while it is not. */
+  /** A new value whenever this host becomes the writer; null while it is not. */
   readonly term: () => string | null;
   /** The last change set of the log. @throws CatalogError `log_unavailable`. */
   readonly lastSequence: () => Promise<number>;
@@ -30,11 +30,11 @@ export interface SharedDeliveries {
 }
 
 interface SharedStorage extends DeliveryStorage {
-  /** Takes over the states of the first host. @throws CatalogError `log_unavailable`. */
+  /** Shares `own` states if no host has shared any. @throws CatalogError `log_unavailable`. */
   offer(own: Pick<DeliveryStorage, 'ids' | 'load'>): Promise<void>;
   /** Reads the states. @throws CatalogError `log_unavailable`, `store_damaged`. */
   open(term: string): Promise<void>;
-  /** Writes them a last time, within bounds. */
+  /** Writes them a last time, for a bounded time. */
   close(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ interface Options {
   };
   readonly webhooks: Pick<Webhooks, 'start' | 'stop'>;
   readonly arrivals: Pick<Arrivals, 'past'>;
-  /** Called with what keeps this host from delivering; it tries again. */
+  /** Called with an error that keeps this host from delivering; it tries again. */
   readonly onError: (error: unknown) => void;
   readonly intervalMs?: number | undefined;
 }
@@ -68,7 +68,7 @@ export class DeliveryDuty {
     this.#running = this.#lookUntilClosed();
   }
 
-  /** Ends the deliveries of this host. @param grace milliseconds for the requests under way. */
+  /** Ends the deliveries of this host. @param grace milliseconds for requests in progress. */
   async close(grace: number): Promise<void> {
     this.#closing.abort();
     await this.#running;
@@ -93,14 +93,14 @@ export class DeliveryDuty {
   async #look(): Promise<void> {
     const term = this.#options.shared.term();
     if (term === this.#term) return;
-    // The lease may end soon, so that a request under way has no time left.
+    // The lease may end soon, so requests in progress get no grace.
     if (this.#term !== null) await this.#end(0);
     if (term !== null) await this.#begin(term);
   }
 
   async #begin(term: string): Promise<void> {
     const { shared, webhooks, arrivals } = this.#options;
-    // What was delivered and created until now is in change sets that this host may still lack.
+    // Changes already delivered and new webhooks may be in change sets that this host still lacks.
     const last = await shared.lastSequence();
     if (!(await arrivals.past(last - 1, CATCH_UP_MS, this.#closing.signal))) {
       throw new CatalogError('log_unavailable', `this host lacks change set ${last} of the log`);

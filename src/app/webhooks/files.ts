@@ -1,4 +1,4 @@
-/** How far the deliveries of webhooks are, in `<data>/webhooks/` (spec 14.7). */
+/** The progress of deliveries to webhooks, in `<data>/webhooks/` (spec 14.7). */
 import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
 import { removeTemporaries, withOpen, writeDurably } from '../../disk/durable-file.ts';
@@ -14,7 +14,7 @@ export async function openDeliveryFiles(disk: Disk, data: string): Promise<Deliv
   const pathOf = (id: number) => join(folder, `${id}.json`);
   return {
     load: (id) => readFile(disk, pathOf(id))?.toString() ?? null,
-    // Nobody else delivers.
+    // No other host delivers.
     latest: () => Promise.resolve(null),
     async save(id, { text }) {
       disk.mkdir(folder);

@@ -39,7 +39,7 @@ export interface Changes {
   readonly close: () => Promise<void>;
 }
 
-/** Whether this host delivers to webhooks: of those that share a log, one at a time does. */
+/** Whether this host delivers to webhooks: of hosts that share a log, one at a time does. */
 type Delivering = 'always' | 'never' | SharedDeliveries;
 
 /**
@@ -70,11 +70,11 @@ export async function openChanges(
     retryDelay,
     now: clock?.now,
     warn: (message) => monitor.log.warn(message),
-    onError: monitor.failed('a webhook goes on, but'),
+    onError: monitor.failed('a webhook continues despite an error'),
   });
   if (shared !== null) {
     await shared.storage.offer(files);
-    const onError = monitor.failed('this host is to deliver to webhooks, but');
+    const onError = monitor.failed('this host could not begin deliveries to webhooks');
     duty = new DeliveryDuty({ shared, webhooks, arrivals: source.arrivals, onError });
     duty.start();
   } else if (delivering === 'always') {
@@ -99,7 +99,7 @@ export async function openChanges(
   };
 }
 
-/** What fails is in the list of deliveries, in which a path of the machine has no place. */
+/** Failures are shown in the list of deliveries, which must not contain paths of this machine. */
 function secretsIn(directory: string): Secrets {
   const key = new WebhookKey(directory);
   const path = webhookKeyPath(directory);

@@ -1,6 +1,6 @@
 /**
- * Deliveries over HTTP: one POST, without redirects, within bounds of time and bytes. Nothing of the
- * answer is kept but its status, so that a webhook cannot be used to read what is behind an address.
+ * Deliveries over HTTP: one POST, without redirects, within bounds of time and bytes. Only the
+ * status of the answer is kept, so that a webhook cannot be used to read the content of an address.
  */
 import { messageOf } from '../../errors.ts';
 import type { OutgoingRequest, Send } from '../../resources/webhooks/ports.ts';
@@ -8,7 +8,7 @@ import type { OutgoingRequest, Send } from '../../resources/webhooks/ports.ts';
 /** Milliseconds for the status of the answer. */
 const TIMEOUT_MS = 15_000;
 
-/** Milliseconds and bytes for the rest of it: then the connection can be used again. */
+/** Milliseconds and bytes for the rest of the answer: within them the connection can be reused. */
 const REST_MS = 1000;
 const MAX_REST_BYTES = 64 * 1024;
 
@@ -20,7 +20,7 @@ export function httpSender(version: string, timeout = TIMEOUT_MS): Send {
       const status = within(timeout, request.signal, `no answer within ${timeout / 1000} seconds`);
       const response = await status(exchange(request, version, ended.signal));
       const rest = within(REST_MS, request.signal, 'the rest of the answer is late');
-      // The status decides, whatever becomes of the rest.
+      // Only the status counts, even if the rest fails.
       await rest(readToEnd(response)).catch(() => ended.abort());
       return response.status;
     } catch (error) {
@@ -30,7 +30,7 @@ export function httpSender(version: string, timeout = TIMEOUT_MS): Send {
   };
 }
 
-/** fetch may outlive its signal, so it is not waited for longer than this. */
+/** Waits for work at most this long, since fetch may outlive its signal. */
 function within(milliseconds: number, signal: AbortSignal, late: string) {
   return async <T>(work: Promise<T>): Promise<T> => {
     const { promise: over, reject } = Promise.withResolvers<never>();

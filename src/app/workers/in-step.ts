@@ -11,7 +11,7 @@ interface Options {
   readonly onFatal: (error: unknown) => void;
 }
 
-/** Invariant: the owner is told of a change set after readers of this process see it. */
+/** Invariant: a change set is reported to the owner only after requests here can see it. */
 export class InStep {
   readonly #options: Options;
   readonly #joined = Promise.withResolvers<void>();
@@ -28,13 +28,13 @@ export class InStep {
     return this.#joined.promise;
   }
 
-  /** Tells the owner what this process has read. */
+  /** Reports to the owner what this process has read. */
   begin(): void {
     const { store, send } = this.#options;
     send({ kind: 'applied', sequence: store.sequence });
   }
 
-  /** Takes what the owner says is durable. */
+  /** Takes the durable state that the owner reports. */
   take({ sequence, oldest, isMember }: Extract<ToWorker, { readonly kind: 'state' }>): void {
     this.#options.log.setOldest(oldest);
     this.#target = Math.max(this.#target, sequence);

@@ -8,13 +8,13 @@ export interface WorkerPort {
   send(message: ToWorker): void;
   /** Ends the process at once. */
   kill(): void;
-  /** @param listener gets what the process sends. */
+  /** @param listener called with what the process sends. */
   onMessage(listener: (message: FromWorker) => void): void;
-  /** @param listener gets how the process ended, in words; called once. */
+  /** @param listener called once, with how the process ended, in words. */
   onExit(listener: (how: string) => void): void;
 }
 
-/** The last change set that is durable, and how far back they are kept. */
+/** The last change set that is durable, and how far back change sets are kept. */
 export interface DurableState {
   readonly sequence: number;
   readonly oldest: number;
@@ -32,7 +32,7 @@ const START_MS = 300_000;
 /** Milliseconds for the figures of a worker; those of a busy one are left out. */
 const FIGURES_MS = 1000;
 
-/** A worker that is so close to the state becomes a member: then writes wait for the rest. */
+/** Change sets that a worker may still lack when it becomes a member, for which writes wait. */
 const CLOSE_ENOUGH = 64;
 
 /** A write that waits for the worker. */
@@ -66,7 +66,7 @@ export class Member {
     this.#port = port;
     this.#options = options;
     this.#heardAt = options.now();
-    // Nobody may be waiting for it.
+    // A rejection is not unhandled if no caller waits for it.
     this.#listening.promise.catch(() => {});
     port.onMessage((message) => this.#hear(message));
     port.onExit((how) => this.#end(how));
@@ -87,7 +87,7 @@ export class Member {
     return this.#isServing && !this.#hasEnded;
   }
 
-  /** Tells the worker of a change set. @returns when the worker shows it, or has ended. */
+  /** Announces a change set to the worker. @returns when the worker shows it, or has ended. */
   reach(state: DurableState): Promise<void> {
     if (!this.#isMember || this.#hasEnded || this.#applied >= state.sequence) {
       return Promise.resolve();
@@ -99,7 +99,7 @@ export class Member {
     });
   }
 
-  /** Ends a worker that is silent, or holds a write up, for too long. @returns whether it was. */
+  /** Kills a worker that is silent or holds up a write for too long. @returns whether it did so. */
   endIfStuck(): boolean {
     if (this.#hasEnded) return false;
     const now = this.#options.now();

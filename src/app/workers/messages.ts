@@ -1,4 +1,4 @@
-/** What the owner of a data directory and its workers tell each other. */
+/** The messages between the owner of a data directory and its workers. */
 import type { Code } from '../../errors.ts';
 import type { ProcessFigures } from '../../telemetry/process-metrics.ts';
 

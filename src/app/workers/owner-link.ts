@@ -1,4 +1,4 @@
-/** The way from a worker to the owner of the data directory. */
+/** The connection of a worker to the owner of the data directory. */
 import type { FromWorker, ToWorker } from './messages.ts';
 
 /** Milliseconds between two signs of life. */
@@ -7,7 +7,7 @@ const ALIVE_MS = 1000;
 export class OwnerLink {
   readonly #listeners: ((message: ToWorker) => void)[] = [];
 
-  /** If the owner ends, however it does, so does this process: nobody would tell it of writes. */
+  /** If the owner ends in any way, this process ends too: it would no longer learn of writes. */
   constructor() {
     process.on('disconnect', () => process.exit(0));
     process.on('message', (message) => {

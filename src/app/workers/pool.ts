@@ -1,11 +1,11 @@
 /**
- * The workers of one data directory: as many as were asked for, each in step with the owner.
+ * The workers of one data directory: as many as were configured, each in step with the owner.
  *
  * Invariants:
- * 1. A write is answered when every worker that serves shows it. A worker serves only from the
- *    moment from which writes wait for it.
- * 2. Nothing waits for a worker that has ended, and one that is stuck is ended. So a write waits for
- *    its workers a bounded time.
+ * 1. A write is answered when every worker that serves shows it. A worker serves only once writes
+ *    wait for it.
+ * 2. No write waits for a worker that has ended, and a worker that is stuck is killed. So a write
+ *    waits for workers for a bounded time.
  * 3. Another worker takes the place of one that has ended, with growing delays.
  */
 import { messageOf } from '../../errors.ts';
@@ -13,10 +13,10 @@ import { Backoff } from '../../hosts/following/backoff.ts';
 import type { ProcessFigures } from '../../telemetry/process-metrics.ts';
 import { type DurableState, Member, type WorkerPort } from './member.ts';
 
-/** Milliseconds between two looks for workers that are stuck. */
+/** Milliseconds between two checks for workers that are stuck. */
 const CHECK_MS = 1000;
 
-/** Milliseconds that a worker has served when its end counts as the first one again. */
+/** Milliseconds of service after which the end of a worker counts as the first one again. */
 const STABLE_MS = 60_000;
 
 interface Options {
@@ -35,7 +35,7 @@ export class WorkerPool {
   readonly #now: () => number;
   readonly #members = new Set<Member>();
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
-  /** The last change set that was said to be durable. */
+  /** The last change set that was reported as durable. */
   #sequence = 0;
   #port = 0;
   #isClosing = false;
@@ -51,7 +51,7 @@ export class WorkerPool {
    *
    * @param port that all of them listen on.
    * @returns the address, such as `http://127.0.0.1:8000`.
-   * @throws CatalogError why one cannot serve.
+   * @throws CatalogError why a worker cannot serve.
    */
   async open(port: number): Promise<string> {
     this.#port = port;
@@ -84,7 +84,7 @@ export class WorkerPool {
     await Promise.all([...this.#members].map((member) => member.reach(state)));
   };
 
-  /** What the workers measure; nothing of those that are too busy to tell. */
+  /** What the workers measure, except those that are too busy to answer. */
   readonly figures = async (): Promise<ProcessFigures[]> => {
     const all = await Promise.all([...this.#members].map((member) => member.figures()));
     return all.filter((figures) => figures !== null);
@@ -114,7 +114,7 @@ export class WorkerPool {
     return member;
   }
 
-  /** @param backoff of the place that the worker has. */
+  /** @param backoff shared by this worker and those that replace it. */
   #replaceAtEnd(member: Member, backoff: Backoff): void {
     const begunAt = this.#now();
     void member.ended.then((how) => {
@@ -136,14 +136,14 @@ export class WorkerPool {
     const member = this.#start();
     this.#replaceAtEnd(member, backoff);
     member.listening.then(
-      () => this.#options.log.info('a worker has taken the place of the one that ended'),
+      () => this.#options.log.info('a new worker has replaced the one that ended'),
       (error: unknown) => this.#options.log.warn(`a worker cannot serve: ${messageOf(error)}`),
     );
   }
 
   #endStuck(): void {
     for (const member of this.#members) {
-      if (member.endIfStuck()) this.#options.log.warn('a worker did not answer, and was ended');
+      if (member.endIfStuck()) this.#options.log.warn('a worker did not answer and was killed');
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The application of a worker: what the state alone answers is answered here, and the owner of the
- * data directory carries out the rest.
+ * The application of a worker: requests that need only the state are answered here, and the owner
+ * of the data directory carries out the others.
  */
 import { LiveCredentials } from '../../auth/credentials.ts';
 import { TokenVerifier } from '../../auth/tokens.ts';
@@ -21,7 +21,7 @@ import type { Monitor } from '../catalog-monitor.ts';
 import type { Context } from '../context.ts';
 import type { ServeOptions } from '../server-options.ts';
 
-/** What only the owner has. */
+/** The services that only the owner has. */
 type OwnersServices = Omit<
   Services,
   | 'records'
@@ -45,7 +45,7 @@ export interface ReadingCatalog {
 }
 
 /**
- * @param forward has the owner carry a request out.
+ * @param forward passes a request on to the owner.
  * @throws CatalogError `key_file`, `access_file`.
  */
 export async function openReadingCatalog(
@@ -89,7 +89,7 @@ export async function openReadingCatalog(
   };
 }
 
-/** The router passes every request on that needs one of these; reaching one is a defect. */
+/** The router passes on every request that needs one of these; a call to one is a defect. */
 const atOwner = new Proxy(
   {},
   {

@@ -28,7 +28,7 @@ export async function startWorkers(options: Options): Promise<HttpServer> {
   const { data, disk, pool, host, port, application, onError, listener, limits } = options;
   const socket = socketPath(data);
   const free = await freePort(host, port);
-  // The owner alone has the directory, so nobody listens on what a killed run has left.
+  // This process owns the directory, so no process listens on a socket that a killed run left.
   await disk.unlink(socket);
   const { isMemoryScarce } = options;
   const server = await startServer({
@@ -38,9 +38,9 @@ export async function startWorkers(options: Options): Promise<HttpServer> {
     socket,
     onError,
     ...(listener && { listener }),
-    // Only processes of this user reach the socket, and they name the clients.
+    // Only processes of this user reach the socket, and they pass on the addresses of clients.
     trusts: () => true,
-    // Each of them has as many connections as clients may have to it.
+    // Each worker opens as many connections here as clients may open to it.
     limits: { ...limits, connections: Infinity, connectionsPerAddress: Infinity },
     ...(isMemoryScarce && { isMemoryScarce }),
   });
@@ -54,7 +54,7 @@ export async function startWorkers(options: Options): Promise<HttpServer> {
   }
   return {
     url,
-    /** Those of clients are the workers' to count. */
+    /** The workers count the connections of clients. */
     connections: 0,
     get requests() {
       return server.requests;
@@ -70,8 +70,8 @@ export async function startWorkers(options: Options): Promise<HttpServer> {
 }
 
 /**
- * The workers share their port, also with any other program that lets it be shared. So the owner
- * looks first whether somebody has it.
+ * The workers share their port with each other, and with any other program that shares it. So the
+ * owner first checks whether the port is in use.
  *
  * @returns the port; a free one if it was 0.
  * @throws CatalogError `listen`.

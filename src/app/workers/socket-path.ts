@@ -13,6 +13,6 @@ export function socketPath(directory: string): string {
   if (Buffer.byteLength(path) <= MAX_BYTES) return path;
   throw new CatalogError(
     'usage',
-    `--workers needs a socket in the data directory, whose path may have ${MAX_BYTES} bytes: ${path} is longer; name a shorter --data, such as a relative one`,
+    `--workers needs a socket in the data directory, but its path ${path} is longer than ${MAX_BYTES} bytes; give a shorter --data, such as a relative path`,
   );
 }

@@ -5,20 +5,20 @@ import { messageOf } from '../../errors.ts';
 import type { WorkerPort } from './member.ts';
 import type { FromWorker } from './messages.ts';
 
-/** Requests that Bun's HTTP client has under way; those beyond wait. A worker passes on all writes. */
+/** Requests that Bun's HTTP client sends at a time; others wait. A worker passes on all writes. */
 const CLIENT_REQUESTS = '4096';
 
 /** The port on which all workers listen: the owner may have been told to take a free one. */
 const PORT_VARIABLE = 'CATALOG_WORKER_PORT';
 
-/** @returns the port that a worker listens on; null in a process that is no worker. */
+/** @returns the port that a worker listens on; null in a process that is not a worker. */
 export function workerPort(env: Readonly<Record<string, string | undefined>>): number | null {
   return cluster.isWorker ? Number(env[PORT_VARIABLE]) : null;
 }
 
-/** Starts a process with the arguments of this one. A failure to start is an end of the worker. */
+/** Starts a process with the arguments of this one. A failure to start counts as its end. */
 export function startWorker(port: number): WorkerPort {
-  // The first one is the script; the executable takes it for an argument.
+  // `exec` is the script; for the executable, which has no script, it is the first argument.
   const [exec = '', ...args] = process.argv.slice(Bun.isStandaloneExecutable ? 2 : 1);
   cluster.setupPrimary({ exec, args });
   process.execPath = runningExecutable(process.execPath);
@@ -42,7 +42,7 @@ function portTo(worker: Worker): WorkerPort {
   worker.on('error', (error) => ended.resolve(`it could not be started: ${messageOf(error)}`));
   return {
     send(message) {
-      // A process that has ended is found out by its exit.
+      // A process that has ended is noticed by its exit.
       if (worker.isConnected()) worker.send(message);
     },
     kill: () => worker.process.kill('SIGKILL'),

@@ -2,8 +2,8 @@
  * A worker: a process that holds the state of a data directory which another process owns, and
  * serves requests from it.
  *
- * Order of a start: read the files as of now; come in step with the owner, from when on writes wait
- * for this process; only then listen. If the owner ends, this process ends at once.
+ * Order of a start: read the files; get in step with the owner, after which writes wait for this
+ * process; only then listen. If the owner ends, this process ends at once.
  */
 import { CatalogError, messageOf } from '../../errors.ts';
 import { MAX_IMPORT_BYTES } from '../../http/endpoints/imports/paths.ts';
@@ -25,12 +25,12 @@ import { socketPath } from './socket-path.ts';
 /** Milliseconds that requests under way have to be answered when the server stops. */
 const REQUESTS_GRACE_MS = 10_000;
 
-/** What the socket of the owner counts as in addresses; no name is looked up. */
+/** The origin in the addresses of requests over the owner's socket; no name is looked up. */
 const OWNER = 'http://owner';
 
 /** Serves, on the port of `options`, until the owner says that it closes, or ends. */
 export async function serveWorker(options: ServeOptions, context: Context): Promise<void> {
-  // The owner has the signal as well, and ends its workers when their requests are answered.
+  // The owner gets the signal as well, and ends its workers when their requests are answered.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
   const link = new OwnerLink();
   const operation = new Operation(options, context.version);
@@ -58,7 +58,7 @@ async function run(
   });
   const log = new LogBeside(context.disk, options.data);
   const store = await Store.beside(options.data, log, {
-    onError: operation.failed('the worker goes on, but'),
+    onError: operation.failed('the worker continues despite an error'),
     onFatal: operation.fatal,
   });
   const inStep = new InStep({
@@ -78,7 +78,7 @@ async function run(
     application: catalog.application,
     host: options.host,
     port: options.port,
-    onError: operation.failed('an answer could not be sent'),
+    onError: operation.failed('a response could not be sent'),
     listener: operation.listener,
     trusts: trustIn(options.trustProxy ?? []),
     limits: operation.limits,
@@ -99,7 +99,7 @@ async function run(
   await operation.close();
 }
 
-/** Has the owner carry requests out, each as it came. */
+/** Passes requests on to the owner, unchanged. */
 function forwarding({ data, maxBody, maxImport = MAX_IMPORT_BYTES, maxConnections }: ServeOptions) {
   const forwarder = new Forwarder({
     maxBody: Math.max(maxBody, maxImport),
@@ -110,7 +110,7 @@ function forwarding({ data, maxBody, maxImport = MAX_IMPORT_BYTES, maxConnection
   });
   return async (request: HttpRequest) => {
     const response = await forwarder.forward(request, OWNER);
-    // The owner knows the subject.
+    // The owner has logged the request, since it knows the subject.
     request.trace.isTold = true;
     return response;
   };

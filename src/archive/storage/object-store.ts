@@ -1,11 +1,11 @@
-/** Where the objects of an archive are: a bucket or a directory. */
+/** The storage of an archive's objects: a bucket or a directory. */
 
 export interface ObjectStore {
   /** The address, without credentials, for messages. */
   readonly url: string;
   /**
-   * Stores an object whole or not at all; one of this name is replaced. If it rejects, nobody knows
-   * whether the object is there.
+   * Stores an object completely or not at all. An object of the same name is replaced. If the call
+   * rejects, it is not known whether the object was stored.
    *
    * @throws what the network or the file system throws.
    */

@@ -1,17 +1,17 @@
 /**
  * An archive in a bucket of an S3-compatible store, through Bun's client.
  *
- * Every call has a deadline of its own: the client has none for a connection that is open and
- * silent. A call that ends after its deadline does no harm, because what it stores is the same.
+ * Every call has a deadline, because the client has none for a connection that is open and silent.
+ * A call that completes after its deadline does no harm, because what it stores is the same.
  */
 import { S3Client, type S3Options } from 'bun';
 import { messageOf } from '../../errors.ts';
 import type { ObjectStore } from './object-store.ts';
 
-/** Milliseconds in which a call has to end, or a stream to bring {@link STRETCH_BYTES} more. */
+/** Milliseconds for a call, or for a stream to deliver another {@link STRETCH_BYTES}. */
 const DEADLINE_MS = 30_000;
 
-/** Bytes of an object for which the deadline counts anew: some bytes a second are no progress. */
+/** Bytes of an object after which the deadline starts again: a trickle is not progress. */
 const STRETCH_BYTES = 256 * 1024;
 
 /** Bytes of the parts of a large object, which may have 10,000 of them. */
@@ -26,7 +26,7 @@ export interface S3Place {
   readonly prefix: string;
 }
 
-/** Options of one attempt: the archive repeats what fails, with a growing delay. */
+/** Options for a single attempt: the archive itself retries, with growing delays. */
 const ONCE = { retry: 0 } as const;
 
 /**
@@ -48,7 +48,7 @@ export function s3Store(
       const query = { prefix: start, startAfter: last, maxKeys: PAGE };
       const page = await timed(`a list of ${folder}/`, client.list(query));
       for (const { key } of page.contents ?? []) {
-        // A store that does not know where to go on would be listed for ever.
+        // If a store ignores `startAfter`, the listing would never end.
         if (!isAfter(key, last)) throw unordered(folder, last, key);
         last = key;
         yield key.slice(start.length);
@@ -66,7 +66,7 @@ export function s3Store(
     async putStream(name, pieces) {
       const options = { ...ONCE, partSize: PART_BYTES, queueSize: 1 };
       const writer = client.file(`${prefix}${name}`).writer(options);
-      // If the pieces fail, the upload is not ended, so that no object appears.
+      // If the pieces fail, the upload is not completed, so that no object appears.
       for await (const piece of pieces) {
         await writer.write(piece);
         await timed(`a write of ${name}`, Promise.resolve(writer.flush()));
@@ -101,7 +101,7 @@ interface Read {
   readonly value?: Uint8Array | undefined;
 }
 
-/** The pieces of a stream. What the reader of the pieces takes for one is not the stream's time. */
+/** The pieces of a stream. The time that the caller takes for a piece does not count. */
 async function* rest(
   what: string,
   first: Read,
@@ -121,12 +121,12 @@ async function* rest(
       read = await beforeDeadline(what, stream.read(), left, () =>
         bytes === 0
           ? unanswered(what, deadlineMs)
-          : `${what} brought ${bytes} bytes in ${deadlineMs / 1000} s, which is too slow`,
+          : `${what} received only ${bytes} bytes in ${deadlineMs / 1000} s, which is too slow`,
       );
       waited += performance.now() - begun;
     }
   } finally {
-    // A stream that has failed reports that again here.
+    // A stream that has failed rejects again here.
     await stream.cancel().catch(() => {});
   }
 }
@@ -157,7 +157,7 @@ function unanswered(what: string, ms: number): string {
   return `${what} was not answered within ${ms / 1000} s`;
 }
 
-/** What Bun's client says of an answer without S3's XML, such as one of a proxy: not its status. */
+/** The message of Bun's client, which omits the status, for an answer without S3's XML. */
 const UNEXPLAINED = 'an unexpected error has occurred';
 
 /** @throws Error with the code of S3 or of the connection, which may be all that is known. */
@@ -166,7 +166,7 @@ function refuse(what: string, cause: unknown): never {
   const message = messageOf(cause);
   const reason =
     message === UNEXPLAINED && code === 'UnknownError'
-      ? 'the answer was an error without a reason; look at the address and the log of the store'
+      ? 'the response was an error without a reason; check the address and the log of the object store'
       : `${message} (${code})`;
   throw new Error(`${what} failed: ${reason}`, { cause });
 }

@@ -1,9 +1,9 @@
 /**
- * What a backup has beside the catalog: accounts and revocations as they are, whose passwords are
- * hashes, and the keys of tokens and webhooks, which are only ever in it encrypted.
+ * The parts of a backup besides the catalog: accounts and revocations, which contain passwords as
+ * hashes, and the keys of tokens and webhooks, which are always encrypted.
  *
- * Invariant: a restored file is the one of the backup, or the one that was there and equals it. None
- * is replaced, and none is mixed.
+ * Invariant: a restore never replaces a file. Each file afterwards is the one of the backup, or was
+ * there before with the same content.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import {
 } from '../sharing/private-contents.ts';
 import { decrypt, type DecryptWith, encrypt, type EncryptTo } from './encryption.ts';
 
-/** As the file of a backup holds them. */
+/** The credentials in the file of a backup. */
 export interface BackedUpCredentials {
   /** The content of `access.json`; undefined if there was none. */
   readonly access?: object | undefined;
@@ -32,19 +32,19 @@ export interface BackedUpCredentials {
 const KEY_FILES = ['keys.json', 'webhook-key.json'] as const;
 
 /**
- * Reads what is to go into a backup. A running server and commands may change it meanwhile; each
- * file is as it was at one moment.
+ * Reads the credentials for a backup. A running server and commands may change them meanwhile: each
+ * file is consistent, but the files may be of different moments.
  *
  * @param directory the data directory.
- * @param to who may read the keys; null leaves them out.
- * @returns the credentials, and the names of their files: those in it, and those left out.
+ * @param to what can decrypt the keys; null leaves the keys out.
+ * @returns the credentials, and the names of the key files that were encrypted or left out.
  * @throws CatalogError `access_file`, `key_file`, `backup_failed`.
  */
 export async function backUpCredentials(
   directory: string,
   to: EncryptTo | null,
 ): Promise<{ credentials: BackedUpCredentials; encrypted: string[]; leftOut: string[] }> {
-  // A file in which nobody is says what no file says; hosts with the same accounts have equal backups.
+  // A file without entries counts as no file, so hosts with the same accounts have equal backups.
   const access = inUse(contentOf(directory, 'access.json'));
   const keys: Partial<Record<PrivateName, object>> = {};
   for (const name of KEY_FILES) {
@@ -58,7 +58,7 @@ export async function backUpCredentials(
   return { credentials: { access, encryptedKeys }, encrypted: names, leftOut: [] };
 }
 
-/** @returns undefined for lists that are all empty. */
+/** @returns undefined if all lists are empty. */
 function inUse(access: object | null): object | undefined {
   if (access === null || Object.values(access).every(isEmptyList)) return undefined;
   return access;
@@ -66,7 +66,7 @@ function inUse(access: object | null): object | undefined {
 
 const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;
 
-/** @returns the parsed file; null if there is none. @throws CatalogError if it is not in order. */
+/** @returns the parsed file; null if there is no file. @throws CatalogError if it is not valid. */
 function contentOf(directory: string, name: PrivateName): object | null {
   const path = join(directory, name);
   let content: FileContent | null = null;
@@ -80,8 +80,8 @@ function parsed(content: FileContent | null): object | null {
 
 /**
  * @param name of the backup, for messages.
- * @param using what opens the keys; null leaves them out.
- * @returns the files to restore, each of them judged.
+ * @param using what decrypts the keys; null leaves the keys out.
+ * @returns the files to restore, all of which are valid.
  * @throws CatalogError `backup_failed`, `access_file`, `key_file`.
  */
 export async function openCredentials(
@@ -105,16 +105,16 @@ function decryptedKeys(name: string, text: string): Readonly<Record<string, unkn
     const keys: unknown = JSON.parse(text);
     if (typeof keys === 'object' && keys !== null) return { ...keys };
   } catch {
-    // As below: another program has encrypted it.
+    // Not JSON: another program encrypted it. Refused below.
   }
-  throw new CatalogError('backup_failed', `${name}: what is encrypted in it is not a set of keys`);
+  throw new CatalogError('backup_failed', `${name}: its encrypted part does not contain keys`);
 }
 
 /**
- * Writes the files into a data directory; they survive power loss when this returns. Files that are
- * there already with the same content stay, so that this can be repeated after a crash.
+ * Writes the files into a data directory; they survive power loss when this returns. Files that
+ * already exist with the same content stay, so this can be repeated after a crash.
  *
- * @throws CatalogError `store_not_empty` if one is there with another content; then none is written.
+ * @throws CatalogError `store_not_empty` if one exists with other content; then none is written.
  */
 export async function restoreCredentials(
   disk: Disk,
@@ -133,13 +133,13 @@ export async function restoreCredentials(
   });
 }
 
-/** Whether the directory has the file with this content. @throws CatalogError if with another. */
+/** Whether the file exists with this content. @throws CatalogError if it has other content. */
 function isThere(directory: string, name: PrivateName, value: unknown): boolean {
   const present = contentOf(directory, name);
   if (present === null) return false;
   if (isDeepStrictEqual(present, value)) return true;
   throw new CatalogError(
     'store_not_empty',
-    `${join(directory, name)} is there already and is another than the one to restore; move it away, and put it back after the restore if it is to count`,
+    `${join(directory, name)} already exists with other content; move it away before the restore, and put it back afterwards if you want to keep it`,
   );
 }

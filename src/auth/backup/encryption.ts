@@ -1,31 +1,31 @@
 /**
- * Encryption of what a backup must not show: files in the format of age (age-encryption.org/v1), so
- * that other programs can open them too, in its ASCII armour.
+ * Encrypts the secrets in a backup, as files in the age format (age-encryption.org/v1) with ASCII
+ * armour, which other programs can open too.
  */
 import { CatalogError, messageOf } from '../../errors.ts';
 
-/** Who can open what is encrypted: who knows the passphrase, or has the identity of a recipient. */
+/** What opens an encrypted file: the passphrase, or the identity of one of the recipients. */
 export type EncryptTo =
   | { readonly passphrase: string }
-  /** As `age-keygen -y` prints them: `age1…`. */
+  /** In the format that `age-keygen -y` prints: `age1…`. */
   | { readonly recipients: readonly string[] };
 
 export type DecryptWith =
   | { readonly passphrase: string }
-  /** As `age-keygen` prints them: `AGE-SECRET-KEY-1…`. */
+  /** In the format that `age-keygen` prints: `AGE-SECRET-KEY-1…`. */
   | { readonly identities: readonly string[] };
 
 /**
- * The binary logarithm of scrypt's N: 128 MiB and a second or two for each guess at a passphrase,
- * which is what the OWASP advises at least. The default of age, 18, would take 256 MiB beside the
- * server on a small machine.
+ * The binary logarithm of scrypt's N. A guess at a passphrase takes 128 MiB and a second or two,
+ * the minimum that OWASP recommends. The default of age, 18, would take 256 MiB in addition to the
+ * memory of the server, on a machine that may be small.
  */
 const SCRYPT_LOG_N = 17;
 
 /**
- * @param text of any length that fits into memory several times.
+ * @param text that fits into memory several times.
  * @returns an armoured age file, which differs with each call.
- * @throws CatalogError `backup_failed` if a recipient is not one.
+ * @throws CatalogError `backup_failed` if a recipient is not valid.
  */
 export async function encrypt(text: string, to: EncryptTo): Promise<string> {
   const { armor, Encrypter } = await import('age-encryption');
@@ -47,7 +47,7 @@ export async function encrypt(text: string, to: EncryptTo): Promise<string> {
 
 /**
  * @param armoured an age file.
- * @throws CatalogError `backup_failed` if it cannot be opened with that, or is not whole.
+ * @throws CatalogError `backup_failed` if `using` does not open it, or if it is incomplete.
  */
 export async function decrypt(armoured: string, using: DecryptWith): Promise<string> {
   const { armor, Decrypter } = await import('age-encryption');

@@ -1,7 +1,7 @@
 /**
- * The files of a data directory that are not in its store: accounts and revocations, the signing
- * keys, the key of the webhooks. A copy of them lets another directory accept the same tokens and
- * logins.
+ * The private files of a data directory, which are not in its store: accounts and revocations, the
+ * signing keys, the key of the webhooks. With a copy of them another directory accepts the same
+ * tokens and logins.
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -11,7 +11,7 @@ import { CatalogError, messageOf } from '../../errors.ts';
 import { judged, PRIVATE_NAMES, type PrivateName } from '../sharing/private-contents.ts';
 import { restoreCredentials } from './credentials.ts';
 
-/** The text of each file that there is, by its name. */
+/** The text of each existing file, by its name. */
 const copyShape = v.record(v.picklist(PRIVATE_NAMES), v.string());
 
 /** Watches the files, and reads all of them into one copy. */
@@ -23,7 +23,7 @@ export class PrivateFiles {
     this.#files = PRIVATE_NAMES.map((name) => [name, new WatchedFile(join(directory, name))]);
   }
 
-  /** Whether one of them is another than at the last {@link read}. */
+  /** Whether a file has changed since the last {@link PrivateFiles.read}. */
   changed(): boolean {
     return this.#files.some(([, file]) => file.changed());
   }
@@ -43,13 +43,13 @@ export class PrivateFiles {
 }
 
 /**
- * Writes the files of a copy into a data directory, mode 0600. No other file is replaced.
+ * Writes the files of a copy into a data directory, mode 0600. Never replaces a file.
  *
- * @param directory the data directory, which is there.
+ * @param directory the data directory, which must exist.
  * @param copy what {@link PrivateFiles.read} returned.
  * @returns the names of the files of the copy.
- * @throws CatalogError `access_file`, `key_file` if the copy is damaged, `store_not_empty` if another
- *   file of the name is there, in which case none is written; what the disk throws.
+ * @throws CatalogError `access_file`, `key_file` if the copy is damaged; `store_not_empty` if a
+ *   file exists with other content, in which case none is written; what the disk throws.
  */
 export async function writePrivateFiles(
   disk: Disk,
@@ -64,7 +64,7 @@ export async function writePrivateFiles(
 function parseCopy(copy: Uint8Array): Partial<Record<PrivateName, unknown>> {
   try {
     const json: unknown = JSON.parse(Buffer.from(copy).toString());
-    // valibot would take a list for an object without members.
+    // valibot would accept a list as an object without members.
     if (Array.isArray(json)) throw new Error('it is a list');
     const texts = Object.entries(v.parse(copyShape, json));
     return Object.fromEntries(texts.map(([name, text]) => [name, JSON.parse(text) as unknown]));

@@ -1,9 +1,9 @@
 /**
- * The files of keys, accounts and revocations as one host gives them to another: `keys.json`,
+ * The files of keys, accounts and revocations that one host gives to another: `keys.json`,
  * `access.json` and `webhook-key.json`.
  *
- * Invariant: a host that takes them over never has an invalid file for a valid one. They are read
- * as a start would read them before the first is replaced.
+ * Invariant: a host never replaces a valid file with an invalid one. All files are validated, as at
+ * a start, before the first one is replaced.
  */
 import { createHash, createHmac } from 'node:crypto';
 import * as v from 'valibot';
@@ -15,9 +15,9 @@ import { exclusively, readPrivate } from '../private-file.ts';
 import { webhookKeyPath } from '../webhook-key.ts';
 import { judged, writeContents } from './private-contents.ts';
 
-/** The content of the files; null for one that is not there. */
+/** The content of the files; null for a file that does not exist. */
 export interface CredentialFiles {
-  /** Null also if the keys come from CATALOG_JWT_SECRET, which does not cross. */
+  /** Null also if the keys come from CATALOG_JWT_SECRET, which is never sent to other hosts. */
   readonly keys: object | null;
   readonly access: object | null;
   readonly webhook_key: object | null;
@@ -31,7 +31,7 @@ export const credentialFilesShape = v.object({
   webhook_key: content,
 });
 
-/** The files of a host, read again when one of them was replaced. */
+/** The files of a host, read again if one of them was replaced. */
 export class WatchedCredentialFiles {
   readonly #files: readonly { readonly name: keyof CredentialFiles; readonly file: WatchedFile }[];
   #latest: { readonly files: CredentialFiles; readonly digest: string } | null = null;
@@ -78,7 +78,7 @@ export function digestOf({ keys, access, webhook_key: webhookKey }: CredentialFi
 }
 
 /**
- * What tells one CATALOG_JWT_SECRET from another, without telling what it is.
+ * A fingerprint of CATALOG_JWT_SECRET, which does not reveal it.
  *
  * @returns null if the keys come from a file.
  */
@@ -87,13 +87,13 @@ export function secretFingerprint(fromEnvironment: string | undefined): string |
   return createHmac('sha256', fromEnvironment).update('catalog-server host').digest('hex');
 }
 
-/** What a host has that never had an account, or whose file was removed. */
+/** The content for a host that never had an account, or whose file was removed. */
 const NO_ACCESS_FILE = { users: [], revoked_subjects: [], revoked_tokens: [] };
 
 /**
- * Puts the files of another host in the place of those of this one, durably.
+ * Replaces the files of this host with those of another one, durably.
  *
- * @throws CatalogError `key_file`, `access_file`; then no file was replaced, or not all of them.
+ * @throws CatalogError `key_file`, `access_file`; then none or only some files were replaced.
  */
 export async function replaceCredentialFiles(
   disk: Disk,

@@ -1,7 +1,7 @@
 /**
- * What is secret in a data directory beside its store: accounts and revocations, the signing keys,
- * the key of webhooks. Backups, archives and other hosts have copies of the three files. A copy is
- * judged as a start would judge the files before the first of them is written.
+ * The three secret files of a data directory besides its store: accounts and revocations, the
+ * signing keys, the key of webhooks. Backups, archives and other hosts have copies of them. All
+ * files of a copy are validated, as at a start, before the first one is written.
  */
 import { join } from 'node:path';
 import type { Disk } from '../../disk/disk.ts';
@@ -15,12 +15,12 @@ export const PRIVATE_NAMES = ['access.json', 'keys.json', 'webhook-key.json'] as
 
 export type PrivateName = (typeof PRIVATE_NAMES)[number];
 
-/** The contents of the files that there are, by their names. */
+/** The contents of the existing files, by their names. */
 export type PrivateContents = Readonly<Partial<Record<PrivateName, object>>>;
 
 interface Reading {
   readonly code: PrivateFile['code'];
-  /** Reads and judges a file. @throws CatalogError with `code`. */
+  /** Reads and validates a file. @throws CatalogError with `code`. */
   readonly read: (path: string, read: () => FileContent | null) => unknown;
 }
 
@@ -31,7 +31,7 @@ const READINGS: Readonly<Record<PrivateName, Reading>> = {
 };
 
 /**
- * @param read gives the bytes and the mode of a file.
+ * @param read returns the bytes and the mode of the file.
  * @param path for messages.
  * @throws CatalogError `access_file`, `key_file` if a start would refuse the file.
  */
@@ -40,9 +40,9 @@ export function judge(name: PrivateName, path: string, read: () => FileContent |
 }
 
 /**
- * @param from where the contents come from, for messages: `in backup.json`.
- * @param contents null or undefined for files that there are not.
- * @returns the contents that there are.
+ * @param from the origin of the contents, for messages: `in backup.json`.
+ * @param contents null or undefined for files that do not exist.
+ * @returns the contents of the files that exist.
  * @throws CatalogError `access_file`, `key_file` if a start would refuse one of them.
  */
 export function judged(
@@ -60,7 +60,7 @@ export function judged(
   return found;
 }
 
-/** Writes files, each durably, in the place of those that are there. @throws as `writePrivate`. */
+/** Writes files, each durably, and replaces existing ones. @throws as {@link writePrivate}. */
 export async function writeContents(
   disk: Disk,
   directory: string,

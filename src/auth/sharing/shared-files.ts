@@ -1,6 +1,6 @@
 /**
- * Accounts, revocations and keys that several hosts share. Each host has them in its files, as
- * copies: {@link SharedFiles.push} changes the original first.
+ * Accounts, revocations and keys that several hosts share. The files of each host are copies;
+ * {@link SharedFiles.push} changes the original first.
  */
 import type { Disk } from '../../disk/disk.ts';
 import { CatalogError, endsWriting } from '../../errors.ts';
@@ -8,25 +8,25 @@ import { type PrivateFile, writePrivate } from '../private-file.ts';
 
 export interface SharedFiles {
   /**
-   * Brings the files in step with the original. The caller holds the lock of the directory.
+   * Updates the files from the original. The caller holds the lock of the directory.
    *
    * @throws CatalogError `log_unavailable`, and as {@link writePrivate}.
    */
   pull(): Promise<void>;
   /**
-   * Changes the original of one file, unless another host has changed one since the last
+   * Changes the original of one file, unless another host has changed a file since the last
    * {@link SharedFiles.pull}.
    *
    * @throws CatalogError `busy` if another host was first, `log_unavailable` if nothing was changed,
-   *   `write_unknown` if that is not known.
+   *   `write_unknown` if it is unknown whether it was changed.
    */
   push(file: PrivateFile, content: object): Promise<void>;
-  /** @throws CatalogError `log_unavailable` if the files may be older than the stated seconds. */
+  /** @throws CatalogError `log_unavailable` if the files were not confirmed for some seconds. */
   requireConfirmed(): void;
 }
 
 /**
- * Changes a file, and before it the original if the file is a copy.
+ * Changes a file; if the file is a copy, changes the original first.
  *
  * @throws CatalogError as {@link SharedFiles.push} and {@link writePrivate}; `write_unknown` if the
  *   original was changed and the copy could not be.
@@ -46,12 +46,12 @@ export async function changeFile(
   }
 }
 
-/** The change is made: to say that nothing was would be wrong. The copy follows the original. */
+/** The original has changed, so the error must not deny it. The copy will follow the original. */
 function behind(error: unknown): CatalogError {
   const reason = error instanceof CatalogError ? (error.cause as NodeJS.ErrnoException).code : null;
   return new CatalogError(
     'write_unknown',
-    `the change is made on the other hosts, but the disk of this one refused it (${reason ?? 'see its log'}); it takes the change when its disk does`,
+    `the change was made on the other hosts, but the disk of this host refused it (${reason ?? 'see its log'}); this host makes it when its disk accepts writes again`,
     { cause: error },
   );
 }

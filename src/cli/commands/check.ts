@@ -1,4 +1,4 @@
-/** `check`: verifies a store, beside a running server too. */
+/** `check`: verifies a store, also while a server runs. */
 import { accessPath, readAccess } from '../../auth/access.ts';
 import { checkKeys } from '../../auth/keys.ts';
 import { CatalogError, messageOf } from '../../errors.ts';

@@ -1,4 +1,4 @@
-/** Rows as lines whose columns stand below each other, two blanks apart. */
+/** Rows as lines with aligned columns, two spaces apart. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows) {

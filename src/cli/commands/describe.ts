@@ -1,4 +1,4 @@
-/** How messages speak of a state of the store. */
+/** The description of a state of the store in messages. */
 import { ALL_KINDS } from '../../model/kinds.ts';
 import type { State } from '../../store/state.ts';
 

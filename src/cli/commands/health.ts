@@ -66,7 +66,10 @@ export function readinessUrl(address: ServerAddress): URL {
     return new URL(`http://${authority(metricsHost, metricsPort)}/readyz`);
   }
   if (port > 0) return new URL(`http://${authority(host, port)}${basePath}/readyz`);
-  throw new CatalogError('usage', 'a server with port 0 has a free port; name it with --url');
+  throw new CatalogError(
+    'usage',
+    'with port 0 the server chooses its port; give its address with --url',
+  );
 }
 
 function authority(host: string, port: number): string {
@@ -84,7 +87,7 @@ interface Answer {
  * One request, without redirects, within bounds of time and bytes. node:http asks the server itself;
  * `fetch` would use the proxy that the environment names.
  *
- * @param timeout milliseconds for all of it.
+ * @param timeout milliseconds for the whole exchange.
  */
 async function get(url: URL, timeout: number): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
@@ -110,8 +113,11 @@ async function get(url: URL, timeout: number): Promise<Answer> {
   }
 }
 
-/** The reason is that of the server. What another program answers is not printed. */
+/** The reason is the server's own. An answer of another program is not printed. */
 function notReady(url: URL, { status, body }: Answer): CatalogError {
-  const reason = /"error":"(not ready: [\w ,.:()-]{1,200})"/.exec(body)?.[1];
-  return new CatalogError('not_ready', `${url.href}: ${reason ?? `the answer is ${status}`}`);
+  const reason = /"error":"(not ready: [\w ,.:;%()-]{1,200})"/.exec(body)?.[1];
+  return new CatalogError(
+    'not_ready',
+    `${url.href}: ${reason ?? `the response has status ${status}`}`,
+  );
 }

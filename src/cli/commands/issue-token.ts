@@ -16,8 +16,8 @@ export interface IssueTokenOptions {
 }
 
 /**
- * Creates the keys if there are none. A directory without a store is only warned of, since a token
- * can be issued before the first start.
+ * Creates the keys if there are none. A missing store causes only a warning, since a token can be
+ * issued before the first start.
  *
  * @throws CatalogError `key_file`, `access_file`, `account`.
  */
@@ -30,7 +30,7 @@ export async function issueTokenCommand(
     if (users.get(subject)?.disabled !== true) return { subject, role };
     throw new CatalogError(
       'account',
-      `the user ${subject} is disabled, so that no token of that name is valid; run: catalog-server users enable ${subject}`,
+      `the user ${subject} is disabled, so the token would not be valid; run: catalog-server users enable ${subject}`,
     );
   };
   const { token } = await issueFor(credentials, callerOf, (issued) => ({

@@ -1,4 +1,4 @@
-/** `keys`: the signing keys of a data directory, beside a running server too. */
+/** `keys`: the signing keys of a data directory, also while a server runs. */
 import { requireKeyFile, rotateKeys } from '../../auth/key-rotation.ts';
 import { keysPath, readKeys, type SigningKey } from '../../auth/keys.ts';
 import { toIso } from '../../auth/time.ts';
@@ -31,7 +31,8 @@ export async function keysRotate(
   if (replaced !== null && !dropped.some(({ kid }) => kid === replaced.kid)) {
     print(`${replaced.kid} verifies until ${toIso(replaced.until)}`);
   }
-  for (const { kid } of dropped) print(`${kid} is gone, and every token that it signed has ended`);
+  for (const { kid } of dropped)
+    print(`${kid} is removed; every token that it signed is invalid now`);
 }
 
 /** One line for each key: id, state, when it was made. */

@@ -38,7 +38,7 @@ export async function migrate(options: MigrateOptions, context: Context): Promis
   }
 }
 
-/** Under one lock: no other command gets the store in between, and this one says what it did. */
+/** Under one lock, so that no other command gets the store before this one has reported. */
 async function migrateAndOpen(data: string, wantsDemo: boolean, context: Context) {
   const lock = ownDirectory(data, 'migrate');
   let migrated: Migrated | null;
@@ -67,11 +67,11 @@ function openStore(
     create: true,
     commits,
     disk: context.disk,
-    // How much is kept is for `serve` to say.
+    // `serve` decides how much history is kept.
     history: Number.POSITIVE_INFINITY,
-    onError: give('the store goes on, but'),
+    onError: give('the store continues despite an error'),
     onFatal(error) {
-      give('the store cannot go on')(error);
+      give('the store stopped')(error);
       process.exit(1);
     },
   });
@@ -101,7 +101,7 @@ function sayDone(data: string, done: Migrated | null, { print }: Context): void 
   print(
     steps.length === 0
       ? `${data} is at schema version ${SCHEMA_VERSION}; nothing to do`
-      : `the files as they were are in ${kept} until the next checkpoint`,
+      : `the previous files are kept in ${kept} until the next checkpoint`,
   );
 }
 
@@ -117,7 +117,7 @@ function requireUnused(disk: Disk, directory: string): void {
   );
 }
 
-/** One commit: the demo catalog is there whole or not at all. */
+/** One commit, so that the demo catalog is added completely or not at all. */
 function fill(store: Store): Promise<void> {
   return store.transact((transaction) => {
     for (const kind of KIND_NAMES) {

@@ -1,12 +1,12 @@
-/** Where a command writes a file that a person has named. */
+/** The path of a file that the user has named and a command writes. */
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { CatalogError, type Code, messageOf } from '../../errors.ts';
 
 /**
- * @param data directory, in which no such file may be.
+ * @param data directory, which may not contain the file.
  * @param code of the failure.
- * @param makes whether the caller makes the directory of the file if it is missing.
+ * @param makes whether the caller creates the directory of the file if it is missing.
  * @returns the path to write, without symbolic links.
  * @throws CatalogError unless the file can be an ordinary one outside of the data directory.
  */
@@ -17,10 +17,13 @@ export function outputPath(file: string, data: string, code: Code, makes = false
   try {
     path = existsSync(file) ? realpathSync(file) : pathOfNew(resolve(file), makes);
   } catch (cause) {
-    throw refuse(`is in no directory that can be used: ${messageOf(cause)}`, cause);
+    throw refuse(
+      `cannot be created, because its directory cannot be used: ${messageOf(cause)}`,
+      cause,
+    );
   }
   if (existsSync(path) && !statSync(path).isFile()) {
-    throw refuse('is no ordinary file; name another, or "-" for standard output');
+    throw refuse('is not a regular file; name another, or "-" for standard output');
   }
   const owned = realpathSync(data);
   if (path.startsWith(owned + sep)) {
@@ -29,7 +32,7 @@ export function outputPath(file: string, data: string, code: Code, makes = false
   return path;
 }
 
-/** @returns where a path leads that does not exist, through the links of the directories above. */
+/** @returns a path that does not exist, with the links in its directories resolved. */
 function pathOfNew(path: string, makes: boolean): string {
   const directory = dirname(path);
   const above =

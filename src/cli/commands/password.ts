@@ -7,7 +7,7 @@ import type { Context } from '../../app/context.ts';
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * @param name whose password it is.
+ * @param name of the account.
  * @throws CatalogError `account` if no password is given, or the two differ.
  */
 export async function askPassword(name: string, { input, terminal }: Context): Promise<string> {
@@ -15,7 +15,7 @@ export async function askPassword(name: string, { input, terminal }: Context): P
   if (stream.isTTY !== true || terminal === null) return oneLine(await buffer(stream));
   const [first, again] = await typeLines(stream, terminal, [
     `Password of ${name}: `,
-    'Once more: ',
+    'Repeat the password: ',
   ]);
   if (first === undefined || again === undefined) {
     throw new CatalogError('account', 'no password was given; nothing was changed');
@@ -30,10 +30,10 @@ async function typeLines(
   output: NodeJS.WritableStream,
   prompts: readonly string[],
 ): Promise<string[]> {
-  // Loaded only here: a server has no use for it, and would start later.
+  // Loaded only here, because it would delay the start of a server, which does not use it.
   const { createInterface } = await import('node:readline');
-  // As a terminal: readline then turns the echo off, shows nothing but through its output, and is
-  // closed by Ctrl-C and Ctrl-D.
+  // With `terminal`, readline turns the echo off, writes only to its output, and closes on Ctrl-C
+  // and Ctrl-D.
   const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input, output: unseen, terminal: true, historySize: 0 });
   const typed: string[] = [];
@@ -42,7 +42,7 @@ async function typeLines(
     for (const prompt of prompts) {
       output.write(prompt);
       const line = await each.next();
-      // The line end was not echoed either.
+      // The end of the line was not echoed either.
       output.write('\n');
       if (line.done === true) break;
       typed.push(line.value);
@@ -67,7 +67,7 @@ function oneLine(given: Uint8Array): string {
     );
   }
   if (/[\r\n]/.test(line)) {
-    throw new CatalogError('account', 'standard input has to be one line, the password');
+    throw new CatalogError('account', 'standard input must be one line with the password');
   }
   return line;
 }

@@ -1,4 +1,4 @@
-/** `promote`: the directory of a host that follows becomes that of the primary (spec 15.15). */
+/** `promote`: makes the directory of a follower that of the primary (spec 15.15). */
 import type { Context } from '../../app/context.ts';
 import { acquireOwnership } from '../../disk/lock.ts';
 import { CatalogError } from '../../errors.ts';
@@ -14,7 +14,7 @@ import { missing, requireStore } from '../../store/directory.ts';
 
 /**
  * @throws CatalogError `store_locked`, `store_missing`, `store_damaged`, `schema_version`; `usage`
- *   if the directory is not that of a host that follows.
+ *   if the directory is not that of a follower.
  */
 export async function promote(
   { data }: { readonly data: string },
@@ -27,7 +27,7 @@ export async function promote(
     if (record === null || record.role === 'primary') {
       throw new CatalogError(
         'usage',
-        `${data} follows no other host; only the directory of one that follows can be promoted`,
+        `${data} follows no other host; only the directory of a follower can be promoted`,
       );
     }
     const state = recover(disk, data)?.state;
@@ -40,7 +40,7 @@ export async function promote(
       `promoted ${data}: epoch ${number} begins after change set ${state.sequence}${time}; start it with: catalog-server serve --data ${data}`,
     );
     warn(
-      `WARNING: what ${record.primary ?? 'the primary before'} has answered after change set ${state.sequence} is lost, unless it can still be read there; stop that host before you start this one`,
+      `WARNING: writes that ${record.primary ?? 'the previous primary'} confirmed after change set ${state.sequence} are lost, unless they can still be read from that host; stop that host before you start this one`,
     );
   } finally {
     lock.close();

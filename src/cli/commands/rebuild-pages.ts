@@ -1,4 +1,4 @@
-/** `rebuild-pages`: makes pages, beside a running server too. */
+/** `rebuild-pages`: makes pages, also while a server runs. */
 import { exchanging } from '../../disk/exchange.ts';
 import { FileLock } from '../../disk/lock.ts';
 import { CatalogError } from '../../errors.ts';
@@ -17,7 +17,7 @@ export interface RebuildPagesOptions {
   readonly data: string;
   readonly stale: boolean;
   readonly ids: readonly number[] | null;
-  /** What is not said here is as the last server had it. */
+  /** Settings that are left out are those of the last server. */
   readonly pages: Partial<PageSettings>;
 }
 
@@ -29,10 +29,10 @@ export async function rebuildPagesCommand(
   { data, stale, ids, pages }: RebuildPagesOptions,
   context: Context,
 ): Promise<void> {
-  // Before a lock file is made in what is no data directory.
+  // Checked first, so that no lock file is created in a directory without a store.
   requireStore(data, context.disk);
   const settings = { ...keptSettings(context.disk, data), ...pages };
-  // A mistake in the settings is better reported before the wait for the lock.
+  // Reports a mistake in the settings before the wait for the lock.
   void new TemplateSources(context.disk, settings.templates);
   const lock = new FileLock(pagesLockPath(data));
   const bar = context.terminal === null ? null : new ProgressBar(context.terminal, 'pages');

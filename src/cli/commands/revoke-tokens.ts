@@ -22,8 +22,8 @@ export async function revokeTokens(
     print(`revoked the token ${jti}`);
   } else if (subject !== null && jti === null) {
     await changeShared(data, disk, (draft, now) => endTokens(draft, subject, now));
-    print(`revoked all tokens that ${subject} has`);
+    print(`revoked all tokens of ${subject}`);
   } else {
-    throw new CatalogError('usage', 'name the jti of a token, or --subject, and not both');
+    throw new CatalogError('usage', 'give the jti of a token or --subject, but not both');
   }
 }

@@ -1,7 +1,7 @@
-/** Under whose name commands write (spec 8.12). */
+/** The subject of the writes of a command (spec 8.12). */
 import { execFileSync } from 'node:child_process';
 
-/** A directory service may be asked for the name. */
+/** Milliseconds: the system may ask a directory service for the name. */
 const LOOKUP_MS = 5000;
 
 /** `cli:` and the user of the system. */
@@ -10,9 +10,9 @@ export function commandSubject(): string {
 }
 
 /**
- * The name of the user whom the process runs as; the number where the system has no name for it, as
- * in a container. The engine's `userInfo` would give the variable `USER`, which says whatever the
- * caller likes.
+ * The name of the user that the process runs as, or its number if the system has no name for it, as
+ * in a container. The engine's `userInfo` would return the variable `USER`, which can be set to
+ * anything.
  */
 function systemUser(): string {
   try {

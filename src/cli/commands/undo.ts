@@ -1,4 +1,4 @@
-/** `undo`: puts rows back to what they were before entries of the audit trail (spec 8.12). */
+/** `undo`: reverts rows to their state before entries of the audit trail (spec 8.12). */
 import type { Context } from '../../app/context.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { AuditedStore } from '../../resources/audit/audited-store.ts';
@@ -35,7 +35,7 @@ export async function undo(options: UndoOptions, context: Context): Promise<void
     const rows = error.differences.length === 1 ? 'one row has' : 'rows have';
     throw new CatalogError(
       'changed_since',
-      `nothing was undone: ${rows} changed since, as standard output lists; --force overwrites`,
+      `nothing was undone: ${rows} changed since, listed on standard output; --force overwrites them`,
     );
   }
 }
@@ -46,7 +46,7 @@ async function undoInStore(
 ): Promise<readonly Undone[]> {
   const store = await openStore(data, { disk, warn });
   try {
-    // A server that runs later applies its own bound to the trail.
+    // A server that is started later applies its own bound to the trail.
     const service = new Undo(new AuditedStore(store, { auditBytes: Number.POSITIVE_INFINITY }));
     return await service.entries(selection, force, commandSubject());
   } finally {
@@ -72,7 +72,7 @@ async function openStore(
     });
   } catch (error) {
     if (!(error instanceof CatalogError) || error.code !== 'store_locked') throw error;
-    const way = 'a running server undoes writes with POST /admin/audits/<id>/reversal/';
+    const way = 'or let the running server undo the changes: POST /admin/audits/<id>/reversal/';
     throw new CatalogError('store_locked', `${error.message}; ${way}`, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-/** `users`: the accounts of a data directory, beside a running server too. */
+/** `users`: the accounts of a data directory, also while a server runs. */
 import {
   type Access,
   type AccessDraft,
@@ -63,7 +63,7 @@ export async function usersPasswd({ data, name }: Named, context: Context): Prom
   await changeAccount({ data, name }, context, (draft, now) =>
     setPassword(draft, name, password, now),
   );
-  context.print(`changed the password of ${name}; the tokens of before have ended`);
+  context.print(`changed the password of ${name}; its earlier tokens are revoked`);
 }
 
 /** @throws CatalogError `account`. */
@@ -77,7 +77,7 @@ export async function usersRole(
   );
   context.print(
     changed
-      ? `${name} is ${role} now; the tokens of before have ended`
+      ? `${name} is ${role} now; its earlier tokens are revoked`
       : `${name} is ${role} already`,
   );
 }
@@ -87,7 +87,9 @@ export async function usersDisable({ data, name }: Named, context: Context): Pro
   const changed = await changeAccount({ data, name }, context, (draft, now) =>
     setDisabled(draft, name, true, now),
   );
-  context.print(changed ? `disabled ${name} and its tokens` : `${name} is disabled already`);
+  context.print(
+    changed ? `disabled ${name}; its tokens are revoked` : `${name} is disabled already`,
+  );
 }
 
 /** @throws CatalogError `account`. */
@@ -101,7 +103,7 @@ export async function usersEnable({ data, name }: Named, context: Context): Prom
 /** @throws CatalogError `account`. */
 export async function usersRemove({ data, name }: Named, context: Context): Promise<void> {
   await changeAccount({ data, name }, context, (draft, now) => removeAccount(draft, name, now));
-  context.print(`removed ${name} and ended its tokens`);
+  context.print(`removed ${name}; its tokens are revoked`);
 }
 
 /** Changes an existing account. If there is none, no file and no directory is created. */

@@ -35,13 +35,13 @@ export function declareAccessCommands(program: Command, context: Context): void 
   );
   declareTokens(subcommand(program, 'tokens', 'revoke tokens before they expire'), context);
   declareKeys(
-    subcommand(program, 'keys', 'manage the keys that sign tokens, and those of archives'),
+    subcommand(program, 'keys', 'manage the keys that sign tokens or encrypt archives'),
     context,
   );
 }
 
 function declareIssueToken(program: Command, context: Context): void {
-  command(program, 'issue-token', 'print a token for the admin paths')
+  command(program, 'issue-token', 'print a token for the admin API')
     .addOption(
       flag('--subject <name>', 'person or program that the token is for', parseSubject).needed(),
     )
@@ -58,7 +58,7 @@ function declareIssueToken(program: Command, context: Context): void {
 }
 
 function roleFlag(fallback: Role): Flag {
-  return choice('--role <role>', 'what it allows', ROLES, fallback);
+  return choice('--role <role>', 'role of the token or account', ROLES, fallback);
 }
 
 function declareUsers(users: Command, context: Context): void {
@@ -73,28 +73,28 @@ function declareUsers(users: Command, context: Context): void {
   command(users, 'list', 'print name, role, state and creation time of every account').action(
     ({ data }: Common) => usersList(data, context),
   );
-  named('passwd', 'change the password, and revoke the tokens').action(
+  named('passwd', 'change the password of an account, and revoke its tokens').action(
     (name: string, { data }: Common) => usersPasswd({ data, name }, context),
   );
-  named('role', 'change the role, and revoke the tokens')
+  named('role', 'change the role of an account, and revoke its tokens')
     .argument('<role>', ROLES.join(', '), parseRole)
     .action((name: string, role: Role, { data }: Common) =>
       usersRole({ data, name }, role, context),
     );
-  named('disable', 'refuse logins, and all tokens of the name').action(
+  named('disable', 'disable an account, and revoke its tokens').action(
     (name: string, { data }: Common) => usersDisable({ data, name }, context),
   );
-  named('enable', 'allow logins of a disabled account again').action(
-    (name: string, { data }: Common) => usersEnable({ data, name }, context),
+  named('enable', 'enable a disabled account again').action((name: string, { data }: Common) =>
+    usersEnable({ data, name }, context),
   );
-  named('remove', 'remove the account, and revoke its tokens').action(
+  named('remove', 'remove an account, and revoke its tokens').action(
     (name: string, { data }: Common) => usersRemove({ data, name }, context),
   );
 }
 
 function declareTokens(tokens: Command, context: Context): void {
   command(tokens, 'revoke', 'revoke one token, or all tokens of a subject')
-    .argument('[jti]', 'id of a token', parseTokenId)
+    .argument('[jti]', 'id of the token (its jti claim)', parseTokenId)
     .addOption(
       flag(
         '--subject <name>',
@@ -108,11 +108,11 @@ function declareTokens(tokens: Command, context: Context): void {
 }
 
 function declareKeys(keys: Command, context: Context): void {
-  command(keys, 'rotate', 'sign with a new key; the old ones verify for a while')
+  command(keys, 'rotate', 'sign with a new key; tokens of the old keys stay valid for a while')
     .addOption(
       flag(
         '--overlap <duration>',
-        'how long tokens of the old keys stay valid; 0s for not at all',
+        'how long tokens of the old keys stay valid; 0s ends them at once',
         parseOverlap,
         { value: 24 * 3600, shown: '1d' },
       ),
@@ -120,11 +120,11 @@ function declareKeys(keys: Command, context: Context): void {
     .action(({ data, overlap }: Common & { overlap: number }) =>
       keysRotate({ data, overlap }, context),
     );
-  subcommand(keys, 'generate', 'make a key file that encrypts an archive')
+  subcommand(keys, 'generate', 'create a key file for encrypting an archive')
     .argument('<file>', 'the new file, outside of the data directory', parseFile)
     .addOption(verboseFlag())
     .action((file: string) => keysGenerate(file, context));
-  command(keys, 'list', 'print id, age and state of every key, never the secret').action(
+  command(keys, 'list', 'print id, state and creation time of every key, but no secrets').action(
     ({ data }: Common) => keysList(data, context),
   );
 }

@@ -19,12 +19,12 @@ export function declareHealth(program: Command, context: Context): void {
     .addOption(
       flag(
         '--url <url>',
-        'address of the server (default: that of the flags below)',
+        'address of the server (default: built from the flags below)',
         parseServerUrl,
       ),
     )
     .addOption(
-      flag('--timeout <duration>', 'for the whole answer', parseTimeout, {
+      flag('--timeout <duration>', 'time for the whole response', parseTimeout, {
         value: 5000,
         shown: '5s',
       }),
@@ -33,7 +33,7 @@ export function declareHealth(program: Command, context: Context): void {
     .action(({ url, timeout, ...address }: HealthFlags) =>
       health({ url: url === undefined ? readinessUrl(address) : healthUrl(url), timeout }, context),
     );
-  command.optionsGroup('As the server has them:');
+  command.optionsGroup('Flags that the server was started with:');
   addAddressFlags(command);
   addMetricsFlags(command);
 }

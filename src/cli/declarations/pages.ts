@@ -8,7 +8,7 @@ import { parseIds } from '../flags/values.ts';
 
 export function declareRebuildPages(program: Command, context: Context): void {
   const rebuild = command(program, 'rebuild-pages', 'render the pages of the shop')
-    .addOption(toggle('--stale', 'write only those that are out of date'))
+    .addOption(toggle('--stale', 'render only pages that are out of date'))
     .argument('[ids...]', 'SKUs whose pages to render (default: all pages)', parseIds)
     .action(async (ids: number[], options: Common & PageFlags & { stale?: true }) => {
       const { rebuildPagesCommand } = await import('../commands/rebuild-pages.ts');

@@ -18,7 +18,7 @@ import { addPageFlags, type PageFlags, pageFlagsOf } from '../flags/pages.ts';
 import { parseAuditSize, parseCheckpointSize, parseHistory } from '../flags/sizes.ts';
 import { parseWorkers } from '../flags/values.ts';
 
-/** The flags as commander names them, so far as they are not options of the server already. */
+/** The flags as commander names them, most of which are options of the server. */
 type ServeFlags = Common &
   PageFlags &
   HostFlags &
@@ -27,9 +27,9 @@ type ServeFlags = Common &
   };
 
 const EXAMPLES = `
-Sizes are bytes, or have the unit KiB, MiB or GiB.
-Durations have the unit s, m, h or d.
-A flag wins over its environment variable.
+Sizes are in bytes, or have a unit: KiB, MiB or GiB.
+Durations have a unit: s, m, h, d or w.
+A flag takes precedence over its environment variable.
 
 Examples:
   Serve ./data at http://127.0.0.1:8000:
@@ -58,10 +58,15 @@ export function declareServe(program: Command, context: Context): void {
   addPageFlags(serve);
   addClientFlags(serve);
   serve.optionsGroup('Audit trail:').addOption(
-    flag('--audit-size <MiB>', 'size of the entries that are kept; 0 keeps none', parseAuditSize, {
-      value: DEFAULT_AUDIT_BYTES,
-      shown: String(DEFAULT_AUDIT_BYTES / 2 ** 20),
-    }),
+    flag(
+      '--audit-size <MiB>',
+      'total size of the audit entries to keep; 0 for none',
+      parseAuditSize,
+      {
+        value: DEFAULT_AUDIT_BYTES,
+        shown: String(DEFAULT_AUDIT_BYTES / 2 ** 20),
+      },
+    ),
   );
   addChangeFlags(serve);
   addArchiveFlags(serve);
@@ -78,7 +83,7 @@ function addChangeFlags(serve: Command): void {
     .addOption(
       flag(
         '--history <size>',
-        'size of the change sets that are kept to be read; 0 keeps none',
+        'total size of the change sets to keep for readers; 0 for none',
         parseHistory,
         { value: DEFAULT_HISTORY_BYTES, shown: `${DEFAULT_HISTORY_BYTES / 2 ** 20}MiB` },
       ),
@@ -86,7 +91,7 @@ function addChangeFlags(serve: Command): void {
     .addOption(
       flag(
         '--checkpoint-size <size>',
-        'size of the change sets at which a new base is written, if the base is smaller',
+        'write a checkpoint when the change sets exceed this size and that of catalog.json',
         parseCheckpointSize,
         { value: DEFAULT_CHECKPOINT_BYTES, shown: `${DEFAULT_CHECKPOINT_BYTES / 2 ** 20}MiB` },
       ),
@@ -97,10 +102,13 @@ function serveOptionsOf(flags: ServeFlags): ServeOptions {
   const { follow: _, ...rest } = flags;
   const follow = followOptionsOf(flags);
   if (follow !== undefined && flags.log !== undefined) {
-    throw new CatalogError('usage', 'a host has --log or --follow, and not both');
+    throw new CatalogError('usage', 'give --log or --follow, but not both');
   }
   if ((flags.workers ?? 1) > 1 && (follow ?? flags.log) !== undefined) {
-    throw new CatalogError('usage', 'a host with --log or --follow has one worker');
+    throw new CatalogError(
+      'usage',
+      'a host with --log or --follow has only one worker; leave out --workers',
+    );
   }
   return {
     ...rest,

@@ -24,7 +24,7 @@ import type { EntrySelection } from '../../resources/audit/undo.ts';
 import { CatalogError } from '../../errors.ts';
 
 export function declareStoreCommands(program: Command, context: Context): void {
-  command(program, 'migrate', 'create the store, or bring it to the current version')
+  command(program, 'migrate', 'create the store, or bring it to the current schema version')
     .addOption(toggle('--demo', 'fill an empty store with the demo catalog'))
     .addOption(dryRunFlag())
     .action((options: Common & { demo?: true; dryRun?: true }) =>
@@ -35,9 +35,9 @@ export function declareStoreCommands(program: Command, context: Context): void {
     );
 
   command(program, 'check', 'verify every file, row and reference of a store or an archive')
-    // Without a variable: CATALOG_ARCHIVE says where a server archives, and its store is checked too.
+    // It has no variable: CATALOG_ARCHIVE is set for servers, whose stores are to be checked too.
     .option('--archive <url>', 'check this archive instead of a store', parseAddress)
-    .addOption(keyFlag('the key of the archive'))
+    .addOption(keyFlag('key file of the archive'))
     .action((options: Common & { archive?: ArchiveAddress; archiveKey?: string }) => {
       const { archive, archiveKey: key = null } = options;
       if (archive !== undefined) return checkArchiveCommand({ archive, key }, context);
@@ -46,8 +46,8 @@ export function declareStoreCommands(program: Command, context: Context): void {
 
   declareBackup(program, context);
   declareRestore(program, context);
-  command(program, 'promote', 'make a host that follows another one the primary').action(
-    (options: Common) => promote(options, context),
+  command(program, 'promote', 'make a follower the primary').action((options: Common) =>
+    promote(options, context),
   );
 
   declareUndo(program, context);
@@ -55,18 +55,22 @@ export function declareStoreCommands(program: Command, context: Context): void {
 
 function declareBackup(program: Command, context: Context): void {
   command(program, 'backup', 'write the whole catalog to one file')
-    .argument('[file]', '"-" for standard output (default: catalog-<time>.json)', parseFile)
+    .argument(
+      '[file]',
+      'file to write; "-" for standard output (default: catalog-<time>.json)',
+      parseFile,
+    )
     .addOption(
       flag(
         '--passphrase-file <file>',
-        'take the keys too, encrypted with the passphrase in this file',
+        'include the keys, encrypted with the passphrase in this file',
         parseFile,
       ).conflicts('recipient'),
     )
     .addOption(
       flag(
         '--recipient <age1…>',
-        'take the keys too, encrypted for this age recipient; may be repeated',
+        'include the keys, encrypted for this age recipient; may be repeated',
         parseRecipients,
       ),
     )
@@ -86,24 +90,29 @@ function declareRestore(program: Command, context: Context): void {
   const restoring = command(
     program,
     'restore',
-    'make a store from a backup or an archive, in an empty directory',
-  ).argument('[file]', 'a backup; "-" for standard input', parseFile);
+    'restore a store from a backup or an archive into an empty directory',
+  ).argument('[file]', 'backup to restore; "-" for standard input', parseFile);
   addArchiveSource(restoring);
   restoring
     .addOption(
-      flag('--passphrase-file <file>', 'file with the passphrase of the keys', parseFile).conflicts(
-        ['identityFile', 'withoutKeys', 'from'],
-      ),
+      flag(
+        '--passphrase-file <file>',
+        'file with the passphrase of the encrypted keys',
+        parseFile,
+      ).conflicts(['identityFile', 'withoutKeys', 'from']),
     )
     .addOption(
-      flag('--identity-file <file>', 'file with an age identity for the keys', parseFile).conflicts(
-        ['withoutKeys', 'from'],
-      ),
+      flag(
+        '--identity-file <file>',
+        'file with an age identity that decrypts the keys',
+        parseFile,
+      ).conflicts(['withoutKeys', 'from']),
     )
     .addOption(
-      toggle('--without-keys', 'leave encrypted keys out; earlier tokens become invalid').conflicts(
-        'from',
-      ),
+      toggle(
+        '--without-keys',
+        'leave out the encrypted keys; earlier tokens become invalid',
+      ).conflicts('from'),
     )
     .action((file: string | undefined, flags: RestoreFlags) => {
       const { data, from, archiveKey: key = null, at, sequence } = flags;
@@ -113,7 +122,7 @@ function declareRestore(program: Command, context: Context): void {
       if (file === undefined || from !== undefined || at !== undefined || sequence !== undefined) {
         throw new CatalogError(
           'usage',
-          'name a backup, or an archive with --from and at most one of --at and --sequence',
+          'give a backup, or --from with at most one of --at and --sequence',
         );
       }
       return restore({ ...flags, file }, context);
@@ -126,16 +135,16 @@ function addArchiveSource(restoring: Command): void {
     .addOption(
       flag(
         '--at <time>',
-        'as the archive had it at this date or instant',
+        'restore the state at this date or time',
         parseInstant,
       ).insteadOfArguments(),
     )
     .addOption(
-      flag('--sequence <number>', 'as of this change set of the archive', parseSequence)
+      flag('--sequence <number>', 'restore the state as of this change set', parseSequence)
         .conflicts('at')
         .insteadOfArguments(),
     )
-    .addOption(keyFlag('the key of the archive'));
+    .addOption(keyFlag('key file of the archive'));
 }
 
 interface UndoFlags extends Common {
@@ -147,22 +156,26 @@ interface UndoFlags extends Common {
 }
 
 function declareUndo(program: Command, context: Context): void {
-  command(program, 'undo', 'put rows back to what they were before entries of the audit trail')
+  command(program, 'undo', 'undo the changes recorded in entries of the audit trail')
     .argument('[entries...]', 'ids of audit entries', parseEntryIds)
     .addOption(
-      flag('--subject <name>', 'every entry of this subject', parseSubject).insteadOfArguments(),
+      flag(
+        '--subject <name>',
+        'undo the changes of this subject',
+        parseSubject,
+      ).insteadOfArguments(),
     )
     .addOption(
       flag(
         '--since <time>',
-        'from this date or instant on, with --subject',
+        'undo changes from this date or time on, with --subject',
         parseSince,
       ).insteadOfArguments(),
     )
     .addOption(
       flag(
         '--until <time>',
-        'up to this date or instant, with --subject',
+        'undo changes up to this date or time, with --subject',
         parseUntil,
       ).insteadOfArguments(),
     )
@@ -181,11 +194,11 @@ function declareUndo(program: Command, context: Context): void {
     );
 }
 
-/** @throws CatalogError `usage` unless entries are named by their ids or by who left them when. */
+/** @throws CatalogError `usage` unless entries are named by ids, or by subject and time. */
 function selectionOf(ids: readonly number[], { subject, since, until }: UndoFlags): EntrySelection {
   if (ids.length > 0 && [subject, since, until].every((each) => each === undefined)) return ids;
   if (ids.length === 0 && subject !== undefined && since !== undefined) {
     return { subject, since, until: until ?? null };
   }
-  throw new CatalogError('usage', 'name ids of audit entries, or --subject and --since');
+  throw new CatalogError('usage', 'give ids of audit entries, or --subject and --since');
 }

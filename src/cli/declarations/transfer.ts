@@ -35,9 +35,9 @@ export function declareTransferCommands(program: Command, context: Context): voi
 }
 
 function declareExport(program: Command, context: Context): void {
-  transfer(program, 'export', 'write a collection to a file, which import reads')
+  transfer(program, 'export', 'export a collection to a file that import can read')
     .addOption(flag('--output <file>', 'file to write (default: standard output)', parseFile))
-    .addOption(formatFlag('default: by the name of the file, or csv'))
+    .addOption(formatFlag('default: from the file name, or csv'))
     .addOption(currencyFlag())
     .action(async (name: string, flags: TransferFlags & { output?: string }) => {
       const { output = STREAM } = flags;
@@ -56,15 +56,17 @@ function declareExport(program: Command, context: Context): void {
 }
 
 function declareImport(program: Command, context: Context): void {
-  transfer(program, 'import', 'create and change the rows of a file')
-    .argument('<file>', '"-" for standard input', parseFile)
-    .addOption(formatFlag('default: by the name of the file, or csv'))
+  transfer(program, 'import', 'create and change rows from a file')
+    .argument('<file>', 'file to read; "-" for standard input', parseFile)
+    .addOption(formatFlag('default: from the file name, or csv'))
     .addOption(dryRunFlag())
-    .addOption(choice('--match <attribute>', 'how rows are found', MATCHES, 'id'))
+    .addOption(
+      choice('--match <attribute>', 'attribute that identifies existing rows', MATCHES, 'id'),
+    )
     .addOption(
       flag(
         '--create-missing <list>',
-        `create what is named and missing: ${CREATABLE.join(',')}`,
+        `create missing rows of these kinds: ${CREATABLE.join(',')}`,
         parseMissing,
       ),
     )
@@ -92,7 +94,7 @@ function declareImport(program: Command, context: Context): void {
 }
 
 function transfer(program: Command, name: string, description: string): Command {
-  const collection = new Argument('<collection>', 'by its name in paths');
+  const collection = new Argument('<collection>', 'name of the collection in paths of the API');
   return command(program, name, description).addArgument(
     collection.choices(TRANSFERABLE.map((kind) => kind.name)),
   );
@@ -105,7 +107,7 @@ function formatFlag(fallback: string): Flag {
 function currencyFlag(): Flag {
   return flag(
     '--currency <code>',
-    'currency of all prices (ISO 4217; default: that of the last server)',
+    'currency of all prices (ISO 4217; default: the one that serve last used)',
     parseCurrency,
   );
 }

@@ -15,11 +15,13 @@ export function addArchiveFlags(serve: Command): void {
       parseAddress,
     ),
   );
-  serve.addOption(keyFlag('encrypt the archive with this key; also keeps accounts and keys'));
+  serve.addOption(
+    keyFlag('encrypt the archive with this key file, and add accounts and keys to it'),
+  );
   serve.addOption(
     flag(
       '--archive-keep <duration>',
-      'how far a restore can go back, such as 30d (default: all of it)',
+      'how far back a restore can go, such as 30d (default: no limit)',
       parseKeep,
     ),
   );
@@ -43,7 +45,7 @@ function parseKeep(text: string): number {
   return parseLifetime(text) * 1000;
 }
 
-/** @returns ISO 8601, UTC, with milliseconds: the last instant that is meant. */
+/** @returns ISO 8601, UTC, with milliseconds: the last instant of the given period. */
 export function parseInstant(text: string): string {
   const instant = parsePeriodEnd(text);
   if (instant !== null) return instant;

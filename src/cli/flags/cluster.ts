@@ -9,21 +9,21 @@ import { parseFile } from './values.ts';
 
 export function addClusterFlags(serve: Command): void {
   serve
-    .optionsGroup('Several hosts:')
+    .optionsGroup('Shared log in etcd:')
     .addOption(
       flag<LogAddress | undefined>(
         '--log <url>',
-        'etcd that keeps the changes of all hosts, such as etcd://a:2379,b:2379,c:2379/shop',
+        'etcd cluster with the log that all hosts share, such as etcd://a:2379,b:2379,c:2379/shop',
         parseLog,
       ),
     )
-    .addOption(flag('--log-ca <file>', "certificates that sign those of etcd's nodes", parseFile))
-    .addOption(flag('--log-cert <file>', "this host's certificate for etcd", parseFile))
-    .addOption(flag('--log-key <file>', 'the key of that certificate', parseFile))
-    .addOption(flag('--log-user <name>', 'user of etcd', parseUser))
+    .addOption(flag('--log-ca <file>', 'file with the CA certificates of etcd', parseFile))
+    .addOption(flag('--log-cert <file>', 'client certificate of this host for etcd', parseFile))
+    .addOption(flag('--log-key <file>', 'private key of that certificate', parseFile))
+    .addOption(flag('--log-user <name>', 'etcd user', parseUser))
     .addOption(flag('--log-password-file <file>', 'file with the password of that user', parseFile))
     .addOption(
-      flag('--log-timeout <duration>', 'for a write to wait for etcd', parseTimeout, {
+      flag('--log-timeout <duration>', 'longest time that a write waits for etcd', parseTimeout, {
         value: DEFAULT_LOG_TIMEOUT_MS,
         shown: `${DEFAULT_LOG_TIMEOUT_MS / 1000}s`,
       }),
@@ -31,7 +31,7 @@ export function addClusterFlags(serve: Command): void {
     .addOption(
       flag(
         '--advertise <url>',
-        'where the other hosts reach this one, such as https://a.example:8000',
+        'address at which other hosts reach this one, such as https://a.example:8000',
         parseAdvertised,
       ),
     );
@@ -47,11 +47,11 @@ function parseLog(text: string): LogAddress {
 
 function parseUser(text: string): string {
   if (text !== '') return text;
-  throw new InvalidArgumentError('Name a user of etcd.');
+  throw new InvalidArgumentError('Name an etcd user.');
 }
 
 /**
- * Tokens and passwords cross to the address, so it has TLS unless it is of this machine.
+ * Tokens and passwords are sent to the address, so it needs TLS unless it is on this machine.
  *
  * @returns an origin, without a path.
  */

@@ -1,7 +1,7 @@
 /** Flags and their environment variables (spec 8.2). */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-/** commander would read variables from the process; here the caller of the program gives them. */
+/** A flag with a variable. commander would read it from the process; here the caller gives it. */
 export class Flag extends Option {
   /** Names of the flags that it cannot be given with, as commander has them. */
   readonly excluded: string[] = [];
@@ -13,13 +13,13 @@ export class Flag extends Option {
     return `CATALOG_${this.name().replaceAll('-', '_').toUpperCase()}`;
   }
 
-  /** commander's own mark is checked before variables are read. */
+  /** Makes the flag mandatory. commander's own check comes before variables are read. */
   needed(): this {
     this.isNeeded = true;
     return this;
   }
 
-  /** Says the same as arguments: beside some its variable does not count. */
+  /** The flag is an alternative to arguments: if there are some, its variable is ignored. */
   insteadOfArguments(): this {
     this.standsForArguments = true;
     return this;
@@ -33,7 +33,7 @@ export class Flag extends Option {
 
 interface Fallback<T> {
   readonly value: T;
-  /** How the help shows the value, if not as it is; needed for one that is not known here. */
+  /** How the help shows the value, if differently; needed if the value is not known yet. */
   readonly shown?: string;
 }
 
@@ -75,8 +75,8 @@ export function parseSwitch(text: string): boolean {
 }
 
 /**
- * Gives the flags of a command that its arguments left out the values of their variables. An empty
- * variable counts as not set, and so does one whose flag cannot be given with those that are.
+ * Sets the flags that are missing in a command's arguments from their variables. An empty variable
+ * counts as not set, and so does one whose flag conflicts with a given flag.
  *
  * @throws CommanderError if a value is not valid, or a flag is missing that the command needs.
  */

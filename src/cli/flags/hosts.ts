@@ -22,7 +22,7 @@ export interface HostFlags {
 
 export function addHostFlags(serve: Command): void {
   serve
-    .optionsGroup('Hosts:')
+    .optionsGroup('Primary and followers:')
     .addOption(
       flag(
         '--followers [yes|no]',
@@ -38,19 +38,19 @@ export function addHostFlags(serve: Command): void {
       ]),
     )
     .addOption(
-      flag('--token-file <file>', 'file with a token of the role admin there', parseTokenFile),
+      flag('--token-file <file>', 'file with an admin token of the followed host', parseTokenFile),
     )
     .addOption(
       flag(
         '--no-forward [yes|no]',
-        'refuse writes instead of passing them on',
+        'refuse writes instead of forwarding them',
         (text) => !parseSwitch(text),
       ),
     )
     .addOption(
       flag(
         '--max-unconfirmed <duration>',
-        'longest time for which tokens pass while the followed host does not answer',
+        'how long tokens are accepted while the followed host does not answer',
         parseUnconfirmed,
         { value: DEFAULT_UNCONFIRMED_MS, shown: `${DEFAULT_UNCONFIRMED_MS / 1000}s` },
       ),

@@ -41,7 +41,7 @@ export function addLimitFlags(serve: Command): void {
     )
     .addOption(maxImportFlag())
     .addOption(
-      flag('--max-body-memory <size>', 'memory of all request bodies together', parseSize, {
+      flag('--max-body-memory <size>', 'memory for all request bodies together', parseSize, {
         value: LIMITS.bodyMemory,
         shown: '64MiB',
       }),
@@ -49,30 +49,29 @@ export function addLimitFlags(serve: Command): void {
   addMachineLimits(serve);
   serve
     .addOption(
-      size(
-        '--max-headers',
-        'largest headers of a request, all together',
-        LIMITS.headers,
-        HEADER_BYTES,
-      ),
+      size('--max-headers', 'total size of the headers of a request', LIMITS.headers, HEADER_BYTES),
     )
     .addOption(size('--max-url', 'longest path and query of a request', LIMITS.url, URL_BYTES))
     .addOption(
       count(
         '--max-json-depth',
-        'deepest nesting of a JSON body',
+        'maximum nesting depth of a JSON body',
         JSON_LIMITS.depth,
         MIN_JSON_DEPTH,
       ),
     )
     .addOption(
-      count('--max-json-elements', 'most elements of one array in a body', JSON_LIMITS.elements),
+      count(
+        '--max-json-elements',
+        'maximum number of elements in an array of a body',
+        JSON_LIMITS.elements,
+      ),
     )
-    .addOption(count('--max-connections', 'most open connections', LIMITS.connections))
+    .addOption(count('--max-connections', 'maximum number of open connections', LIMITS.connections))
     .addOption(
       count(
         '--max-connections-per-address',
-        'most open connections from one address, or one /64 of IPv6; 0 for no limit',
+        'maximum number of open connections from one address, or one /64 of IPv6; 0 for no limit',
         LIMITS.connectionsPerAddress,
         0,
       ),
@@ -80,18 +79,18 @@ export function addLimitFlags(serve: Command): void {
     .addOption(
       count(
         '--max-pipelined',
-        'most requests that wait for an earlier one on their connection',
+        'maximum number of requests that wait for an earlier one on their connection',
         LIMITS.pipelined,
         0,
       ),
     );
 }
 
-/** What the server leaves of the machine. */
+/** The limits of memory and disk space. */
 function addMachineLimits(serve: Command): void {
   serve
     .addOption(
-      flag<number | undefined>('--max-memory <size>', 'memory of the process', parseMemory, {
+      flag<number | undefined>('--max-memory <size>', 'memory limit of the process', parseMemory, {
         value: undefined,
         shown: "3/4 of the machine's",
       }),
@@ -99,7 +98,7 @@ function addMachineLimits(serve: Command): void {
     .addOption(
       flag<number | undefined>(
         '--min-free-disk <size>',
-        'free disk space below which /readyz is 503; 0 for none',
+        'free disk space below which /readyz is 503; 0 turns this off',
         parseMinFreeDisk,
         { value: undefined, shown: '256MiB or 5% of the disk if that is less' },
       ),
@@ -112,24 +111,28 @@ export function addTimeoutFlags(serve: Command): void {
     .addOption(
       time(
         '--headers-timeout',
-        'for a client to send the headers of a request',
+        'time for a client to send the headers of a request',
         LIMITS.headersTimeout,
       ),
     )
     .addOption(
       time(
         '--request-timeout',
-        'for a client to send a body, or a MiB of a file',
+        'time for a client to send a body, or a MiB of a file',
         LIMITS.requestTimeout,
       ),
     )
     .addOption(
-      time('--keep-alive-timeout', 'for an idle connection to stay open', LIMITS.keepAliveTimeout),
+      time(
+        '--keep-alive-timeout',
+        'time for an idle connection to stay open',
+        LIMITS.keepAliveTimeout,
+      ),
     )
     .addOption(
       time(
         '--send-timeout',
-        'for a client to read 64KiB of a response, or 1MiB of an export',
+        'time for a client to read 64KiB of a response, or 1MiB of an export',
         LIMITS.sendTimeout,
       ),
     );

@@ -11,7 +11,7 @@ export function addLoggingFlags(serve: Command): void {
     .addOption(
       choice(
         '--log-format <format>',
-        'auto is text on a terminal and JSON elsewhere',
+        'format of the log; auto is text on a terminal and JSON elsewhere',
         FORMATS,
         'auto',
       ),
@@ -19,7 +19,7 @@ export function addLoggingFlags(serve: Command): void {
   addMetricsFlags(serve);
 }
 
-/** Where the metrics are, and with them the health of the server. */
+/** The address of the metrics, at which the server reports its health as well. */
 export function addMetricsFlags(command: Command): void {
   command
     .addOption(

@@ -21,7 +21,7 @@ export function addPageFlags(serve: Command): void {
   serve.addOption(
     flag(
       '--page-delay <duration>',
-      'longest wait of pages while writes keep coming',
+      'longest time that pages wait while writes keep coming',
       parseTimeout,
       {
         value: DEFAULT_DELAY_MS,
@@ -31,9 +31,9 @@ export function addPageFlags(serve: Command): void {
   );
 }
 
-/** For a command beside a server: a setting that is left out is as the last server had it. */
+/** For other commands: a setting that is left out is that of the last server. */
 export function addPageOverrides(command: Command): void {
-  command.optionsGroup('Pages, if not as the last server made them:');
+  command.optionsGroup('Pages (default: as the last server made them):');
   for (const option of pageFlags(() => undefined)) command.addOption(option);
 }
 

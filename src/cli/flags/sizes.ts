@@ -19,7 +19,7 @@ const SENT: SizeRange = { least: 1, most: GIB };
 /** Bytes of what is kept on the disk. */
 const MAX_STORAGE = 2 ** 40;
 
-/** Bytes: a block of most file systems, and what a start reads in some seconds. */
+/** Bytes: from a block of most file systems up to what a start reads in some seconds. */
 const CHECKPOINT: SizeRange = { least: 4 * KIB, most: GIB };
 
 /** Bytes. The audit trail is kept in memory. */
@@ -35,7 +35,7 @@ export function parseSize(text: string): number {
 
 /** @returns a parser of sizes in a range, which returns bytes. */
 export function parseSizeWithin(range: SizeRange): (text: string) => number {
-  return (text) => within(text, range, `${range.least} bytes or more, and at most ${range.most}`);
+  return (text) => within(text, range, `a size from ${range.least} to ${range.most} bytes`);
 }
 
 /** @returns bytes. */
@@ -51,7 +51,7 @@ export function parseHistory(text: string): number {
 
 /** @returns bytes. */
 export function parseMinFreeDisk(text: string): number {
-  return storage(text, '0 leaves the disk out');
+  return storage(text, '0 turns the check off');
 }
 
 /** @returns bytes. */
@@ -59,7 +59,7 @@ export function parseCheckpointSize(text: string): number {
   return within(text, CHECKPOINT, 'a size from 4KiB to 1GiB, such as 4MiB');
 }
 
-/** @returns bytes. @param text a size; a number without a unit is one of MiB. */
+/** @returns bytes. @param text a size; a number without a unit is in MiB. */
 export function parseAuditSize(text: string): number {
   const range = { least: 0, most: MAX_AUDIT_SIZE };
   const size = /^\d+$/.test(text) ? `${text}MiB` : text;
@@ -72,7 +72,7 @@ function storage(text: string, zero: string): number {
   return within(text, range, `a size such as 256MiB or 2GiB; ${zero}`);
 }
 
-/** @param what names what is to be given. */
+/** @param what describes the values that are allowed, for the message. */
 function within(text: string, { least, most }: SizeRange, what: string): number {
   const [, digits, unit = ''] = /^(\d{1,13})(KiB|MiB|GiB)?$/.exec(text) ?? [];
   const bytes = Number(digits) * (UNITS[unit] ?? Number.NaN);

@@ -12,10 +12,10 @@ export function parseFile(text: string): string {
   throw new InvalidArgumentError('Name a file, or "-".');
 }
 
-/** @returns the age recipients so far. That each is one shows when it is used. */
+/** @returns the age recipients so far. Whether they are valid shows when they are used. */
 export function parseRecipients(text: string, before: readonly string[] = []): string[] {
   if (/^age1[a-z0-9]+$/.test(text)) return [...before, text];
-  throw new InvalidArgumentError('Give an age recipient, such as age-keygen -y prints it.');
+  throw new InvalidArgumentError('Give an age recipient, as printed by age-keygen -y.');
 }
 
 export function parseEntryIds(text: string, before: readonly number[] = []): number[] {

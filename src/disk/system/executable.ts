@@ -2,11 +2,11 @@
 import { statSync } from 'node:fs';
 
 /**
- * An upgrade may have moved another executable to the path of this one, or removed it. Linux has it
- * under a name of its own as long as the process runs.
+ * An upgrade may have moved another executable to the path of this one, or removed it. Linux keeps
+ * it available below /proc as long as the process runs.
  *
  * @param path where it was at the start.
- * @returns a path of what this process runs.
+ * @returns a path of the executable that this process runs.
  */
 export function runningExecutable(path: string): string {
   const own = `/proc/${process.pid}/exe`;

@@ -27,10 +27,11 @@ export function libc<const Functions extends Record<string, FFIFunction>>(
 }
 
 /**
- * Functions that a program does without where they are missing. They are looked for at the first call.
+ * Functions that the program can do without. They are looked up at the first call.
  *
  * @param functions as {@link libc} takes them.
- * @returns what gives them; null on other systems than Linux, and if no library has all of them.
+ * @returns a getter of the functions, which returns null on systems other than Linux, and if no
+ *   library has all of them.
  */
 export function libcOfLinux<const Functions extends Record<string, FFIFunction>>(
   functions: Functions,
@@ -41,7 +42,7 @@ export function libcOfLinux<const Functions extends Record<string, FFIFunction>>
       try {
         loaded = process.platform === 'linux' ? libc(functions) : null;
       } catch {
-        // An older library; each caller says what becomes of it then.
+        // An older library; each caller documents what happens then.
         loaded = null;
       }
     }

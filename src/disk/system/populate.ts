@@ -1,4 +1,4 @@
-/** Memory that the kernel gives at once. */
+/** Memory whose pages the kernel provides with one call. */
 import { ptr } from 'bun:ffi';
 import { libcOfLinux } from './libc.ts';
 
@@ -9,17 +9,18 @@ const MADV_POPULATE_WRITE = 23;
 const ALIGNMENT = 64 * 1024;
 
 /**
- * Without it memory comes page by page. An address is an integer for C: the runtime's type for pointers
- * has no arithmetic.
+ * Without it memory comes page by page. Addresses are declared as integers, because the runtime's
+ * pointer type has no arithmetic.
  */
 const symbols = libcOfLinux({ madvise: { args: ['usize', 'usize', 'i32'], returns: 'i32' } });
 
 /**
- * Has the kernel give memory its pages with one call. Otherwise each page interrupts the program when it
- * is written first, which takes a virtual machine up to 15 microseconds. What the memory holds stays.
+ * Makes the kernel provide all pages of some memory with one call. Otherwise the first write to
+ * each page causes a page fault, which takes up to 15 microseconds on a virtual machine. The
+ * content of the memory does not change.
  *
- * @param memory that is about to be written, all of it.
- * @returns whether the kernel did so; if not, nothing but time is lost.
+ * @param memory all of which is about to be written.
+ * @returns whether the kernel did so; if not, only time is lost.
  */
 export function populate(memory: Uint8Array): boolean {
   const address = ptr(memory);

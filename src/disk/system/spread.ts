@@ -1,4 +1,4 @@
-/** Directories that lie apart on the device: the attribute T of chattr(1), which ext4 has. */
+/** Directories that are placed apart on the device: attribute T of chattr(1), which ext4 has. */
 import fs from 'node:fs';
 import { libcOfLinux } from './libc.ts';
 
@@ -7,12 +7,12 @@ const FS_IOC_GETFLAGS = 0x80086601;
 const FS_IOC_SETFLAGS = 0x40086602;
 const FS_TOPDIR_FL = 0x00020000;
 
-/** Without it directories lie where the file system puts them. */
+/** Without it the file system places directories as it does by default. */
 const symbols = libcOfLinux({ ioctl: { args: ['i32', 'usize', 'ptr'], returns: 'i32' } });
 
 /**
- * Has the file system put the directories that are made in a directory from now on where there is
- * most room, and not near it. It stays so, and costs nothing.
+ * Makes the file system place new subdirectories of a directory where there is most room, rather
+ * than near it. The attribute is permanent, and costs nothing.
  *
  * @returns whether the file system does so; if not, nothing has changed.
  * @throws what the disk throws if the directory cannot be opened.

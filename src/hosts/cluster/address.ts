@@ -10,14 +10,14 @@ const ADDRESS = /^etcd:\/\/([^/?#@]+)(\/[\w.~-]+)+\/?$/;
 /** A name or IPv4 address, or an IPv6 address in brackets, and a port. */
 const NODE = /^([\w.-]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})$/;
 
-/** Hosts to which secrets may go without TLS: they do not leave the machine. */
+/** Hosts to which secrets may be sent without TLS, because they do not leave the machine. */
 export const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** An address as it is written, before it is known whether there are certificates. */
 export interface LogAddress {
   /** `a:2379` for each node. */
   readonly nodes: readonly string[];
-  /** What every key begins with: `/shop/`. */
+  /** The prefix of every key: `/shop/`. */
   readonly prefix: string;
 }
 

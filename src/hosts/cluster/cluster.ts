@@ -1,4 +1,4 @@
-/** A host's part in a cluster: the log that it shares, and what it knows of the other hosts. */
+/** A host's part in a cluster: the shared log, and what the host knows of the other hosts. */
 import { randomBytes } from 'node:crypto';
 import type { Disk } from '../../disk/disk.ts';
 import { CatalogError } from '../../errors.ts';
@@ -22,19 +22,19 @@ export interface ClusterOptions {
   readonly login: Login | null;
   /** Milliseconds that a write waits for the log. */
   readonly timeoutMs: number;
-  /** The origin at which the other hosts reach this one; null if they do not. */
+  /** The origin at which the other hosts reach this one; null if they cannot. */
   readonly origin: string | null;
 }
 
 export interface ClusterCallbacks {
   readonly onStanding: (standing: Standing) => void;
   readonly onError: (error: unknown) => void;
-  /** Called with what keeps this host from giving a sign of life. */
+  /** Called with the error if this host cannot send its heartbeats. */
   readonly onUnseen: (error: unknown) => void;
 }
 
 export class Cluster {
-  /** What a store of this host commits through. */
+  /** The shared log, as a store of this host commits through it. */
   readonly shared: SharedLog;
   readonly #endpoints: readonly string[];
   readonly #client: EtcdClient;
@@ -63,19 +63,19 @@ export class Cluster {
     return this.#joining(requireSameHistory(this.#log, store));
   }
 
-  /** Names the nodes to the operator. Clients, who get the error of a later call, need not know. */
+  /** Adds the nodes to the error of a start, for the operator. Errors for clients omit them. */
   async #joining<T>(call: Promise<T>): Promise<T> {
     try {
       return await call;
     } catch (cause) {
       if (!(cause instanceof CatalogError) || cause.code !== 'log_unavailable') throw cause;
       const nodes = this.#endpoints.join(', ');
-      const message = `the log at ${nodes} cannot be used (${cause.message}); check that most of these nodes run, that this machine reaches them, and the flags that begin with --log`;
+      const message = `the log at ${nodes} cannot be used (${cause.message}); check that a majority of these nodes is running and reachable from this machine, and check the flags that begin with --log`;
       throw new CatalogError('log_unavailable', message, { cause });
     }
   }
 
-  /** Follows the log from now on, and tells the other hosts that this one is there. */
+  /** Follows the log from now on, and announces this host to the others. */
   follow(store: Store, callbacks: ClusterCallbacks): void {
     const [client, log] = [this.#client, this.#log];
     const follower = new LogFollower({ log, store, ...callbacks });
@@ -98,10 +98,10 @@ export class Cluster {
     return this.#registry?.writerOrigin ?? null;
   }
 
-  /** The other hosts that have given a sign of life; see {@link readMembers}. */
+  /** The other live hosts; see {@link readMembers}. */
   async others(): Promise<readonly Member[]> {
     const members = await readMembers(this.#client);
-    // A host that was started anew may still be there under the name that it had before.
+    // After a restart, this host may still be registered under its previous name.
     return members.filter(({ origin }) => origin === null || origin !== this.#origin);
   }
 
@@ -120,12 +120,12 @@ export class Cluster {
     return this.#log.read(after);
   }
 
-  /** How far the deliveries to webhooks are. */
+  /** The progress of the deliveries to webhooks. */
   deliveries(onError: (error: unknown) => void): EtcdDeliveries {
     return new EtcdDeliveries({ client: this.#client, onError });
   }
 
-  /** The accounts and keys of all hosts, of which a directory has copies. */
+  /** The accounts and keys of all hosts; the directory holds copies. */
   credentials(disk: Disk, directory: string, onError: (error: unknown) => void): EtcdCredentials {
     return new EtcdCredentials({ client: this.#client, disk, directory, onError });
   }

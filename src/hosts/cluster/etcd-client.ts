@@ -1,9 +1,9 @@
 /**
- * etcd by its JSON gateway (etcd.io/docs/v3.4/dev-guide/api_grpc_gateway): one POST for each call.
+ * Client of etcd's JSON gateway (etcd.io/docs/v3.4/dev-guide/api_grpc_gateway): one POST a call.
  *
- * Every call is bounded in time and in bytes. Before the first one all nodes are asked at once, and
- * it goes to the one that answers first: a host has to start while a node is down. A call that fails
- * lets the next one go to the next node. Whether a failed call took effect is not known.
+ * Every call is bounded in time and in bytes. Before the first call all nodes are asked at once,
+ * and the one that answers first is used, because a host has to start while a node is down. After a
+ * failed call the next call uses the next node. Whether a failed call took effect is not known.
  */
 import { CatalogError, messageOf } from '../../errors.ts';
 
@@ -11,7 +11,7 @@ import { CatalogError, messageOf } from '../../errors.ts';
 export interface EtcdAddress {
   /** `https://a:2379` for each node. */
   readonly endpoints: readonly string[];
-  /** What every key begins with: `/shop/`. */
+  /** The prefix of every key: `/shop/`. */
   readonly prefix: string;
 }
 
@@ -34,13 +34,13 @@ export interface EtcdOptions extends EtcdAddress {
   readonly timeoutMs?: number;
 }
 
-/** Milliseconds. A node that elects a leader answers nobody for about one second. */
+/** Milliseconds. A node does not answer for about one second while a leader is elected. */
 const CALL_TIMEOUT_MS = 3000;
 
-/** Bytes of an answer that is read whole. */
+/** Bytes of the longest answer; in a stream, characters of the longest line. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-/** Characters of a refusal that is not understood. */
+/** Characters of a refusal that an error quotes if it is not JSON. */
 const MAX_REASON_LENGTH = 200;
 
 /** gRPC's `UNAUTHENTICATED`: the token of the login has expired. */
@@ -49,10 +49,10 @@ const UNAUTHENTICATED = 16;
 /** gRPC's `DEADLINE_EXCEEDED` and `UNAVAILABLE`: the node has no majority. */
 const WITHOUT_MAJORITY: ReadonlySet<number> = new Set([4, 14]);
 
-/** A key that need not be there. */
+/** A key to ask for; it need not exist. */
 const ANY_KEY = { key: 'AA==' };
 
-/** What etcd says, and what an operator can do. */
+/** Messages of etcd, and what the operator can do about each. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [
     /database space exceeded/,
@@ -64,11 +64,11 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /permission denied/,
-    "etcd's role does not allow the keys of this prefix to be read and written",
+    'the role of the etcd user does not allow reading and writing the keys of this prefix',
   ],
   [
     /CommonName of client/,
-    "etcd's gateway takes no users from clients whose certificate has a common name; make the certificate of --log-cert without one",
+    "etcd's gateway accepts no user from a client whose certificate has a common name; give --log-cert a certificate without one",
   ],
   [/authentication failed|user name is empty/, 'etcd does not accept the user and password'],
 ];
@@ -89,7 +89,7 @@ export class EtcdClient {
   }
 
   /**
-   * One call.
+   * Makes one call.
    *
    * @param path such as `kv/txn`.
    * @returns the parsed answer.
@@ -110,8 +110,8 @@ export class EtcdClient {
   /**
    * Opens a stream of answers, each a line of JSON.
    *
-   * @param signal ends it.
-   * @throws CatalogError `log_unavailable`, also in the middle.
+   * @param signal ends the stream.
+   * @throws CatalogError `log_unavailable`, also in the middle of the stream.
    */
   async *stream(path: string, body: object, signal: AbortSignal): AsyncGenerator {
     await (this.#found ??= this.#findNode());
@@ -132,7 +132,7 @@ export class EtcdClient {
     }
   }
 
-  /** Begins with the node that answers first. If none does, the call itself tells why. */
+  /** Chooses the node that answers first. If none answers, the call itself fails and says why. */
   async #findNode(): Promise<void> {
     const nodes = [...this.#options.endpoints.keys()];
     if (nodes.length === 1) return;
@@ -143,7 +143,7 @@ export class EtcdClient {
     this.#node = await Promise.any(asked).catch(() => this.#node);
   }
 
-  /** A node that refuses a client answers, too. @throws if it does not. */
+  /** A node that refuses the client passes. @throws if it has no majority or does not answer. */
   async #requireMajority(node: number, signal: AbortSignal): Promise<void> {
     const response = await this.#fetch('kv/range', ANY_KEY, signal, node);
     const text = await response.text();
@@ -177,7 +177,7 @@ export class EtcdClient {
   async #bounded<T>(exchange: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const aborter = new AbortController();
     try {
-      // Bun's fetch may outlive the signal, so that the race decides.
+      // Bun's fetch may outlive the signal, so the call is also raced with a timer.
       return await raced(exchange(aborter.signal), this.#timeoutMs);
     } finally {
       aborter.abort();
@@ -211,9 +211,9 @@ export class EtcdClient {
   }
 }
 
-/** What etcd answered instead of a result. */
+/** An error that etcd answered. */
 class EtcdFailure extends Error {
-  /** Of gRPC. */
+  /** The status code of gRPC; 0 if the answer has none. */
   readonly code: number;
 
   constructor(message: string, code: number) {

@@ -1,11 +1,12 @@
 /**
- * Accounts, revocations and keys in one key of etcd, `credentials`, of which the files of every host
- * are copies.
+ * Accounts, revocations and keys in one key of etcd, `credentials`. The files of every host are
+ * copies of it.
  *
  * Invariants:
- * 1. A change compares the revision that it was made from, so that none is lost.
- * 2. A host whose last confirmed copy is older than {@link UNCONFIRMED_MS} accepts no token. The time
- *    counts from the sending of the question, whose answer confirms nothing before the files have it.
+ * 1. A change takes effect only if the key still has the revision that the change was made from, so
+ *    concurrent changes are not lost.
+ * 2. A host accepts no token if its copy was last confirmed more than {@link UNCONFIRMED_MS} ago.
+ *    The age counts from when the request was sent. An answer counts once the files contain it.
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -32,10 +33,10 @@ const UNCONFIRMED_MS = 10_000;
 /** Bytes of all files together: etcd takes requests of 1.5 MiB, and base64 adds a third. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Times that a change is sent whose answer does not come. */
+/** Attempts to send a change that is not answered. */
 const MAX_ATTEMPTS = 3;
 
-/** The files by their names, and the codes of their failures. */
+/** The names of the shared files, and the error code of each. */
 const FILES = {
   'access.json': 'access_file',
   'keys.json': 'key_file',
@@ -50,14 +51,14 @@ type Contents = Partial<Record<FileName, object>>;
 
 const contentsShape = v.record(v.picklist(FILE_NAMES), v.record(v.string(), v.unknown()));
 
-/** What etcd has. */
+/** The key as etcd has it. */
 interface Shared {
   /** '0' if there is no such key. */
   readonly revision: string;
   readonly contents: Contents;
 }
 
-/** What etcd has, and when the question was sent. */
+/** The key, and when the request for it was sent. */
 interface Asked extends Shared {
   readonly sent: Instant;
 }
@@ -67,15 +68,15 @@ interface Options {
   readonly disk: Disk;
   /** The data directory. */
   readonly directory: string;
-  /** Called with what keeps the files from being brought in step. */
+  /** Called with the error if the files cannot be updated. */
   readonly onError: (error: unknown) => void;
-  /** Those of the machine if left out. */
+  /** The clocks of the machine if left out. */
   readonly clocks?: Clocks | undefined;
 }
 
 export class EtcdCredentials implements SharedFiles {
   readonly #options: Options;
-  /** What the files have. */
+  /** The state that the files hold. */
   #shared: Shared = { revision: '0', contents: {} };
   readonly #confirmation: Confirmation;
   #end: () => Promise<void> = async () => {};
@@ -86,8 +87,8 @@ export class EtcdCredentials implements SharedFiles {
   }
 
   /**
-   * Brings the files in step, and keeps them in step. The files of the first host become the
-   * original.
+   * Updates the files from etcd, and keeps them up to date. If etcd has none yet, the files of this
+   * host become the original.
    *
    * @param make makes the keys of a directory that has none.
    * @throws CatalogError `log_unavailable`, and as {@link writePrivate}.
@@ -108,7 +109,7 @@ export class EtcdCredentials implements SharedFiles {
     this.#end = followKey(client, KEY, {
       decode: () => null,
       ask: () => this.#ask(),
-      // The watch only says that there is something new.
+      // The watch only signals that the key has changed.
       listener: (shared) => void this.#follow(shared).catch(onError),
     });
   }
@@ -188,7 +189,7 @@ export class EtcdCredentials implements SharedFiles {
     this.#confirmation.confirm(sent);
   }
 
-  /** The contents of the files of this host, as far as there are any. */
+  /** The contents of those files that exist on this host. */
   #read(): Contents {
     const contents: Contents = {};
     for (const name of FILE_NAMES) {
@@ -210,7 +211,7 @@ function decode(value: Buffer): Contents {
   } catch (cause) {
     throw new CatalogError(
       'access_file',
-      `the key ${KEY} of the log is not one of accounts and keys; put back what it was`,
+      `the key ${KEY} in etcd does not hold accounts and keys; restore its previous value`,
       { cause },
     );
   }
@@ -247,7 +248,7 @@ function overtaken(): CatalogError {
 function unknownChange(cause: unknown): CatalogError {
   return new CatalogError(
     'write_unknown',
-    'etcd does not answer, and the change of accounts or keys may still take effect; look before you repeat it',
+    'etcd does not answer, and the change of accounts or keys may still take effect; check before you repeat it',
     { cause, headers: { 'Retry-After': '2' } },
   );
 }

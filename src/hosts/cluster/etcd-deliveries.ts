@@ -1,15 +1,15 @@
 /**
- * How far the deliveries to webhooks are, in etcd, so that another host can take them over:
+ * The progress of the deliveries to webhooks, in etcd, so that another host can take them over:
  *
- *     deliveries/places       JSON: where the deliveries of each webhook go on, by its id
- *     deliveries/states/17    JSON: the same and the last deliveries of webhook 17, some time ago
+ *     deliveries/places       JSON: where the deliveries of each webhook continue, by its id
+ *     deliveries/states/17    JSON: the same and the last deliveries of webhook 17; may be stale
  *
  * Invariants:
- * 1. Everything is written under the term of the writer (registry.ts): a host that is not the writer
- *    any more, and does not know it, changes nothing.
- * 2. While deliveries succeed, the places are written once a second, all together, and with them at
- *    most one state; each state at most once a minute. With 100 webhooks that is below 150 KB/s.
- * 3. A place that is kept never passes a change set that was not delivered.
+ * 1. Every write except {@link EtcdDeliveries.offer} is fenced by the term of the writer
+ *    (registry.ts): a host that has lost that role without knowing it changes nothing.
+ * 2. While deliveries succeed, all places are written together once a second, with at most one
+ *    state; each state is written at most once a minute. With 100 webhooks that is below 150 KB/s.
+ * 3. A stored place is never after a change set that was not delivered.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import * as v from 'valibot';
@@ -27,10 +27,10 @@ const WRITE_MS = 1000;
 /** Milliseconds between two writes of the state of one webhook. */
 const STATE_MS = 60_000;
 
-/** Milliseconds in which the states are written when the deliveries of this host end. */
+/** Milliseconds to write the remaining states when the deliveries of this host end. */
 const CLOSE_MS = 2000;
 
-/** States of one step of reading: each has up to 130 KB. */
+/** States that one request reads; each has up to 130 KB. */
 const READ_LIMIT = 8;
 
 /** See `LiveState` of the webhooks. */
@@ -39,7 +39,7 @@ interface LiveState {
   readonly text: string;
 }
 
-/** The states of a host that delivered alone. */
+/** The states of a host that has not shared its deliveries yet. */
 interface OwnStates {
   ids(): readonly number[];
   load(id: number): string | null;
@@ -47,7 +47,7 @@ interface OwnStates {
 
 interface Options {
   readonly client: EtcdClient;
-  /** Called with the first of several failures in a row. What is not written is written later. */
+  /** Called with the first of several failures in a row. Failed writes are retried. */
   readonly onError: (error: unknown) => void;
   /** Milliseconds of a clock that never goes back. */
   readonly now?: () => number;
@@ -64,9 +64,9 @@ export class EtcdDeliveries {
   /** Null while this host does not deliver. */
   #term: string | null = null;
   #places = new Map<number, object>();
-  /** What was there at {@link open}. */
+  /** The states that etcd had at {@link open}. */
   #states = new Map<number, string>();
-  /** Whose place, and whose state, is to be written. */
+  /** The webhooks whose place, and whose state, is to be written. */
   readonly #newPlaces = new Map<number, LiveState>();
   readonly #newStates = new Map<number, LiveState>();
   /** When the state of each webhook was written, by the clock. */
@@ -82,7 +82,8 @@ export class EtcdDeliveries {
   }
 
   /**
-   * Shares the states of the first host, which delivered alone until now.
+   * Copies the states of this host to etcd, unless there are places already: only the first host of
+   * a cluster does so.
    *
    * @throws CatalogError `log_unavailable`.
    */
@@ -95,12 +96,12 @@ export class EtcdDeliveries {
       const value = own.load(id);
       if (value !== null) await transact(client, absent, [{ put: stateKey(id), value }]);
     }
-    // Only now: the places say that the states are whole.
+    // Last, because the places mark the states as complete.
     await transact(client, absent, [{ put: PLACES, value: '{}' }]);
   }
 
   /**
-   * Reads where the deliveries go on. From now on this host writes that.
+   * Reads where the deliveries continue. From now on this host writes their progress.
    *
    * @param term see {@link Registry.term}.
    * @throws CatalogError `log_unavailable`, `store_damaged`.
@@ -128,7 +129,7 @@ export class EtcdDeliveries {
     this.#writing = this.#writeUntilClosed(this.#closing.signal);
   }
 
-  /** Writes what is not written yet. From now on this host writes nothing. */
+  /** Writes the pending states. After that this host writes nothing. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#writing;
@@ -146,7 +147,7 @@ export class EtcdDeliveries {
     return [...new Set([...this.#places.keys(), ...this.#states.keys()])];
   }
 
-  /** Keeps the state as it is when it is written, within about a second. */
+  /** Queues the state. Its place is written within about a second, as it is at that time. */
   save(id: number, state: LiveState): Promise<void> {
     this.#newPlaces.set(id, state);
     this.#newStates.set(id, state);
@@ -197,7 +198,7 @@ export class EtcdDeliveries {
     for (const [id, { place }] of this.#newPlaces) this.#places.set(id, place);
     this.#newPlaces.clear();
     this.#isChanged = false;
-    // What is saved while this is on its way is written with the next one.
+    // A state that is saved during this write is written by the next one.
     if (due !== null) this.#newStates.delete(due.id);
     const places = JSON.stringify(Object.fromEntries(this.#places));
     const puts: Operation[] = [{ put: PLACES, value: places }];
@@ -207,7 +208,7 @@ export class EtcdDeliveries {
       const { succeeded } = await transact(this.#options.client, fence, puts);
       this.#isFailing = false;
       if (due !== null) this.#written.set(due.id, this.#now());
-      // Another host is the writer now, and goes on from what was written before.
+      // Another host is the writer now, and continues from the last successful write.
       if (!succeeded) this.#term = null;
     } catch (error) {
       this.#isChanged = true;
@@ -238,13 +239,13 @@ function idOf(key: string): number {
   return Number(key.slice(STATES.length));
 }
 
-/** The state with the place, which is newer. */
+/** The state, updated with the place, which is newer. */
 function merged(place: object | undefined, state: string | undefined): string | null {
   if (place === undefined) return state ?? null;
   return JSON.stringify({ deliveries: [], ...parsed(state), ...place });
 }
 
-/** @returns nothing if it is not JSON: the place is enough to go on. */
+/** @returns an empty object if it is not JSON: the place is enough to continue. */
 function parsed(state = '{}'): object {
   try {
     return Object(JSON.parse(state)) as object;
@@ -262,7 +263,7 @@ function placesIn(value: Buffer | undefined): Map<number, object> {
   } catch (cause) {
     throw new CatalogError(
       'store_damaged',
-      `the key ${PLACES} of the log is not one of deliveries to webhooks; put back what it was, or remove it: webhooks then go on from where they were up to minutes ago`,
+      `the key ${PLACES} in etcd does not hold deliveries to webhooks; restore its previous value, or remove it: webhooks then continue from where they were some minutes ago`,
       { cause },
     );
   }

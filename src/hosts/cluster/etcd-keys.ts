@@ -1,4 +1,4 @@
-/** Requests and answers of etcd's key-value service as values. Keys and values are base64 in JSON. */
+/** Encodes requests to etcd's key-value service and decodes its answers: JSON with base64 in it. */
 import * as v from 'valibot';
 import { CatalogError } from '../../errors.ts';
 import type { EtcdClient } from './etcd-client.ts';
@@ -20,7 +20,7 @@ export type Compare =
 /** A step of a transaction. */
 export type Operation =
   | { readonly put: string; readonly value: string | Uint8Array; readonly lease?: string }
-  /** A key, or with `end` all keys from it up to that one. */
+  /** A key, or with `end` all keys from it up to `end`, exclusive. */
   | { readonly get: string; readonly end?: string; readonly limit?: number }
   | { readonly remove: string; readonly end?: string };
 
@@ -49,9 +49,9 @@ const transactionShape = v.object({
 });
 
 /**
- * Runs `success` if everything in `compare` holds, else `failure`, in one step.
+ * Runs `success` if everything in `compare` holds, otherwise `failure`, atomically.
  *
- * @throws CatalogError `log_unavailable`: what became of it is not known.
+ * @throws CatalogError `log_unavailable`: whether it took effect is not known.
  */
 export async function transact(
   client: EtcdClient,
@@ -76,14 +76,14 @@ export async function transact(
   return { succeeded, found };
 }
 
-/** @returns a key as etcd takes it. */
+/** @returns a key in etcd's encoding. */
 export function encodeKey(prefix: string, key: string): string {
   return Buffer.from(prefix + key).toString('base64');
 }
 
 /**
- * @returns an answer of etcd in its shape.
- * @throws CatalogError `log_unavailable` if it has another one.
+ * @returns an answer of etcd, checked against its shape.
+ * @throws CatalogError `log_unavailable` if it has another shape.
  */
 export function understood<const S extends v.GenericSchema>(
   shape: S,
@@ -94,7 +94,7 @@ export function understood<const S extends v.GenericSchema>(
   const [issue] = parsed.issues;
   throw new CatalogError(
     'log_unavailable',
-    `etcd's answer is not understood: ${issue?.message}; is another service behind the address?`,
+    `the answer is not from etcd (${issue?.message}); check that the address is that of etcd`,
   );
 }
 

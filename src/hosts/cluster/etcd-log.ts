@@ -6,11 +6,11 @@
  *     changes/000000000124          a line of JSON, then the bytes of the change set
  *     parts/000000000124/<digest>/0 the bytes of a change set that is too large for one request
  *
- * One transaction compares `head` and puts `changes/N` and `head`. Comparing the head, and not that
- * `changes/N` is absent, holds when old change sets have been removed, too.
+ * One transaction compares `head` and puts `changes/N` and `head`. It compares the head rather than
+ * the absence of `changes/N`, because old change sets are removed.
  *
- * Parts are put before the transaction. What a failed append has left of them is removed with the
- * change sets of their numbers.
+ * Parts are put before the transaction. Those of a failed append are removed with the change sets
+ * of their numbers.
  */
 import * as v from 'valibot';
 import { CatalogError } from '../../errors.ts';
@@ -27,7 +27,7 @@ const PART_BYTES = 512 * 1024;
 /** Bytes of the largest change set. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Change sets of one step of reading. */
+/** Change sets that one request reads. */
 const READ_LIMIT = 16;
 
 /** The end of all keys that begin with `changes/`. */
@@ -41,7 +41,7 @@ const headerShape = v.object({
   /** The schema version of the program that made it. */
   schema: v.pipe(v.number(), v.safeInteger()),
   digest: v.string(),
-  /** How many keys have its bytes; 0 if they follow. */
+  /** How many keys hold its bytes; 0 if they follow the header. */
   parts: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
 });
 
@@ -62,7 +62,7 @@ export class EtcdLog implements ChangeLog {
   }
 
   /**
-   * Makes the log begin with a state, unless it has begun already.
+   * Starts the log at a position, unless it exists already.
    *
    * @returns where the history of the log begins, and its head.
    * @throws CatalogError `log_unavailable`.
@@ -83,7 +83,7 @@ export class EtcdLog implements ChangeLog {
   }
 
   /**
-   * @returns where the history of the log begins, and its head; null if there is none.
+   * @returns where the history of the log begins, and its head; null if there is no log.
    * @throws CatalogError `log_unavailable`.
    */
   async positions(): Promise<{ origin: LogPosition; head: LogPosition } | null> {
@@ -171,12 +171,15 @@ export class EtcdLog implements ChangeLog {
     await transact(this.#client, [], remove);
   }
 
-  /** @returns how many there are; 0 if the bytes fit into the change set's own key. */
+  /** @returns the number of parts; 0 if the bytes fit into the change set's own key. */
   async #putParts(sequence: number, digest: string, bytes: Uint8Array): Promise<number> {
     if (bytes.length <= PART_BYTES) return 0;
     if (bytes.length > MAX_BYTES) {
-      const size = `${bytes.length} bytes, and the log takes ${MAX_BYTES}`;
-      throw new CatalogError('write_refused', `the change set has ${size}; write fewer at once`);
+      const size = `${bytes.length} bytes, and the log takes at most ${MAX_BYTES}`;
+      throw new CatalogError(
+        'write_refused',
+        `the change set has ${size}; write fewer rows at once`,
+      );
     }
     const count = Math.ceil(bytes.length / PART_BYTES);
     for (let nth = 0; nth < count; nth += 1) {
@@ -233,7 +236,7 @@ function decodeEntry(value: Buffer): Entry {
 }
 
 function damaged(what: string): CatalogError {
-  return new CatalogError('store_damaged', `${what} of the log is not as it was written`);
+  return new CatalogError('store_damaged', `${what} in the log is damaged`);
 }
 
 function lost(): CatalogError {
@@ -246,7 +249,7 @@ function lost(): CatalogError {
 function gone(sequence: number): CatalogError {
   return new CatalogError(
     'history_gone',
-    `the log does not keep change set ${sequence} any more, and this host needs it; empty its data directory, and start it again to take a base from another host`,
+    `the log does not keep change set ${sequence} any more, and this host needs it; empty its data directory, and start it again to fetch a base from another host`,
   );
 }
 

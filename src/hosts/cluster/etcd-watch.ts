@@ -1,6 +1,6 @@
 /**
- * Following one key of etcd: a watch tells of changes at once, and a question each second tells
- * whether a majority of the nodes answers. A watch alone would be silent on a node that is paused.
+ * Follows one key of etcd: a watch reports changes at once, and a read each second shows whether a
+ * majority of the nodes answers. A watch alone could not tell a paused node from an unchanged key.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import * as v from 'valibot';
@@ -8,7 +8,7 @@ import { CatalogError } from '../../errors.ts';
 import type { EtcdClient } from './etcd-client.ts';
 import { encodeKey, understood } from './etcd-keys.ts';
 
-/** Milliseconds between two questions, and before a watch that ended is opened again. */
+/** Milliseconds between two reads, and before a watch that ended is opened again. */
 const INTERVAL_MS = 1000;
 
 const watchShape = v.object({
@@ -21,11 +21,11 @@ export interface Following<T> {
   readonly decode: (value: Buffer) => T;
   /** Reads what the key means now, from a majority. @throws CatalogError `log_unavailable`. */
   readonly ask: () => Promise<T>;
-  /** Gets what the watch tells or `ask` gives; null if that fails. */
+  /** Called with each value of the watch or of `ask`; with null if `ask` fails. */
   readonly listener: (value: T | null) => void;
 }
 
-/** @returns what ends it. */
+/** @returns a function that ends it. */
 export function followKey<T>(
   client: EtcdClient,
   key: string,
@@ -51,7 +51,7 @@ export function followKey<T>(
   };
 }
 
-/** Runs it again and again, with pauses. The question finds out what a failed watch means. */
+/** Runs it repeatedly, with pauses. A failed watch is not reported: `ask` shows what it means. */
 async function repeat(signal: AbortSignal, run: () => Promise<void>): Promise<void> {
   while (!signal.aborted) {
     await run().catch(() => {});

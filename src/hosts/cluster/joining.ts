@@ -1,7 +1,7 @@
 /**
  * The start of a host that shares a log: its store has to be a part of the log's history.
  *
- * A new log begins with the state of the first host that names it. A new host begins with the log's
+ * A new log begins with the state of the first host that uses it. A new host begins with the log's
  * history if the log keeps all of it, and otherwise with a base of another host (peer-base.ts).
  */
 import { CatalogError } from '../../errors.ts';
@@ -26,11 +26,11 @@ export async function originOf(log: Log, makeOrigin: () => string): Promise<stri
 }
 
 /**
- * Lets the log begin with the state of a store if it is new, and otherwise finds out whether the
- * store is a part of its history.
+ * Starts a new log at the position of a store; otherwise checks that the store is a part of the
+ * log's history.
  *
  * @throws CatalogError `history_differs` if it is not, `history_gone` if the log does not keep the
- *   change sets that follow it, `log_unavailable`.
+ *   change sets after the store's, `log_unavailable`.
  */
 export async function requireSameHistory(log: Log, store: LogPosition): Promise<void> {
   const { sequence, digest } = store;
@@ -42,17 +42,17 @@ export async function requireSameHistory(log: Log, store: LogPosition): Promise<
   }
   const known = await digestIn(log, { origin, head }, sequence);
   if (known !== null && known !== digest) {
-    throw differs(`change set ${sequence} of this store is another one than that of the log`);
+    throw differs(`change set ${sequence} of this store differs from that of the log`);
   }
   const isKept = sequence === head.sequence || (await log.digestAt(sequence + 1)) !== null;
   if (known !== null && isKept) return;
   throw new CatalogError(
     'history_gone',
-    `this store is at change set ${sequence}, and the log does not keep the ones after it any more; name an empty data directory, for which this host takes a base from another one`,
+    `this store is at change set ${sequence}, and the log does not keep the ones after it any more; name an empty data directory, for which this host fetches a base from another one`,
   );
 }
 
-/** @returns the digest that the log has for a sequence; null if it is not kept. */
+/** @returns the digest that the log has for a sequence; null if the log does not keep it. */
 async function digestIn(
   log: Log,
   { origin, head }: { readonly origin: LogPosition; readonly head: LogPosition },

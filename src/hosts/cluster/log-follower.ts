@@ -1,4 +1,4 @@
-/** Keeps a host in step with the log that it shares, and knows whether it is. */
+/** Keeps a host in step with the shared log, and judges whether it is. */
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { ChangeLog, LogPosition } from '../../store/change-log.ts';
 import type { Store } from '../../store/store.ts';
@@ -6,13 +6,13 @@ import type { Store } from '../../store/store.ts';
 /** Milliseconds without an answer of the log after which it counts as silent. */
 const SILENCE_MS = 5000;
 
-/** Milliseconds for which a host takes nothing, of what the log has, before it counts as stopped. */
+/** Milliseconds without progress after which a host that is behind counts as stopped. */
 const STALL_MS = 10_000;
 
-/** What a host knows about itself and the log. */
+/** How a host stands relative to the log. */
 export type Standing =
   | 'in step'
-  /** The host takes change sets that the log has had since before it was in step. */
+  /** The host is catching up, after its start or after an interruption. */
   | 'behind'
   /** A majority of the log's nodes does not answer. */
   | 'silent'
@@ -22,7 +22,7 @@ export type Standing =
 interface Options {
   readonly log: Pick<ChangeLog, 'follow'>;
   readonly store: Pick<Store, 'sequence' | 'catchUp'>;
-  /** Called whenever it changes. */
+  /** Called at the start, and whenever the standing changes. */
   readonly onStanding: (standing: Standing) => void;
   /** Called with the first of several failures in a row. */
   readonly onError: (error: unknown) => void;
@@ -57,7 +57,7 @@ export class LogFollower {
     return this.#standing;
   }
 
-  /** Change sets that the log has and this host has not, as far as it knows. */
+  /** Change sets that the log has and this host lacks, as far as it knows. */
   get behind(): number {
     return Math.max(0, (this.#head?.sequence ?? 0) - this.#options.store.sequence);
   }
@@ -67,7 +67,7 @@ export class LogFollower {
     return (this.#now() - this.#answered) / 1000;
   }
 
-  /** What is being taken ends with the store: if its disk or the log refuses, not before. */
+  /** Does not wait for a catch-up: if the disk or the log fails, that ends only with the store. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#end();
@@ -78,7 +78,7 @@ export class LogFollower {
       const wasSilent = this.#now() - this.#answered > SILENCE_MS;
       this.#answered = this.#now();
       if (wasSilent) this.#restartProgress();
-      // A question may be answered after the watch has told of a later head.
+      // A read may be answered after the watch has reported a later head.
       if (head.sequence >= (this.#head?.sequence ?? 0)) this.#head = head;
     }
     if (this.#head !== null && this.behind > 0) this.#catchUp(this.#head.sequence);
@@ -120,7 +120,7 @@ export class LogFollower {
     this.#progress = { sequence: this.#options.store.sequence, since: this.#now() };
   }
 
-  /** Whether a disk refuses what the log has; the store tries again, and reports it. */
+  /** Whether the disk keeps refusing what the log has. The store retries, and reports it. */
   #isStalled(): boolean {
     const { sequence, since } = this.#progress;
     if (this.behind > 0 && sequence === this.#options.store.sequence) {

@@ -1,4 +1,4 @@
-/** Writes of clients of this host, passed on to the host that takes the writes by preference. */
+/** Passes the writes of this host's clients on to the host that is the writer. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { CatalogError } from '../../errors.ts';
 import type { HttpRequest, HttpResponse } from '../../http/message.ts';
@@ -8,18 +8,18 @@ import type { Forwarder } from '../forwarding/forwarder.ts';
 /** Milliseconds for which nothing is passed to a writer that could not be reached. */
 const AVOIDED_MS = 5000;
 
-/** Milliseconds that an answer waits until this host shows what it tells of. */
+/** Milliseconds that an answer waits for this host to apply the write. */
 const CATCH_UP_MS = 1000;
 
-/** Paths whose requests change accounts and tokens, which are in no change set. */
+/** Paths of requests that change accounts and tokens, which change sets do not contain. */
 const ACCOUNTS = /\/admin\/(users|tokens)\//;
 
 interface Options {
   readonly forwarder: Pick<Forwarder, 'forward'>;
   readonly cluster: { readonly writerOrigin: string | null };
-  /** Brings this host to a change set of the log. */
+  /** Applies the log up to a change set. */
   readonly catchUp: (sequence: number) => Promise<void>;
-  /** Brings accounts and keys in step. */
+  /** Updates the accounts and keys of this host. */
   readonly pullAccounts: () => Promise<void>;
   readonly now?: () => number;
 }
@@ -34,7 +34,7 @@ export class Passing {
     this.#now = options.now ?? performance.now.bind(performance);
   }
 
-  /** @returns how a request is passed on; null while this host carries its writes out. */
+  /** @returns what passes a request on; null while this host makes its writes itself. */
   forwarding(): ((request: HttpRequest) => Promise<HttpResponse>) | null {
     const origin = this.#options.cluster.writerOrigin;
     if (origin === null) return null;
@@ -56,7 +56,7 @@ export class Passing {
     return response;
   }
 
-  /** So that a client of this host reads what it has written. */
+  /** Lets a client of this host read its own writes. */
   async #keepUp({ path }: HttpRequest, { headers }: HttpResponse): Promise<void> {
     const sequence = parseSequence(headers[CATALOG_SEQUENCE] ?? '') ?? 0;
     const kept = [this.#options.catchUp(sequence)];

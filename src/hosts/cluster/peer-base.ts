@@ -1,9 +1,9 @@
 /**
- * The base of a new host, when the log does not keep all change sets since its beginning: taken from
- * a host that has given a sign of life, and held against the log before it gets its place.
+ * The base of a new host, if the log does not keep all change sets since its beginning. It is taken
+ * from another live host, and compared with the log before it is installed.
  *
- * Every host is asked in turn, the one that is furthest first. Then there is a pause, and they are
- * looked up anew, because they may be starting too.
+ * The hosts are asked in turn, the most advanced first. If none gives a base, they are looked up
+ * again after a pause, because they may be starting too.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { CatalogError, messageOf } from '../../errors.ts';
@@ -12,7 +12,7 @@ import type { ReceivedBase } from '../../store/hosts/install-base.ts';
 import type { Backoff } from '../following/backoff.ts';
 import type { Member } from './registry.ts';
 
-/** Times that all hosts are asked: with the pauses between, for about four minutes. */
+/** How often all hosts are asked; with the pauses, this takes about four minutes. */
 const MAX_ROUNDS = 60;
 
 /** A host that can be reached. */
@@ -23,7 +23,11 @@ interface Options {
   readonly others: () => Promise<readonly Member[]>;
   /** Receives the base of a host. @throws what the network and the disk throw. */
   readonly take: (peer: Peer) => Promise<ReceivedBase>;
-  /** Judges by the log. @throws CatalogError `history_differs`, `history_gone`, `log_unavailable`. */
+  /**
+   * Compares the base with the log.
+   *
+   * @throws CatalogError `history_differs`, `history_gone`, `log_unavailable`.
+   */
   readonly verify: (position: LogPosition) => Promise<void>;
   readonly log: { warn(message: string): void };
   readonly backoff: Pick<Backoff, 'delay'>;
@@ -53,7 +57,7 @@ export async function baseOfPeers(options: Options): Promise<ReceivedBase | null
   return null;
 }
 
-/** @param note is told why a host gave no base. */
+/** @param note called with the reason if a host gives no base. */
 async function askAll(
   { others, take, verify, signal }: Options,
   note: (what: string) => void,

@@ -1,10 +1,10 @@
 /**
- * Which hosts there are. Each host writes `hosts/<name>` every few seconds, and one of them has
- * `writer`; both end with the lease of their host.
+ * The hosts of a cluster. Each host writes `hosts/<name>` every few seconds, and one of them holds
+ * `writer`. Both keys disappear when the lease of their host ends.
  *
- * `writer` names the host to which the others pass their writes, because appends from one host do
- * not conflict, and which delivers to webhooks. A lease may end while its host still writes: the
- * comparison with the head of the log keeps writes correct, and {@link Registry.term} deliveries.
+ * `writer` names the host that delivers to webhooks, and to which the others pass their writes,
+ * because appends from one host do not conflict. A lease may end while its host still writes: the
+ * comparison with the head of the log protects writes, and {@link Registry.term} deliveries.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import * as v from 'valibot';
@@ -13,13 +13,13 @@ import type { EtcdClient } from './etcd-client.ts';
 import { type KeyValue, transact, understood } from './etcd-keys.ts';
 import type { Standing } from './log-follower.ts';
 
-/** Seconds after its last sign of life that a host is taken for gone. */
+/** Seconds after its last heartbeat until a host counts as gone. */
 const LEASE_S = 15;
 
-/** Milliseconds between two signs of life. */
+/** Milliseconds between two heartbeats. */
 const BEAT_MS = 3000;
 
-/** Milliseconds before its lease can end in which a host does not count on it any more. */
+/** Milliseconds before its lease can end at which a host stops relying on it. */
 const MARGIN_MS = 2000;
 
 const [HOSTS, HOSTS_END] = ['hosts/', 'hosts0'];
@@ -30,17 +30,17 @@ export const WRITER = 'writer';
 /** A host as the others see it. */
 export interface Member {
   readonly name: string;
-  /** The origin at which the others reach it; null if they do not. */
+  /** The origin at which the others reach it; null if they cannot. */
   readonly origin: string | null;
   /** The last change set that it has. */
   readonly sequence: number;
-  /** Bytes of its base, about as many as it would give to a new host; 0 if it does not say. */
+  /** Bytes of its base: about the size of one for a new host; 0 if it does not report it. */
   readonly baseBytes: number;
   /** Whether it is in step with the log. */
   readonly isInStep: boolean;
 }
 
-/** Who is the writer, and the revision of etcd since which it is. */
+/** The writer, and the revision of etcd at which it became the writer. */
 interface Holder {
   readonly name: string;
   readonly term: string;
@@ -57,7 +57,7 @@ const aliveShape = v.object({ result: v.object({ TTL: v.optional(v.string(), '0'
 
 interface Options {
   readonly client: EtcdClient;
-  /** Another one at each start. */
+  /** Different at each start. */
   readonly name: string;
   readonly origin: string | null;
   /** The last change set of this host. */
@@ -65,12 +65,12 @@ interface Options {
   /** Bytes of its base. */
   readonly baseBytes: () => number;
   readonly standing: () => Standing;
-  /** Called with the first of several failures in a row to give a sign of life. */
+  /** Called with the first of several failed heartbeats in a row. */
   readonly onError: (error: unknown) => void;
   /** {@link BEAT_MS} if left out. */
   readonly beatMs?: number | undefined;
   readonly now?: () => number;
-  /** By which the lease is measured; those of the machine if left out. */
+  /** The clocks that measure the lease; those of the machine if left out. */
   readonly clocks?: Clocks | undefined;
 }
 
@@ -82,9 +82,9 @@ export class Registry {
   #lease: string | null = null;
   #members: readonly Member[] = [];
   #writer: Holder | null = null;
-  /** Counts from the sending of the renewal of the lease that was answered last. */
+  /** Counts from when the last answered renewal of the lease was sent. */
   readonly #lasting: Confirmation;
-  /** When etcd has told the members, by the clock. */
+  /** When the members were last read, by the clock. */
   #told = Number.NEGATIVE_INFINITY;
 
   constructor(options: Options) {
@@ -94,7 +94,7 @@ export class Registry {
     this.#running = this.#beatUntilClosed();
   }
 
-  /** Where writes are passed to; null if this host carries them out. */
+  /** The origin to which writes are passed; null if this host makes them itself. */
   get writerOrigin(): string | null {
     const isRecent = this.#now() - this.#told < LEASE_S * 1000;
     if (!isRecent || this.isWriter) return null;
@@ -106,15 +106,15 @@ export class Registry {
   }
 
   /**
-   * What fences the deliveries of this host: the revision since which it is the writer. Null if it is
-   * not, or if its lease could soon end without its knowing, so that another host is the writer.
+   * The fencing token of this host's deliveries: the revision at which it became the writer. Null
+   * if it is not the writer, or if its lease may be about to end, so that another host takes over.
    */
   get term(): string | null {
     if (!this.isWriter || !this.#lasting.isCurrent) return null;
     return this.#writer?.term ?? null;
   }
 
-  /** The hosts that have given a sign of life, this one too. */
+  /** The live hosts, including this one. */
   get members(): readonly Member[] {
     return this.#members;
   }
@@ -167,10 +167,10 @@ export class Registry {
     this.#told = this.#now();
   }
 
-  /** Becomes the writer if there is none, or gives it up. @returns who it is now. */
+  /** Becomes the writer if there is none, or gives up that role. @returns the writer now. */
   async #settled(holder: Holder | null, lease: string): Promise<Holder | null> {
     const { client, name, origin, standing } = this.#options;
-    // Nobody can pass writes to a host without an address, so that it leaves them to one that has.
+    // A host without an address cannot receive writes, so it leaves the role to one that has one.
     const isWanted = origin !== null || !this.#members.some(isReachable);
     if (holder === null) return isWanted && standing() === 'in step' ? this.#offer(lease) : null;
     if (holder.name !== name || (isWanted && standing() !== 'stopped')) return holder;
@@ -178,7 +178,7 @@ export class Registry {
     return null;
   }
 
-  /** Becomes the writer if there is none. @returns who it is now. */
+  /** Becomes the writer if there is none. @returns the writer now. */
   async #offer(lease: string): Promise<Holder | null> {
     const { client, name } = this.#options;
     const compare = [{ key: WRITER, revision: '0' }];
@@ -198,7 +198,7 @@ export class Registry {
       const answer = await client.call('lease/keepalive', { ID: this.#lease });
       if (understood(aliveShape, answer).result.TTL !== '0') return this.#lease;
     }
-    // What an earlier lease had is gone, too.
+    // The keys of an earlier lease are gone, too.
     this.#writer = null;
     const granted = await client.call('lease/grant', { TTL: LEASE_S });
     this.#lease = understood(leaseShape, granted).ID;
@@ -207,7 +207,7 @@ export class Registry {
 }
 
 /**
- * Asks for the hosts that have given a sign of life, without giving one.
+ * Reads the live hosts, without registering this one.
  *
  * @throws CatalogError `log_unavailable`.
  */

@@ -1,8 +1,9 @@
 /**
- * Removing from the log what no host needs: change sets that every living host has, and that are
- * older than a day. A host that was away for longer takes a base.
+ * Removes from the log the change sets that every live host has and that are older than a day. A
+ * host that was away for longer fetches a base.
  *
- * How old a change set is, marks tell: `marks/<hour>` names the last change set of that hour.
+ * Marks show how old change sets are: `marks/<hour>` is the head of the log at the first run of
+ * {@link trimOnce} in that hour.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EtcdClient } from './etcd-client.ts';
@@ -13,7 +14,7 @@ import type { Registry } from './registry.ts';
 /** Milliseconds for which change sets are kept. */
 const KEPT_MS = 24 * 3600 * 1000;
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two runs. */
 const INTERVAL_MS = 10 * 60 * 1000;
 
 const MARKS = 'marks/';
@@ -52,7 +53,7 @@ export class Trimming {
 }
 
 /**
- * @param members the hosts that have given a sign of life.
+ * @param members the live hosts.
  * @param now milliseconds since the epoch.
  * @returns the lowest sequence that is kept; null if nothing is old enough.
  * @throws CatalogError `log_unavailable`.
@@ -75,7 +76,7 @@ export async function trimOnce(
   return below;
 }
 
-/** Marks are ordered by time. */
+/** The key of a mark. The keys sort by time. */
 function markOf(time: number): string {
   return `${MARKS}${new Date(time).toISOString().slice(0, 13)}`;
 }

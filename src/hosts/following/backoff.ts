@@ -1,7 +1,7 @@
-/** Delays between attempts to connect: growing, and not the same on all hosts. */
+/** Delays between attempts to connect. They grow, and differ between hosts. */
 
 const FIRST_MS = 100;
-/** Half of the time for which tokens pass unconfirmed, unless that was set otherwise. */
+/** Half of the default time for which unconfirmed tokens are accepted. */
 const MOST_MS = 5000;
 
 export class Backoff {
@@ -13,14 +13,14 @@ export class Backoff {
     this.#random = random;
   }
 
-  /** @returns milliseconds to wait before the next attempt: half of it is by chance. */
+  /** @returns milliseconds to wait before the next attempt, half of them random. */
   delay(): number {
     const delay = this.#next * (0.5 + this.#random() / 2);
     this.#next = Math.min(this.#next * 2, MOST_MS);
     return delay;
   }
 
-  /** An attempt has succeeded. */
+  /** Returns to the first delay, after an attempt has succeeded. */
   reset(): void {
     this.#next = FIRST_MS;
   }

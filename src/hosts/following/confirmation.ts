@@ -1,4 +1,4 @@
-/** How long ago another side has confirmed something, such as accounts and keys (spec 15.12). */
+/** How long ago the other side confirmed something, such as accounts and keys (spec 15.12). */
 import type { Credentials, CredentialSource } from '../../auth/credentials.ts';
 import { CatalogError } from '../../errors.ts';
 
@@ -6,7 +6,7 @@ import { CatalogError } from '../../errors.ts';
 export interface Instant {
   /** Of a clock that never goes back, and that may stand still while the machine sleeps. */
   readonly monotonic: number;
-  /** Of the clock on the wall, which may be set back. */
+  /** Of the wall clock, which may be set back. */
   readonly wall: number;
 }
 
@@ -15,8 +15,8 @@ export type Clocks = () => Instant;
 const machineClocks: Clocks = () => ({ monotonic: performance.now(), wall: Date.now() });
 
 /**
- * The age of what the primary has said. It counts from the sending of a request that was answered,
- * so that an answer that was long on its way is not taken for a fresh one.
+ * The age of the last confirmation. It counts from when the answered request was sent, so that a
+ * delayed answer does not count as fresh.
  */
 export class Confirmation {
   readonly #clocks: Clocks;
@@ -29,17 +29,17 @@ export class Confirmation {
     this.#clocks = clocks;
   }
 
-  /** To be called before a request is sent. */
+  /** The present instant, to be taken before a request is sent. */
   now(): Instant {
     return this.#clocks();
   }
 
-  /** The request that was sent then was answered. */
+  /** Records that the request sent at this instant was answered. */
   confirm(sent: Instant): void {
     if (this.#latest === null || sent.monotonic > this.#latest.monotonic) this.#latest = sent;
   }
 
-  /** Milliseconds; infinity if nothing was confirmed. The clock that has gone further counts. */
+  /** Milliseconds, by the clock that advanced further; infinity if nothing was confirmed. */
   get age(): number {
     if (this.#latest === null) return Number.POSITIVE_INFINITY;
     const { monotonic, wall } = this.#clocks();
@@ -76,7 +76,7 @@ export class ConfirmedCredentials implements CredentialSource {
     if (this.#confirmation.isCurrent) return;
     throw new CatalogError(
       'cut_off',
-      'this host is cut off from its primary and cannot know which tokens have ended; try again',
+      'this host is cut off from its primary and cannot know which tokens are still valid; try again',
     );
   }
 }

@@ -3,10 +3,10 @@
  * and keys, and applies the stream of change sets.
  *
  * Invariants:
- * 1. Nothing is applied before the primary was judged (lineage.ts), and every change set has to
- *    follow the one before it, by its number and by its digest.
+ * 1. Nothing is applied before the primary has passed the checks of lineage.ts, and every change
+ *    set has to follow the one before it, by its number and by its digest.
  * 2. At most two change sets are in memory: one that is being written, and the next one.
- * 3. Whatever fails is tried again with growing delays, and readers are served meanwhile.
+ * 3. Failures are retried with growing delays, and reads are served meanwhile.
  */
 import type { CredentialFiles } from '../../auth/sharing/credential-files.ts';
 import { CatalogError, messageOf } from '../../errors.ts';
@@ -29,7 +29,7 @@ const MAX_CHANGE_SET_BYTES = 1024 * 1024 * 1024;
 export interface FollowerOptions {
   readonly primary: Primary;
   readonly store: Pick<Store, 'sequence' | 'digest' | 'receive'>;
-  /** The record of the directory, and what replaces it. */
+  /** The record of the directory, and how to replace it. */
   readonly role: {
     readonly record: HostRecord | null;
     replace(record: HostRecord): Promise<void>;
@@ -37,17 +37,17 @@ export interface FollowerOptions {
   /** See `secretFingerprint`. */
   readonly secret: string | null;
   readonly confirmation: Confirmation;
-  /** Takes the files of the primary over. */
+  /** Replaces this host's files by those of the primary. */
   readonly replaceCredentials: (files: CredentialFiles) => Promise<void>;
   readonly log: { info(message: string): void; warn(message: string): void };
   readonly pollMs?: number | undefined;
   readonly backoff?: Backoff | undefined;
 }
 
-/** How far a follower is. */
+/** How far a follower is behind. */
 export interface FollowerFigures {
   readonly connected: boolean;
-  /** Change sets that the primary had and this host has not, when it was last asked. */
+  /** Change sets that the primary had when it was last asked, and that this host lacks. */
   readonly behind: number;
   /** Milliseconds since this host was last known to have all that the primary had. */
   readonly behindMs: number;
@@ -61,10 +61,10 @@ export class Follower {
   #polling: Promise<void> = Promise.resolve();
   #connected = false;
   #hasBeenInStep = false;
-  /** The last change set of the primary, and when it was asked. */
+  /** The last change set of the primary, and when the request for it was sent. */
   #target = { sequence: 0, sent: 0 };
   #inStepAt = performance.now();
-  /** The digest of the files that were taken over last. */
+  /** The digest of the files that were last taken from the primary. */
   #credentials: string | null = null;
   /** Why the last attempt failed. */
   #trouble: string | null = null;
@@ -94,12 +94,12 @@ export class Follower {
   readonly reason = (): string | null => {
     this.#judgeStep();
     if (!this.#options.confirmation.isCurrent) return 'the host is cut off from its primary';
-    if (this.#hasGap) return 'the host takes a new base from its primary';
+    if (this.#hasGap) return 'the host is fetching a new base from its primary';
     return this.#hasBeenInStep ? null : 'the host is not in step with its primary yet';
   };
 
   /**
-   * Asks the primary once, and judges it.
+   * Asks the primary for its state once, and checks that this host may follow it.
    *
    * @throws CatalogError if this host may not follow it; Error if it does not answer.
    */
@@ -155,7 +155,7 @@ export class Follower {
     this.#judgeStep();
   }
 
-  /** Keeps what the primary says of epochs. */
+  /** Records the epochs of the primary. */
   async #takeOver({ history, epochs }: HostState): Promise<void> {
     const { role, primary } = this.#options;
     const { address } = primary;
@@ -168,12 +168,12 @@ export class Follower {
     if (!isKnown) await role.replace({ history, epochs, role: 'follower', primary: address });
   }
 
-  /** Applies change sets and asks for the state, until one of the two ends. */
+  /** Applies change sets and polls the state, until one of the two ends. */
   async #followOnce(): Promise<void> {
     const over = new AbortController();
     const end = () => over.abort();
     this.#ended.signal.addEventListener('abort', end, { once: true });
-    // It may have been ended while it asked for the state.
+    // The follower may have been stopped while it asked for the state.
     if (this.#ended.signal.aborted) end();
     try {
       const works = [this.#pollUntil(over.signal)];
@@ -181,7 +181,7 @@ export class Follower {
       if (!this.#hasGap) works.unshift(this.#apply(over.signal));
       for (const work of works) work.then(end, end);
       const [first, ...others] = await Promise.allSettled(works);
-      // Both end with the first of them; its failure is the one that counts.
+      // When one ends, it ends the other, whose failure then does not count.
       for (const outcome of [first, ...others]) {
         if (outcome?.status === 'rejected' && !isEnd(outcome.reason)) throw outcome.reason;
       }
@@ -204,7 +204,7 @@ export class Follower {
         ({ sequence, digest } = changeSet);
         await applied;
         applied = store.receive({ changeSet, bytes });
-        // It is awaited with the next one, and at the end.
+        // Failures are thrown where this is awaited: at the next change set, or at the end.
         applied.catch(() => {});
       }
     } finally {
@@ -231,12 +231,12 @@ export class Follower {
     this.#hasGap = true;
     this.#backoff.reset();
     this.#options.log.warn(
-      `${error.message}; taking a new base, the old state is served meanwhile`,
+      `${error.message}; fetching a new base, and serving the old state meanwhile`,
     );
     this.#needsBase.resolve();
   }
 
-  /** Reports a failure, unless it is the one before. */
+  /** Logs a failure, unless it is the same as the last one. */
   #report(error: unknown): void {
     const trouble = messageOf(error);
     if (trouble === this.#trouble) return;
@@ -264,12 +264,12 @@ export class Follower {
   }
 }
 
-/** Whether a failure is only that of a connection which this host has ended. */
+/** Whether a failure only says that this host ended the connection. */
 function isEnd(error: unknown): boolean {
   return error instanceof Error && error.message.endsWith('the connection was ended');
 }
 
-/** Whether a failure means that this host may not follow the other one, however often it asks. */
+/** Whether a failure means that this host may not follow the other one, so retries are useless. */
 export function isRefusal(error: unknown): error is CatalogError {
   return (
     error instanceof CatalogError &&

@@ -8,7 +8,7 @@ import { currentEpoch, type HostRecord } from '../../store/hosts/host-record.ts'
 export interface Follower {
   /** Null if the directory has none. */
   readonly record: HostRecord | null;
-  /** The last change set, before the primary was asked; null if there is no store. */
+  /** The last change set before the primary was asked; null if there is no store. */
   readonly at: { readonly sequence: number; readonly digest: string } | null;
   /** See `secretFingerprint`. */
   readonly secret: string | null;
@@ -17,7 +17,8 @@ export interface Follower {
 /**
  * @param address of the primary, for messages.
  * @throws CatalogError `not_primary` if the other host does not write in the latest epoch;
- *   `history_differs` if this one has what the other has not; `schema_version`, `key_file`.
+ *   `history_differs` if the history of this one is no part of the other's; `schema_version`,
+ *   `key_file`.
  */
 export function requireFollowable(own: Follower, theirs: HostState, address: string): void {
   requirePrimary(own, theirs, address);
@@ -54,7 +55,7 @@ function requirePrimary({ record }: Follower, theirs: HostState, address: string
   if (same !== undefined && same.writer !== mine.writer) {
     throw new CatalogError(
       'history_differs',
-      `epoch ${mine.number} of ${address} has another writer than the one that this host knows: two hosts were promoted; keep one, and let the others take a base in an empty directory`,
+      `epoch ${mine.number} of ${address} has another writer than the one that this host knows: two hosts were promoted; keep one, and let the others fetch a base in an empty directory`,
     );
   }
 }
@@ -84,7 +85,10 @@ function requireSameHistory({ record, at }: Follower, theirs: HostState, address
     );
   }
   if (at.sequence === theirs.sequence && at.digest !== theirs.digest) {
-    throw differs(`change set ${at.sequence} of ${address} is another one`, what);
+    throw differs(
+      `change set ${at.sequence} of ${address} differs from that of this directory`,
+      what,
+    );
   }
 }
 

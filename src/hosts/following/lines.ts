@@ -3,8 +3,8 @@
 const LINE_FEED = 0x0a;
 
 /**
- * The lines of a stream, each with its line feed; what follows the last one is dropped, because it
- * was cut off. Memory holds one line.
+ * The lines of a stream, each with its line feed. Bytes after the last line feed are dropped,
+ * because their line was cut off. Memory holds one line.
  *
  * @param limit bytes of a line.
  * @throws Error if a line is longer; and what `pieces` throws.

@@ -8,13 +8,13 @@ import { lineageShape } from '../../store/hosts/host-record.ts';
 import { type HostAddress, textOf } from '../address.ts';
 import { ProgressTimer } from '../progress-timer.ts';
 
-/** Milliseconds without a byte of an answer that is received whole. */
+/** Milliseconds without a byte after which a request fails, if its answer is received whole. */
 const ANSWER_MS = 10_000;
 
 /** Milliseconds without a byte after which a stream is given up: it has an empty line every 2 s. */
 const SILENCE_MS = 10_000;
 
-/** Bytes of an answer: 100,000 accounts and revocations take some 20 MB. */
+/** Bytes of the longest answer: 100,000 accounts and revocations take some 20 MB. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 const stateShape = v.object({
@@ -31,7 +31,7 @@ const stateShape = v.object({
 
 const credentialsShape = v.object({ digest: shapes.digest, files: credentialFilesShape });
 
-/** The primary does not keep the change sets that are asked for any more. */
+/** The primary does not keep the requested change sets any more. */
 export class HistoryGone extends Error {}
 
 /** A host that others follow, as they reach it. */
@@ -52,13 +52,13 @@ export interface Primary {
   changes(since: number, signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
-/** What to say of a host that refuses the token: its address goes before. */
+/** Messages about a host that refuses the token; each is put after the address of the host. */
 export interface Refusals {
   readonly unauthorized: string;
   readonly forbidden: string;
 }
 
-/** To a host that follows. */
+/** The messages for a host that follows. */
 const FOLLOWING: Refusals = {
   unauthorized: 'does not accept the token of --token-file',
   forbidden:

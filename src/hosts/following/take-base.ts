@@ -16,7 +16,7 @@ interface Options {
   /** About how many bytes there will be. */
   readonly expected: number;
   readonly log: { info(message: string): void };
-  /** Is told about how much of the base has come, in percent. */
+  /** Called with the approximate share of the base that was received, in percent. */
   readonly onProgress?: ((percent: number) => void) | undefined;
   readonly signal: AbortSignal;
 }
@@ -24,7 +24,7 @@ interface Options {
 /** @throws what the network and the disk throw; CatalogError `store_damaged`, `schema_version`. */
 export async function takeBase(options: Options): Promise<ReceivedBase> {
   const { primary, disk, directory, expected, log, onProgress, signal } = options;
-  log.info(`taking a base from ${primary.address}, about ${Math.ceil(expected / MIB)} MiB`);
+  log.info(`fetching a base from ${primary.address}, about ${Math.ceil(expected / MIB)} MiB`);
   let reported = performance.now();
   let received = 0;
   const base = await receiveBase(disk, directory, primary.base(signal), (bytes) => {
@@ -33,8 +33,8 @@ export async function takeBase(options: Options): Promise<ReceivedBase> {
     onProgress?.(percent);
     if (performance.now() - reported < REPORT_MS) return;
     reported = performance.now();
-    log.info(`taking a base: ${Math.floor(bytes / MIB)} MiB, about ${percent} %`);
+    log.info(`fetching a base: ${Math.floor(bytes / MIB)} MiB, about ${percent} %`);
   });
-  log.info(`took a base of ${received} bytes as of change set ${base.sequence}`);
+  log.info(`fetched a base of ${received} bytes as of change set ${base.sequence}`);
   return base;
 }

@@ -1,11 +1,10 @@
 /**
- * Requests that another host carries out: passed on as they come, in pieces, and answered with its
- * response.
+ * Passes requests on to another host, in pieces as they arrive, and answers with its response.
  *
  * Invariants:
- * 1. A request is sent at most once. If the connection breaks after it was sent, nobody here knows
- *    whether it was carried out, and the client is told so.
- * 2. Of a body, a few pieces are in memory. The client is read as fast as the other host takes it.
+ * 1. A request is sent at most once. If the connection breaks after it was sent, this host does not
+ *    know whether it was carried out, and the error for the client says so.
+ * 2. Only a few pieces of a body are in memory: it is read as fast as the other host takes it.
  * 3. A request that comes back to a host that has passed it on is refused.
  */
 import { randomBytes } from 'node:crypto';
@@ -22,10 +21,10 @@ import { isLoop, requestHeaders, responseHeaders } from './headers.ts';
 /** Requests that are passed on at the same time. */
 const MAX_OPEN = 500;
 
-/** Milliseconds in which neither a byte of the request was taken nor one of the response came. */
+/** Milliseconds in which no byte of the request was taken and none of the response received. */
 const IDLE_MS = 60_000;
 
-/** Bytes of a response that is received whole, so that its connection is free at once. */
+/** Bytes of the largest response that is received whole, so that its connection is free at once. */
 const MAX_WHOLE_BYTES = 64 * 1024;
 
 /** Bytes that are handed on at once. */
@@ -57,12 +56,12 @@ interface Options {
   readonly maxOpen?: number;
   /** The path of the socket on which a process of this host listens; left out for another host. */
   readonly socket?: string;
-  /** Who carries the requests out, in messages; `the primary` if left out. */
+  /** The name of the other side in messages; `the primary` if left out. */
   readonly to?: string;
 }
 
 export class Forwarder {
-  /** The name of this host in `Via`: another one at each start, so that it is never another's. */
+  /** The name of this host in `Via`. It is random, so no other host has the same. */
   readonly pseudonym = `catalog-${randomBytes(8).toString('hex')}`;
   readonly #options: Options;
   readonly #to: string;
@@ -83,27 +82,27 @@ export class Forwarder {
    *
    * @param origin of the other host, such as `https://primary.example:8000`.
    * @returns its response, whatever its status.
-   * @throws CatalogError `primary_unreachable` if nothing was sent, or nothing but a read;
+   * @throws CatalogError `primary_unreachable` if nothing was sent, or only a read;
    *   `write_unknown` if a write was sent and no response came; `busy`; `malformed_request`; and
    *   the failures of the client's body.
    */
   async forward(request: HttpRequest, origin: string): Promise<HttpResponse> {
     if (isLoop(request.headers, this.pseudonym)) {
-      throw unreachable('the hosts pass requests to each other in circles; look at their --follow');
+      throw unreachable('the hosts forward requests to each other in a loop; check their --follow');
     }
     const url = urlOf(request, origin, this.#to);
     if (this.#open >= (this.#options.maxOpen ?? MAX_OPEN)) {
-      throw new CatalogError('busy', `too many requests wait for ${this.#to}; try again`);
+      throw new CatalogError('busy', `too many requests are waiting for ${this.#to}; try again`);
     }
     this.#open += 1;
     const timer = new ProgressTimer(this.#options.idleMs ?? IDLE_MS, `${this.#to} is silent`);
     const upload = new Upload(request, this.#options.maxBody, timer);
     let isDone = false;
-    // A stream may end twice: its client goes while the next piece is on its way.
+    // A stream may end twice: the client may disconnect while the next piece is on its way.
     const done = () => {
       if (isDone) return;
       isDone = true;
-      // A connection over which a body was sent half-way is of no more use.
+      // A connection on which only a part of the body was sent cannot be used again.
       if (upload.isSent) timer.stop();
       else timer.fail(new Error('the exchange is over'));
       this.#open -= 1;
@@ -143,7 +142,7 @@ export class Forwarder {
     }
   }
 
-  /** @param done is called when nothing more is needed of the connection. */
+  /** @param done called when the connection is not needed any more. */
   async #passedBack(
     { method }: HttpRequest,
     response: Response,
@@ -186,7 +185,7 @@ class Upload {
     this.body = isSent ? this.#pieces(body.stream(limit), timer) : null;
   }
 
-  /** There is a response: no more of the body is read for it. */
+  /** Stops reading the body, because there is a response or a failure. */
   end(): void {
     void this.body?.return().catch(() => {});
   }
@@ -236,7 +235,7 @@ function streamOf(
     }
   })();
   const end = () => {
-    // A connection whose response is not read to its end is of no more use.
+    // A connection whose response was not read to its end cannot be used again.
     void reader.cancel().catch(() => {});
     done();
   };
@@ -268,14 +267,14 @@ function failureOf({ method }: HttpRequest, error: unknown, to: string): Catalog
   return broken(method, error, to);
 }
 
-/** The connection broke after the request was sent. */
+/** The error for a connection that broke after the request was sent. */
 function broken(method: string, cause: unknown, to: string): CatalogError {
   if (method === 'GET' || method === 'HEAD') {
     return unreachable(`${to} did not answer; try again`, cause);
   }
   return new CatalogError(
     'write_unknown',
-    `${to} did not answer, and may have carried the request out; look before you repeat it, or repeat it with the same Idempotency-Key`,
+    `${to} did not answer, and may have carried out the request; check before you repeat it, or repeat it with the same Idempotency-Key`,
     { cause: new Error(messageOf(cause), { cause }), headers: { 'Retry-After': '1' } },
   );
 }

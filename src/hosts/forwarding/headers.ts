@@ -25,7 +25,7 @@ const SET_HERE = new Set([
   'via',
 ]);
 
-/** Hosts that may pass a request on before it counts as one that runs in circles. */
+/** Hosts that may pass a request on before it counts as a loop. */
 const MAX_HOPS = 3;
 
 /** A host as `Via` names it (RFC 9110, section 7.6.3): `1.1 catalog-0f3c9a71b2d44e58`. */
@@ -33,22 +33,22 @@ const HOST_IN_VIA = /^1\.1 (catalog-[0-9a-f]{16})$/;
 
 type Headers = HttpRequest['headers'];
 
-/** @returns the hosts of this program that have passed the request on, the first one first. */
+/** @returns the hosts of this program that have passed the request on, in order. */
 function hostsBefore(headers: Headers): readonly string[] {
   return listOf(headers['via']).flatMap((each) => HOST_IN_VIA.exec(each)?.[1] ?? []);
 }
 
-/** Whether passing the request on would send it in circles. @param pseudonym of this host. */
+/** Whether passing the request on would make a loop. @param pseudonym of this host. */
 export function isLoop(headers: Headers, pseudonym: string): boolean {
   const hosts = hostsBefore(headers);
   return hosts.length >= MAX_HOPS || hosts.includes(pseudonym);
 }
 
 /**
- * The headers with which a request is passed on: those of the client, and who the client is.
+ * The headers with which a request is passed on: those of the client, and the client's address.
  *
- * `X-Forwarded-For` has the one address that this host has found for the client, by its own trust in
- * proxies. What the client itself wrote there is not passed on.
+ * `X-Forwarded-For` holds only the client's address, as this host determined it from the proxies
+ * that it trusts. The value that the client sent is not passed on.
  *
  * @param pseudonym of this host.
  */
@@ -58,7 +58,7 @@ export function requestHeaders(
 ): Record<string, string> {
   const connection = new Set(listOf(headers['connection']).map((name) => name.toLowerCase()));
   const sent: Record<string, string> = {
-    // Without it the HTTP client asks for encodings that this client may not know.
+    // Without it Bun's fetch asks for encodings that the client may not know.
     'accept-encoding': 'identity',
     'user-agent': 'catalog-server',
   };

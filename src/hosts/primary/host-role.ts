@@ -1,6 +1,6 @@
 /**
- * The role of this process among the hosts of its history: whether it may write, and what it has
- * learned of others that may.
+ * The role of this process among the hosts of its history: whether it may write, and what it knows
+ * of other hosts that may.
  *
  * Invariant: a host that has learned of a later epoch refuses writes from then on, also after a
  * restart, because the record is durable before anything is answered.
@@ -24,7 +24,7 @@ interface Options {
   readonly store: Pick<Store, 'refuseWrites'>;
   /** Whether this process follows another host, whatever the record says. */
   readonly follows: boolean;
-  /** Is told that another host has taken the place of this one. */
+  /** Called when this host learns that another one has replaced it as the primary. */
   readonly onSucceeded: (message: string) => void;
 }
 
@@ -52,18 +52,18 @@ export class HostRole {
     return this.#record === null || this.#record.role === 'primary';
   }
 
-  /** Why this host takes no writes although it follows none, in words for `/readyz`; null if so. */
+  /** The words for `/readyz` if another host replaced this one and it follows none; else null. */
   readonly reason = (): string | null =>
     this.#record?.role === 'succeeded' && !this.#options.follows
       ? 'another host is the primary now'
       : null;
 
-  /** The record, made at the first call: before it nobody needs it. */
+  /** The record. The first call creates it, because it is not needed before. */
   async shared(): Promise<HostRecord> {
     return this.#record ?? this.#change((record) => record ?? firstRecord());
   }
 
-  /** Takes note of the epoch that another host knows. @throws what the disk throws. */
+  /** Ends writes if another host knows a later epoch. @throws what the disk throws. */
   async learn(known: KnownEpoch): Promise<void> {
     if (!this.#isSucceededBy(this.#record, known)) return;
     await this.#change((record) =>
@@ -73,7 +73,7 @@ export class HostRole {
     );
     this.#refuseWrites();
     this.#options.onSucceeded(
-      `another host was made the primary in epoch ${known.number}: no more writes are taken; start with serve --follow and its address`,
+      `another host was made the primary in epoch ${known.number}; this one takes no more writes; restart it with serve --follow and the address of that host`,
     );
   }
 

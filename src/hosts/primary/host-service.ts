@@ -1,9 +1,9 @@
 /**
- * What a host tells those that follow it (spec 15.10): its state, its accounts and keys, a base, and
+ * What a host sends to its followers (spec 15.10): its state, its accounts and keys, a base, and
  * its change sets as they are stored.
  *
- * Every answer is made while it is sent, so that a slow follower costs a few pieces of memory. The
- * number of bases and streams under way is bounded.
+ * Bases and streams are generated while they are sent, so a slow follower costs only a few pieces
+ * of memory. The number of each that may be under way is bounded.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type {
@@ -18,7 +18,7 @@ import { SCHEMA_VERSION } from '../../store/files/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { HostRole } from './host-role.ts';
 
-/** Bases that are sent at the same time: each keeps the rows of its instant in memory. */
+/** Bases that are sent at the same time. Each keeps a snapshot of the rows in memory. */
 const MAX_BASES = 2;
 
 /** Streams of change sets that are open. */
@@ -35,7 +35,7 @@ const PIECE_BYTES = 64 * 1024;
 
 const EMPTY_LINE = '\n';
 
-/** What waits for commits; see `Arrivals` of the changes. */
+/** Waits for commits; see `Arrivals` of the changes. */
 interface Arrivals {
   readonly closed: boolean;
   past(after: number, milliseconds: number, signal?: AbortSignal): Promise<boolean>;
@@ -51,7 +51,7 @@ interface Options {
   /** See `secretFingerprint`. */
   readonly secret: string | null;
   readonly arrivals: Arrivals;
-  /** Whether other hosts may have accounts and keys: who has them can sign tokens. */
+  /** Whether other hosts may get accounts and keys, with which they can sign tokens. */
   readonly givesCredentials: boolean;
   /** {@link EMPTY_LINE_MS} if left out. */
   readonly emptyLineMs?: number | undefined;
@@ -100,7 +100,7 @@ export class Hosts implements HostService {
 
   base(): BodyStream {
     if (this.#bases >= MAX_BASES) {
-      throw new CatalogError('busy', `${MAX_BASES} bases are being sent; try again`);
+      throw new CatalogError('busy', `${MAX_BASES} bases are being sent already; try again`);
     }
     return counted(this.#slices(), (change) => {
       this.#bases += change;
@@ -112,7 +112,7 @@ export class Hosts implements HostService {
     if (this.#streams >= MAX_STREAMS) {
       throw new CatalogError('busy', `${MAX_STREAMS} hosts follow already; try again`);
     }
-    // The call judges; reading begins with the first change set that is asked for.
+    // The call throws if they are not kept; reading begins when the first change set is asked for.
     if (since !== store.sequence) void store.encodedSince(since);
     const gone = new AbortController();
     const pieces = counted(this.#changes(since, isAllowed, gone.signal), (change) => {
@@ -122,7 +122,7 @@ export class Hosts implements HostService {
       [Symbol.asyncIterator]: () => ({
         next: () => pieces.next(),
         async return() {
-          // A generator that waits for a change set would be closed with the next one.
+          // Otherwise a generator that waits for a change set would close only at the next one.
           gone.abort();
           await pieces.return();
           return { done: true, value: undefined };
@@ -148,7 +148,7 @@ export class Hosts implements HostService {
   ): AsyncGenerator<string | Uint8Array, void, void> {
     const { store, role, arrivals, emptyLineMs = EMPTY_LINE_MS } = this.#options;
     let at = since;
-    // At once, so that the follower has the headers of the answer.
+    // Sent at once, so that the follower gets the headers of the answer.
     yield EMPTY_LINE;
     let due = performance.now() + emptyLineMs;
     while (!arrivals.closed && !gone.aborted && role.isPrimary) {
@@ -161,7 +161,7 @@ export class Hosts implements HostService {
           }
         }
       } catch (error) {
-        // The follower was too slow. It comes back, and gets a 410.
+        // The follower was too slow. It will connect again, and get a 410.
         if (error instanceof CatalogError && error.code === 'history_gone') return;
         throw error;
       }
@@ -179,7 +179,7 @@ function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-/** Counts an answer from its first piece on: the one to HEAD has none. */
+/** Counts an answer from its first piece on, because an answer to HEAD has none. */
 async function* counted<T>(
   pieces: AsyncIterable<T>,
   count: (change: number) => void,

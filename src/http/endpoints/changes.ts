@@ -1,4 +1,4 @@
-/** `/admin/changes/`: what has changed since a change set, and what changes next (spec 14.2, 14.3). */
+/** `/admin/changes/`: the changes since a change set, and those to come (spec 14.2, 14.3). */
 import { durationIn } from '../../auth/duration.ts';
 import { mayActAs } from '../../auth/roles.ts';
 import { CatalogError } from '../../errors.ts';
@@ -20,7 +20,6 @@ const EVENT_STREAM = 'text/event-stream';
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
 
-/** Seconds. */
 const MAX_WAIT_S = 60;
 
 const EXAMPLE = {
@@ -46,23 +45,24 @@ const CHANGE: Shape = {
   name: 'Change',
   schema: () => ({
     type: 'object',
-    description: 'What one change set did to one row.',
+    description: 'The change of one row by one change set.',
     properties: {
       sequence: { type: 'integer', minimum: 1, description: 'The number of the change set.' },
       time: { ...text, format: 'date-time', description: 'When it was made, UTC.' },
       subject: {
         type: ['string', 'null'],
-        description: 'Who wrote the row last, for admins; null for others, and of books.',
+        description:
+          'The subject that last wrote the row, for the role `admin`; null for other roles, and for books.',
       },
       resource: {
         ...text,
         enum: RESOURCES,
-        description: 'The collection, by its name in the path.',
+        description: 'The name of the collection in the path.',
       },
       id: { type: 'integer', minimum: 1 },
       action: { ...text, enum: ['create', 'update', 'delete'] },
-      before: row('The attributes as they were stored; null of a new row.'),
-      after: row('The attributes as they are stored now; null of a deleted row.'),
+      before: row('The stored attributes before the change; null for a new row.'),
+      after: row('The stored attributes after the change; null for a deleted row.'),
     },
     required: Object.keys(EXAMPLE),
     examples: [EXAMPLE],
@@ -87,15 +87,19 @@ function parameter(name: string, description: string, schema: Parameter['schema'
 const PARAMETERS: readonly Parameter[] = [
   parameter(
     'since',
-    'The number of the change set after which the changes begin. If left out: the last one, so that only new changes follow.',
+    'The number of the change set after which the changes begin. The default is the last change set, so that only new changes follow.',
     { type: 'integer', minimum: 0 },
   ),
-  parameter('limit', 'How many change sets the array has at most. A change set is never cut.', {
-    type: 'integer',
-    minimum: 1,
-    maximum: MAX_LIMIT,
-    default: DEFAULT_LIMIT,
-  }),
+  parameter(
+    'limit',
+    'The maximum number of change sets in the array. A change set is never split.',
+    {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_LIMIT,
+      default: DEFAULT_LIMIT,
+    },
+  ),
   parameter('wait', `How long to wait for a change if there is none, up to ${MAX_WAIT_S}s.`, {
     ...text,
     pattern: String.raw`^\d{1,9}[smhdw]$`,
@@ -109,7 +113,7 @@ const LAST_EVENT_ID: Parameter = {
   name: 'Last-Event-ID',
   in: 'header',
   description:
-    'Of a stream: the id of the last event that was received. The stream goes on after it, whatever `since` says.',
+    'For a stream: the id of the last event that the client received. The stream continues after it, and `since` is ignored.',
   schema: { type: 'integer', minimum: 0 },
   example: EXAMPLE.sequence,
 };
@@ -127,7 +131,7 @@ export const CHANGES_PATH: Path = definePath<undefined>({
       id: 'listChanges',
       summary: 'List the changes',
       description:
-        'What the change sets after `since` did, in their order: to read on, repeat it with the `sequence` of the last change, or with `Catalog-Sequence` if there was none. With `Accept: text/event-stream` the answer does not end: each change set is an event, with its number as the id and the array of its changes as the data.',
+        'The changes of the change sets after `since`, in their order. To read on, repeat the request with the `sequence` of the last change as `since`, or with `Catalog-Sequence` if there was none. With `Accept: text/event-stream` the response does not end: each change set is an event, with its number as the id and the array of its changes as the data.',
       role: 'viewer',
       parameters: [...PARAMETERS, LAST_EVENT_ID],
       body: noBody,
@@ -137,7 +141,7 @@ export const CHANGES_PATH: Path = definePath<undefined>({
           description: 'The changes.',
           content: ARRAY,
           alternative: EVENTS,
-          head: { name: 'ChangeListHead', description: 'There are such changes.' },
+          head: { name: 'ChangeListHead', description: 'The headers of the list of changes.' },
         },
       },
       failures: [410],
@@ -176,7 +180,7 @@ function stream(context: RequestContext<undefined>): HttpResponse {
   return { status: 200, headers, body };
 }
 
-/** A stream ends with its token: when it expires, is revoked, or cannot be verified any more. */
+/** Whether the token of a stream is still valid. A stream ends when it no longer is. */
 export async function isStillAllowed(
   request: HttpRequest,
   tokens: Services['tokens'],

@@ -1,4 +1,4 @@
-/** The console: the files that a browser loads, open to everybody (spec 13.1). */
+/** The console: the files that a browser loads, which need no token (spec 13.1). */
 import type { Asset, ConsoleAssets } from '../../console/assets.ts';
 import { CatalogError } from '../../errors.ts';
 import { entityTag } from '../../resources/entity-tag.ts';
@@ -14,7 +14,7 @@ import type { Validators } from '../operations/validators.ts';
 import { chooseCoding, type ContentCoding } from '../rules/content-coding.ts';
 import { CONSOLE_TAG } from './tags.ts';
 
-/** Only this server's own files run. `blob:` is for files and pages that the console has made. */
+/** Only this server's own files run. `blob:` is for files and pages that the console creates. */
 const POLICY = [
   "default-src 'self'",
   "script-src 'self'",
@@ -37,7 +37,7 @@ const HEADERS = [
   'Content-Encoding?',
 ] as const;
 
-/** Segments of the characters that a path may have (RFC 3986, section 3.3); none begins with a dot. */
+/** A segment of the characters of a path (RFC 3986, section 3.3) that does not begin with a dot. */
 const SEGMENT = String.raw`[\w~!$&'()*+,;=:@%-][\w.~!$&'()*+,;=:@%-]*`;
 
 const FILE: PathParameter = {
@@ -45,7 +45,7 @@ const FILE: PathParameter = {
   name: 'path',
   in: 'path',
   description:
-    'A file of the console, or what it shows, as in `skus/17`: any number of segments. The last one of a file has a dot.',
+    'The path of a file, whose last segment has a dot, or of a view of the console, such as `skus/17`.',
   schema: { type: 'string', pattern: `^${SEGMENT}(?:/${SEGMENT})*/?$` },
   example: 'skus/17',
   pattern: `${SEGMENT}(?:/${SEGMENT})*/?`,
@@ -70,7 +70,7 @@ function indexPath(indexOf: FindIndex): Path {
       GET: operation({
         id: 'readConsole',
         summary: 'Open the console',
-        description: 'The catalog in a browser. What it does goes through the paths of this API.',
+        description: 'The catalog in a browser. The console uses only the paths of this API.',
         role: null,
         body: noBody,
         responses: {
@@ -104,7 +104,7 @@ function filePath(indexOf: FindIndex): Path {
         id: 'readConsoleFile',
         summary: 'Read a file of the console',
         description:
-          'Addresses of the console name what it shows: every path below `/console/` whose last segment has no dot is answered with the console itself.',
+          'Each view of the console has its own address: every path below `/console/` whose last segment has no dot returns the page of the console.',
         role: null,
         body: noBody,
         responses: {
@@ -123,7 +123,7 @@ function filePath(indexOf: FindIndex): Path {
   });
 }
 
-/** @throws CatalogError `not_found` if the path looks like one of a file, and there is none. */
+/** @throws CatalogError `not_found` if the path looks like that of a file, but there is no file. */
 function assetAt(path: string, assets: ConsoleAssets, indexOf: FindIndex): Asset {
   const asset = path === INDEX ? undefined : assets.get(path);
   if (asset !== undefined) return asset;
@@ -132,11 +132,11 @@ function assetAt(path: string, assets: ConsoleAssets, indexOf: FindIndex): Asset
   return indexOf(assets);
 }
 
-/** Finds the page of the console. It throws CatalogError `not_found` if there is none. */
+/** Finds the page of the console. @throws CatalogError `not_found` if there is no page. */
 type FindIndex = (assets: ConsoleAssets) => Asset;
 
 /**
- * The page of the console with the base path before the addresses of its files.
+ * Finds the page of the console and prefixes the addresses of its files with the base path.
  *
  * @param basePath "" or a path such as "/api".
  */
@@ -165,7 +165,7 @@ function notFound(): CatalogError {
 interface Variant {
   readonly coding: ContentCoding | null;
   readonly bytes: Uint8Array;
-  /** Each form has a strong tag of its own (RFC 9110, section 8.8.3.3). */
+  /** Each form has its own strong tag (RFC 9110, section 8.8.3.3). */
   readonly etag: string;
 }
 
@@ -177,7 +177,7 @@ function variantFor({ bytes, brotli, gzip, etag }: Asset, request: HttpRequest):
   return { coding, bytes: forms[coding] ?? bytes, etag: etag.replace(/"$/, `-${coding}"`) };
 }
 
-/** What the answer says of keeping it, a 304 too. */
+/** The caching headers of an answer, including a 304. */
 function cachingOf({ immutable }: Asset): Record<string, string> {
   return {
     'Cache-Control': immutable ? 'public, max-age=31536000, immutable' : 'no-cache',

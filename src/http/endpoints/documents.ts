@@ -1,4 +1,4 @@
-/** `/` and `/openapi.json`: what the service says of itself to clients. */
+/** `/` and `/openapi.json`: the index and the description of the service. */
 import welcome from '../../../templates/viewer/welcome.njk' with { type: 'text' };
 import { COLLECTIONS } from '../../model/kinds.ts';
 import { noBody } from '../operations/body.ts';
@@ -40,7 +40,7 @@ function indexPath({ basePath, version }: Settings): Path {
         id: 'readIndex',
         summary: 'Read the index',
         description:
-          'The collections and the documentation: where a client begins. A browser, which asks for `text/html`, gets a page.',
+          'The collections and the documentation: the starting point of a client. A browser, which requests `text/html`, gets a page.',
         role: null,
         body: noBody,
         responses: {
@@ -61,7 +61,7 @@ function indexPath({ basePath, version }: Settings): Path {
   });
 }
 
-/** What a person's browser gets in the place of the index; its links are relative to it. */
+/** The page that browsers get instead of the index; its links are relative. */
 const WELCOME: ServedDocument = {
   body: Buffer.from(welcome),
   type: 'text/html; charset=utf-8',
@@ -75,7 +75,7 @@ function indexAs(mediaType: string, index: ServedDocument): ServedDocument {
 }
 
 function descriptionPath({ version }: Settings): Path {
-  // An example of the description, which would be larger than itself.
+  // Shortened: with all of itself as an example the description would never end.
   const beginning = { openapi: OPENAPI, info: { title: 'Catalog server', version }, paths: {} };
   const text = { type: 'string' };
   const shape: Shape = {
@@ -101,7 +101,7 @@ function descriptionPath({ version }: Settings): Path {
       GET: operation({
         id: 'readDescription',
         summary: 'Read this description',
-        description: 'Made from the declarations by which the server checks what it is sent.',
+        description: 'Generated from the declarations with which the server validates requests.',
         role: null,
         body: noBody,
         responses: {
@@ -110,7 +110,7 @@ function descriptionPath({ version }: Settings): Path {
             description: 'The document.',
             headers: ['ETag'],
             content: negotiatedJson(shape, {
-              Description: () => ({ summary: 'The beginning', value: beginning }),
+              Description: () => ({ summary: 'The beginning of the document', value: beginning }),
             }),
           },
         },
@@ -124,7 +124,7 @@ function readDocument({ found, mediaType }: RequestContext<ServedDocument>) {
   return documentResponse(found, mediaType);
 }
 
-/** The collections of the catalog, and what has become of them. */
+/** The collections that the index lists. */
 const LISTED = [...COLLECTIONS].filter(([, { listed }]) => listed);
 
 function indexObject(basePath: string, version: string) {
@@ -150,7 +150,7 @@ function indexShape(object: ReturnType<typeof indexObject>): Shape {
     name: 'Index',
     schema: () => ({
       type: 'object',
-      description: 'Where to find what.',
+      description: 'The paths of the collections and of the documentation.',
       properties: {
         name: text,
         version: text,

@@ -1,4 +1,4 @@
-/** `/healthz` and `/readyz`: what monitors and load balancers ask. */
+/** `/healthz` and `/readyz`, for monitors and load balancers. */
 import type { HttpResponse } from '../message.ts';
 import { type Content, type JsonObject, plainJson, type Shape } from '../operations/content.ts';
 import { noBody } from '../operations/body.ts';
@@ -13,19 +13,19 @@ const VERBOSE: Parameter = {
   component: 'verbose',
   name: 'verbose',
   in: 'query',
-  description: 'Answer with details. It needs no value.',
+  description: 'Adds details to the response. It needs no value.',
   schema: { type: 'string' },
   example: '',
 };
 
-/** The process answers, and says nothing else. */
+/** Reports only that the process answers. */
 export function healthAnswer(): HttpResponse {
   return answer(200, { status: 'ok' });
 }
 
 /**
- * @param search the query: with `verbose` in it the answer has details.
- * @param details that do not decide whether the server is ready.
+ * @param search the query; `verbose` in it adds the details.
+ * @param details that do not affect whether the server is ready.
  */
 export function readinessAnswer(
   readiness: Readiness,
@@ -50,7 +50,7 @@ const STATE: Shape = {
   name: 'State',
   schema: () => ({
     type: 'object',
-    description: 'What a monitor asked for.',
+    description: 'The state of the process.',
     properties: { status: { type: 'string', enum: ['ok'] } },
     required: ['status'],
     examples: [{ status: 'ok' }],
@@ -60,7 +60,8 @@ const STATE: Shape = {
 const DETAILS: JsonObject = {
   archive: {
     type: 'object',
-    description: 'How far the archive is behind the store, if there is one; with `verbose`.',
+    description:
+      'How far the archive is behind the store. Only with `verbose`, and if there is an archive.',
     properties: {
       behind_change_sets: { type: 'integer', minimum: 0 },
       behind_seconds: { type: 'number', minimum: 0 },
@@ -70,7 +71,8 @@ const DETAILS: JsonObject = {
   },
   following: {
     type: 'object',
-    description: 'How far the host is behind the one that it follows, if any; with `verbose`.',
+    description:
+      'How far the host is behind the host that it follows. Only with `verbose`, and if it follows one.',
     properties: {
       behind_change_sets: { type: 'integer', minimum: 0 },
       behind_seconds: { type: 'number', minimum: 0 },
@@ -84,7 +86,7 @@ const READY: Shape = {
   name: 'Ready',
   schema: () => ({
     type: 'object',
-    description: 'The server takes writes.',
+    description: 'The server accepts writes.',
     properties: { status: { type: 'string', enum: ['ready'] }, ...DETAILS },
     required: ['status'],
     examples: [{ status: 'ready' }],
@@ -95,7 +97,7 @@ const UNREADY: Shape = {
   name: 'Unready',
   schema: () => ({
     type: 'object',
-    description: 'Why the server takes no writes.',
+    description: 'Why the server does not accept writes.',
     properties: { error: { type: 'string' }, ...DETAILS },
     required: ['error'],
     examples: [{ error: 'not ready: the disk refused a write' }],
@@ -104,7 +106,7 @@ const UNREADY: Shape = {
 
 const NOT_READY: ResponseDeclaration = {
   name: 'NotReady',
-  description: 'It takes no writes.',
+  description: 'The server does not accept writes.',
   content: plainJson(UNREADY, {
     NotReady: () => ({
       summary: 'The disk is full',
@@ -127,12 +129,16 @@ export const HEALTH_PATHS: readonly Path[] = [
     operations: {
       GET: operation({
         id: 'readHealth',
-        summary: 'Ask whether the server lives',
-        description: '200 while the process answers at all.',
+        summary: 'Check whether the server is alive',
+        description: '200 as long as the process responds.',
         role: null,
         body: noBody,
         responses: {
-          200: { name: 'Health', description: 'It does.', content: stateOf(STATE, 'Health', 'ok') },
+          200: {
+            name: 'Health',
+            description: 'The process responds.',
+            content: stateOf(STATE, 'Health', 'ok'),
+          },
         },
         run: healthAnswer,
       }),
@@ -149,16 +155,16 @@ export const HEALTH_PATHS: readonly Path[] = [
     operations: {
       GET: operation({
         id: 'readReadiness',
-        summary: 'Ask whether the server takes writes',
+        summary: 'Check whether the server accepts writes',
         description:
-          '200 while it takes writes; 503 while it shuts down, while memory or disk is nearly used up, and for half a minute after the disk refused a write and none has succeeded since.',
+          '200 while it accepts writes; 503 while it shuts down, while memory or disk space is nearly used up, and for half a minute after the disk refused a write, unless a write has succeeded since.',
         role: null,
         parameters: [VERBOSE],
         body: noBody,
         responses: {
           200: {
             name: 'Readiness',
-            description: 'It does.',
+            description: 'The server accepts writes.',
             content: stateOf(READY, 'Readiness', 'ready'),
           },
           503: NOT_READY,

@@ -1,4 +1,4 @@
-/** `/admin/page-builds/`: pages made anew on demand (spec 7.6), and how far that is. */
+/** `/admin/page-builds/`: rebuilds pages on demand (spec 7.6) and shows the progress. */
 import * as v from 'valibot';
 import { CatalogError } from '../../errors.ts';
 import { flag, identifier } from '../../model/schemas.ts';
@@ -35,7 +35,7 @@ const pageBuildRequest = v.pipe(
       null,
     ),
   }),
-  v.description('Which pages to make; an empty object for all.'),
+  v.description('The pages to rebuild; an empty object rebuilds all of them.'),
 );
 
 const EXAMPLE = {
@@ -63,16 +63,16 @@ const PROPERTIES = {
   skus: {
     type: ['array', 'null'],
     items: { type: 'integer', minimum: 1 },
-    description: 'The SKUs whose pages are made; null for all pages.',
+    description: 'The SKUs whose pages are rebuilt; null for all pages.',
   },
-  total: { ...count, description: 'Pages to be made.' },
+  total: { ...count, description: 'Pages to rebuild.' },
   written: count,
   unchanged: count,
   removed: count,
   failed: count,
   failures: {
     type: 'array',
-    description: 'The first hundred.',
+    description: 'The first 100 failures.',
     items: {
       type: 'object',
       properties: { page: { type: 'string' }, error: { type: 'string' } },
@@ -87,7 +87,7 @@ const PAGE_BUILD: Shape = {
   name: 'PageBuild',
   schema: () => ({
     type: 'object',
-    description: 'How far a page build is.',
+    description: 'The progress of a page build.',
     properties: PROPERTIES,
     required: Object.keys(PROPERTIES),
     examples: [EXAMPLE],
@@ -102,7 +102,7 @@ const MANY = arrayOf(ONE, {
   PageBuildList: () => ({ summary: 'Page builds', value: [EXAMPLE] }),
 });
 
-const HEAD = { name: 'PageBuildHead', description: 'There is something to read.' };
+const HEAD = { name: 'PageBuildHead', description: 'The page build exists.' };
 
 export const PAGE_BUILD_PATHS: readonly Path[] = [
   definePath({
@@ -119,7 +119,7 @@ export const PAGE_BUILD_PATHS: readonly Path[] = [
         id: 'listPageBuilds',
         summary: 'List the page builds',
         description:
-          'The latest hundred since the start of the server, the latest first; all of them, unless the query asks for a page.',
+          'The last 100 page builds since the start of the server, the latest first. All of them are returned unless the query requests a page.',
         role: 'viewer',
         parameters: PAGING,
         body: noBody,
@@ -129,25 +129,26 @@ export const PAGE_BUILD_PATHS: readonly Path[] = [
             description: 'The page builds.',
             headers: ['X-Total-Count'],
             content: MANY,
-            head: { name: 'PageBuildListHead', description: 'How many page builds there are.' },
+            head: { name: 'PageBuildListHead', description: 'The number of page builds.' },
           },
         },
         run: listPageBuilds,
       }),
       POST: operation({
         id: 'createPageBuild',
-        summary: 'Have pages made',
+        summary: 'Rebuild pages',
         description:
-          'All of them, only those that differ (`stale`), or those of the SKUs named. Takes the role `admin`.',
+          'Rebuilds all pages, only those that differ (`stale`), or those of the SKUs in `skus`. Needs the role `admin`.',
         role: 'admin',
         body: json('PageBuildInput', pageBuildRequest, {
-          summary: 'Those that differ',
+          summary: 'Only pages that differ',
           value: { stale: true },
         }),
         responses: {
           202: {
             name: 'PageBuildAccepted',
-            description: 'The pages are made in the background. `Location` tells how far it is.',
+            description:
+              'The pages are rebuilt in the background. `Location` is the path of the page build, which shows its progress.',
             headers: ['Location', 'Preference-Applied?'],
             content: ONE,
           },
@@ -177,7 +178,7 @@ export const PAGE_BUILD_PATHS: readonly Path[] = [
       GET: operation({
         id: 'readPageBuild',
         summary: 'Read a page build',
-        description: 'How far it is.',
+        description: 'The progress of the page build.',
         role: 'viewer',
         body: noBody,
         responses: {

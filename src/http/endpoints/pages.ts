@@ -1,4 +1,4 @@
-/** The folder of pages as it is served: open to everybody, and nothing but the files of a shop. */
+/** Serves the files of the shop from the folder of pages, and no others; they need no token. */
 import { CatalogError } from '../../errors.ts';
 import { noBody } from '../operations/body.ts';
 import { type Content, textContent } from '../operations/content.ts';
@@ -13,7 +13,7 @@ import { idInPath, type PathParameter } from '../operations/parameters.ts';
 import { definePath, type Path } from '../operations/path.ts';
 import { PAGES_TAG } from './tags.ts';
 
-/** Its own style sheet and pictures are all that a page may load; it runs no script. */
+/** A page may load this server's style sheet, and pictures from any HTTPS host, but no script. */
 export const POLICY = [
   "default-src 'none'",
   "style-src 'self'",
@@ -58,35 +58,37 @@ const ID = idInPath('id', 'The id of an SPU or a category.');
 
 const SKU_ID = idInPath('id', 'The id of a SKU.', { component: 'sku' });
 
-const PART = idInPath('part', 'Which part of the list.', { minimum: 2 });
+const PART = idInPath('part', 'The part of the list; the first part has no number.', {
+  minimum: 2,
+});
 
 const SITEMAP: PathParameter = {
   component: 'sitemap',
   name: 'name',
   in: 'path',
-  description: 'The kind of the pages, and which thousand of their ids.',
+  description: 'The kind of the pages, and a range of 1,000 ids: 1 has the ids from 1 to 1000.',
   schema: { type: 'string', pattern: '^(?:skus|goods|categories)-[1-9][0-9]*$' },
   example: 'skus-1',
   pattern: String.raw`(?:skus|goods|categories)-\d+`,
   memorable: true,
 };
 
-/** A file of the folder, or all those that differ in a parameter. */
+/** A file of the folder, or all files that differ only in a parameter. */
 interface PageFile {
   /** Its path in the folder, and below `/pages/`. */
   readonly file: string;
-  /** The path below `/pages/`, if it is another. */
+  /** The path below `/pages/`, if it differs from `file`. */
   readonly at?: string;
   readonly parameters?: readonly PathParameter[];
   readonly type: FileType;
-  /** As operations are called after it. */
+  /** The operations are named after it. */
   readonly name: string;
-  /** "the front page": what it is. */
+  /** What it is, such as "the front page". */
   readonly about: string;
   readonly description: string;
 }
 
-const MORE = 'A list of more than 48 entries goes on here.';
+const MORE = 'A list of more than 48 entries continues here.';
 
 const FILES: readonly PageFile[] = [
   {
@@ -101,7 +103,7 @@ const FILES: readonly PageFile[] = [
     file: 'index.html',
     type: HTML,
     name: 'FrontPageFile',
-    about: 'the front page by its file',
+    about: 'the front page at its file name',
     description: 'The categories of the first level.',
   },
   {
@@ -151,14 +153,14 @@ const FILES: readonly PageFile[] = [
     name: 'Page',
     about: 'the detail page of a SKU',
     description:
-      'Made anew after every change of what it shows. A SKU that is off sale keeps its page, without price and stock; the page of a deleted SKU is removed.',
+      'Rebuilt after every change of what it shows. A SKU that is off sale keeps its page, without price and stock; the page of a deleted SKU is removed.',
   },
   {
     file: 'sitemap.xml',
     type: XML,
     name: 'Sitemap',
     about: 'the index of the sitemap',
-    description: 'Only if the server knows its public address (`--public-url`).',
+    description: 'Exists only if the server knows its public address (`--public-url`).',
   },
   {
     file: 'sitemaps/{name}.xml',
@@ -167,14 +169,14 @@ const FILES: readonly PageFile[] = [
     name: 'SitemapPart',
     about: 'a file of the sitemap',
     description:
-      'Addresses of the pages of a range of ids, such as `skus-1`: those from 1 to 1000.',
+      'The addresses of the pages with a range of ids: `skus-1` has those from 1 to 1000.',
   },
   {
     file: 'style.css',
     type: CSS,
     name: 'Style',
     about: 'the style sheet of the pages',
-    description: 'That of all pages.',
+    description: 'All pages of the shop use it.',
   },
 ];
 

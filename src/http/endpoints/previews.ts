@@ -8,7 +8,7 @@ import { uncheckedJson } from '../operations/body.ts';
 import { HTML_CONTENT } from '../operations/document.ts';
 import { operation, type RequestContext } from '../operations/operation.ts';
 import { definePath, type Path } from '../operations/path.ts';
-import { componentName } from './kinds/names.ts';
+import { componentName, withArticle } from './kinds/names.ts';
 import { tagOf } from './kinds/place.ts';
 import { previewAttributes, previewOf } from './kinds/shapes.ts';
 import { POLICY } from './pages.ts';
@@ -28,9 +28,9 @@ function previewPath(kind: Kind): Path {
     operations: {
       POST: operation({
         id: `preview${name}`,
-        summary: `Preview the page of a ${kind.label}`,
+        summary: `Preview the page of ${withArticle(kind.label)}`,
         description:
-          'The page as the shop would show it with these values, checked like a write. Nothing is stored. With `id` what is left out is taken from that object; without it the values are those of a new one.',
+          'The page as the shop would show it with these values, which are checked as for a write. Nothing is stored. With `id`, attributes that are left out are taken from that object; without it, the values are those of a new object.',
         role: 'editor',
         body: uncheckedJson(
           previewOf(kind),
@@ -41,7 +41,7 @@ function previewPath(kind: Kind): Path {
         responses: {
           200: {
             name: 'Preview',
-            description: 'The page. Addresses in it begin with the path of the pages.',
+            description: 'The page. Its links begin with the path of the pages.',
             headers: ['Content-Security-Policy', 'Preference-Applied?'],
             content: HTML_CONTENT,
           },

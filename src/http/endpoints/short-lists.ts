@@ -1,16 +1,16 @@
-/** Lists of what the server keeps a hundred of at most: all of them, unless the query asks for a page. */
+/** Lists of at most a hundred entries. An answer has all, unless the query asks for a page. */
 import { PAGING, parsePaging, unpagedOf } from '../../resources/query/paging.ts';
 import { parseParameters } from '../../resources/query/parameters.ts';
 import type { HttpResponse } from '../message.ts';
 import type { RequestContext } from '../operations/operation.ts';
 import { pageOf } from './kinds/collections.ts';
 
-/** What a list shows, and what it is a list of. */
+/** A list and what it contains. */
 export interface ShortList {
   /** What is listed, in the plural, for messages. */
   readonly owner: string;
   readonly all: readonly object[];
-  /** How the path of the list ends, after the path of what it belongs to: `admin/imports/`. */
+  /** The end of the path of the list, after the path of its parent: `admin/imports/`. */
   readonly segment: string;
 }
 

@@ -1,4 +1,4 @@
-/** `/admin/summary/`: the catalog at a glance, where the console begins (spec 13.3). */
+/** `/admin/summary/`: the catalog at a glance, for the first page of the console (spec 13.3). */
 import { mayActAs } from '../../auth/roles.ts';
 import { COLLECTIONS } from '../../model/kinds.ts';
 import type { HttpResponse } from '../message.ts';
@@ -14,7 +14,7 @@ const NAMES = [...COLLECTIONS.values()].flatMap(({ name, published }) => (publis
 const count = { type: 'integer', minimum: 0 };
 const text = { type: 'string' };
 
-/** An object that has all of these members. */
+/** The schema of an object that has all of these members. */
 function objectOf(properties: Readonly<Record<string, JsonSchema>>, more: object = {}): JsonSchema {
   return { type: 'object', ...more, properties, required: Object.keys(properties) };
 }
@@ -39,7 +39,7 @@ const EXAMPLE = {
 };
 
 const CHANGE = objectOf({
-  id: { type: 'integer', minimum: 1, description: 'Of the audit entry.' },
+  id: { type: 'integer', minimum: 1, description: 'The id of the audit entry.' },
   time: { type: 'string', format: 'date-time' },
   subject: { type: ['string', 'null'] },
   action: { type: 'string', enum: ['create', 'update', 'delete'] },
@@ -60,10 +60,12 @@ const SUMMARY: Shape = {
           waiting: { ...count, description: 'Pages that wait to be written.' },
           failed: {
             ...count,
-            description: 'Those that could not be written, and are tried again.',
+            description: 'Pages that could not be written and are tried again.',
           },
         }),
-        store: objectOf({ bytes: { ...count, description: 'Of the files of the store.' } }),
+        store: objectOf({
+          bytes: { ...count, description: 'The size of the files of the store.' },
+        }),
         currency: {
           type: 'string',
           pattern: '^[A-Z]{3}$',
@@ -71,7 +73,7 @@ const SUMMARY: Shape = {
         },
         warnings: {
           type: 'array',
-          description: 'What the operator should see to; empty if all is well.',
+          description: 'Problems that need the attention of the operator; empty if there are none.',
           items: objectOf({
             code: { ...text, description: '`disk_nearly_full`, `pages_failing`, `no_backup` …' },
             message: text,
@@ -79,7 +81,8 @@ const SUMMARY: Shape = {
         },
         changes: {
           type: ['array', 'null'],
-          description: 'The latest 20 entries of the audit trail, for the role `admin`; else null.',
+          description:
+            'The latest 20 entries of the audit trail, for the role `admin`; otherwise null.',
           items: CHANGE,
         },
       },
@@ -101,7 +104,7 @@ export const SUMMARY_PATH: Path = definePath({
       id: 'readSummary',
       summary: 'Read the summary',
       description:
-        'How many objects there are, whether pages wait, and what the operator should see to.',
+        'The number of objects, the pages that wait to be written, and the problems that need the attention of the operator.',
       role: 'viewer',
       body: noBody,
       responses: {

@@ -1,21 +1,24 @@
 /** The groups of operations in the description. */
 import type { Tag } from '../operations/path.ts';
 
-export const SERVICE_TAG: Tag = { name: 'service', description: 'What the server says of itself.' };
+export const SERVICE_TAG: Tag = {
+  name: 'service',
+  description: 'The index, the documentation and the health of the server.',
+};
 
 export const TOKENS_TAG: Tag = {
   name: 'tokens',
-  description: 'The way in: tokens for accounts, and their end.',
+  description: 'Issuing, renewing and revoking tokens.',
 };
 
 export const USERS_TAG: Tag = {
   name: 'users',
-  description: 'Accounts, at `/admin/users/`. For holders of a token with the role `admin`.',
+  description: 'Accounts, at `/admin/users/`. Needs a token with the role `admin`.',
 };
 
 export const PAGES_TAG: Tag = {
   name: 'pages',
-  description: 'What the shop shows of its SKUs.',
+  description: 'The pages of the shop, and their builds.',
 };
 
 export const CONSOLE_TAG: Tag = {
@@ -25,16 +28,15 @@ export const CONSOLE_TAG: Tag = {
 
 export const IMPORTS_TAG: Tag = {
   name: 'imports',
-  description: 'Files that are brought into collections.',
+  description: 'Imports of files into collections.',
 };
 
 export const CHANGES_TAG: Tag = {
   name: 'changes',
-  description: 'What has changed in the catalog since a change set, and what changes from now on.',
+  description: 'The changes of the catalog since a change set, and those from now on.',
 };
 
 export const HOSTS_TAG: Tag = {
   name: 'hosts',
-  description:
-    'What hosts that follow this one ask for. For holders of a token with the role `admin`.',
+  description: 'The paths for hosts that follow this one. Needs a token with the role `admin`.',
 };

@@ -1,4 +1,4 @@
-/** `/admin/tokens/`: a token for a user name and a password, and the end of a token. */
+/** `/admin/tokens/`: issues tokens for a user name and a password, renews and revokes them. */
 import * as v from 'valibot';
 import { parseDuration } from '../../auth/duration.ts';
 import { mayActAs } from '../../auth/roles.ts';
@@ -20,14 +20,14 @@ import { definePath, type Path } from '../operations/path.ts';
 import { JSON_OFFERS } from '../rules/negotiation.ts';
 import { TOKENS_TAG } from './tags.ts';
 
-/** Names are bounded, since those that fail are remembered for a while. */
+/** Names are bounded because names whose login failed are kept for a while. */
 const MAX_NAME_LENGTH = 255;
 
 /** A text such as `8h`, as seconds. */
 const lifetime = v.pipe(
   longText,
   v.description(
-    'How long the token lives: a number and `s`, `m`, `h`, `d` or `w`, up to ten years.',
+    'The lifetime of the token: a number and `s`, `m`, `h`, `d` or `w`, up to ten years.',
   ),
   v.metadata({ pattern: String.raw`^\d{1,9}[smhdw]$` }),
   v.rawTransform<string, number>(({ dataset, addIssue, NEVER }) => {
@@ -49,7 +49,7 @@ const tokenRequest = v.pipe(
     },
     'is required',
   ),
-  v.description('Who wants a token.'),
+  v.description('The credentials of an account.'),
 );
 
 const TOKEN_INPUT = {
@@ -57,7 +57,7 @@ const TOKEN_INPUT = {
   value: { username: 'ann', password: 'correct horse battery staple', expires: '8h' },
 };
 
-/** A missing user name or password is 401, as a wrong one is (spec 6.6). */
+/** A missing user name or password is 401, like a wrong one (spec 6.6). */
 function requireCredential(body: unknown): void {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
   const { username, password } = body as Readonly<Record<string, unknown>>;
@@ -70,7 +70,10 @@ function isMissing(given: unknown): boolean {
   return given === undefined || given === null;
 }
 
-const renewalRequest = v.pipe(v.object({}), v.description('Nothing: the token says it all.'));
+const renewalRequest = v.pipe(
+  v.object({}),
+  v.description('An empty object: the token to renew is in the Authorization header.'),
+);
 
 const TOKEN: Shape = {
   name: 'Token',
@@ -94,7 +97,7 @@ const TOKEN_EXAMPLE = {
 
 const TOKEN_CREATED: ResponseDeclaration = {
   name: 'TokenCreated',
-  description: 'The token. `Location` names the path at which it can be ended.',
+  description: 'The token. DELETE on the path in `Location` revokes it.',
   headers: ['Location', 'Preference-Applied?'],
   content: negotiatedJson(TOKEN, {
     Token: () => ({ summary: 'A token', value: TOKEN_EXAMPLE }),
@@ -126,8 +129,8 @@ export const TOKEN_PATHS: readonly Path[] = [
         id: 'createToken',
         summary: 'Get a token',
         description:
-          'For the user name and the password of an account. Repeated failures are slowed down, for the name and for the address of the client.',
-        // A client that wants a token has none.
+          'For the user name and the password of an account. Repeated failures are throttled by name and by client address.',
+        // A client that requests a token has none yet.
         role: null,
         body: json('TokenInput', tokenRequest, TOKEN_INPUT, requireCredential),
         responses: { 201: TOKEN_CREATED },
@@ -136,7 +139,7 @@ export const TOKEN_PATHS: readonly Path[] = [
       }),
     },
   }),
-  // Before the ids of tokens, one of which it could be.
+  // Before `/admin/tokens/{jti}/`, which would match it as well.
   definePath({
     template: '/admin/tokens/renewal/',
     tag: TOKENS_TAG,
@@ -148,12 +151,12 @@ export const TOKEN_PATHS: readonly Path[] = [
     operations: {
       POST: operation({
         id: 'renewToken',
-        summary: 'Renew the token that is sent',
+        summary: 'Renew a token',
         description:
-          'Another token of the same account, with the role that the account has now, for as long as the first was issued for. It works for 30 days after the login (`auth_time`); after that, and if the account was disabled or removed, 401. A token that was issued without a login is 403. The token that is sent stays valid.',
+          'Issues another token for the account of the token in the request, with the current role of the account and with the lifetime of that token, which stays valid. Renewal works for 30 days after the login (`auth_time`); after that, or if the account was disabled or removed, it is 401. For a token that was issued without a login it is 403.',
         role: 'viewer',
         body: optionalJson('TokenRenewalInput', renewalRequest, {
-          summary: 'Nothing has to be said',
+          summary: 'An empty object',
           value: {},
         }),
         responses: { 201: TOKEN_CREATED },
@@ -169,21 +172,21 @@ export const TOKEN_PATHS: readonly Path[] = [
     name: 'Token',
     about: 'a token',
     label: 'token',
-    // Tokens are not kept: nobody knows which there are.
+    // Issued tokens are not stored, so any id is accepted.
     resolve: (params) => params.text('jti'),
     operations: {
       DELETE: operation({
         id: 'deleteToken',
-        summary: 'End a token',
+        summary: 'Revoke a token',
         description:
-          'By its `jti`. Admins end any token, others the one that they send. An id that no token has is no failure.',
+          'By its `jti`. The role `admin` can revoke any token, other roles only the token of the request. An unknown id is not an error.',
         role: 'viewer',
         permit: requireOwn,
         body: noBody,
         responses: {
           204: {
             name: 'TokenRevoked',
-            description: 'No request with the token is answered from now on.',
+            description: 'The token is revoked: requests with it are 401 from now on.',
           },
         },
         failures: [403],
@@ -233,10 +236,10 @@ function tokenResponse(
   };
 }
 
-/** An admin ends any token, others end their own. */
+/** Admins may revoke any token, others only their own. */
 function requireOwn({ role, id }: Verified, params: Params): void {
   if (id === params.text('jti') || mayActAs(role, 'admin')) return;
-  throw new CatalogError('forbidden', `the role ${role} may revoke no token but its own`);
+  throw new CatalogError('forbidden', `the role ${role} may revoke only its own token`);
 }
 
 async function deleteToken({

@@ -11,11 +11,11 @@ const name = v.pipe(
   longText,
   v.check(
     (text) => accountName(text) !== null,
-    'must be 1 to 64 letters, digits, or any of . _ @ + -, and not begin with -',
+    'must be 1 to 64 letters, digits or any of . _ @ + -, and must not begin with -',
   ),
   v.transform((text) => text.normalize('NFC')),
   v.metadata({ maxLength: 64, minLength: 1 }),
-  v.description('Kept in Unicode form NFC.'),
+  v.description('Stored in Unicode normalization form NFC.'),
 );
 
 const role = v.pipe(
@@ -23,7 +23,7 @@ const role = v.pipe(
   v.description('What the account may do.'),
 );
 
-const disabled = v.pipe(flag, v.description('Whether the account cannot log in.'));
+const disabled = v.pipe(flag, v.description('If true, the account cannot log in.'));
 
 const password = v.pipe(
   longText,
@@ -46,7 +46,7 @@ export const userPatch = v.pipe(
     disabled: v.exactOptional(disabled),
     password: v.exactOptional(password),
   }),
-  v.description('What is changed of an account.'),
+  v.description('The attributes of an account to change.'),
 );
 
 const EXAMPLE: UserObject = {
@@ -59,7 +59,10 @@ const EXAMPLE: UserObject = {
 export const PROPERTIES = {
   name: { type: 'string' },
   role: { type: 'string', enum: ROLES },
-  disabled: { type: 'boolean', description: 'Whether it cannot log in, and has no valid token.' },
+  disabled: {
+    type: 'boolean',
+    description: 'If true, the account cannot log in and has no valid token.',
+  },
   created: { type: 'string', format: 'date-time', description: 'UTC.' },
 };
 

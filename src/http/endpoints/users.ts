@@ -78,7 +78,7 @@ export const USER_PATHS: readonly Path[] = [
       POST: operation({
         id: 'createUser',
         summary: 'Create a user',
-        description: 'Makes an account, which can log in at once.',
+        description: 'Creates an account that can log in at once.',
         role: 'admin',
         body: json('UserInput', newUser, {
           summary: 'A new account',
@@ -111,7 +111,7 @@ export const USER_PATHS: readonly Path[] = [
       GET: operation({
         id: 'readUser',
         summary: 'Read a user',
-        description: 'Nothing of the password is shown.',
+        description: 'The response does not contain the password.',
         role: 'admin',
         body: noBody,
         responses: {
@@ -123,7 +123,7 @@ export const USER_PATHS: readonly Path[] = [
         id: 'changeUser',
         summary: 'Change a user',
         description:
-          'What is left out stays as it is. A change ends every token of the account. Refused with 409 if no active account with the role `admin` would be left.',
+          'An attribute that is left out stays as it is. A change revokes all tokens of the account. Refused with 409 if no active account with the role `admin` would be left.',
         role: 'admin',
         body: json('UserPatch', userPatch, {
           summary: 'Another role',
@@ -144,7 +144,7 @@ export const USER_PATHS: readonly Path[] = [
         id: 'deleteUser',
         summary: 'Remove a user',
         description:
-          'Ends every token of the account. Refused with 409 if no active account with the role `admin` would be left.',
+          'Revokes all tokens of the account. Refused with 409 if no active account with the role `admin` would be left.',
         role: 'admin',
         body: noBody,
         responses: { 204: { name: 'Deleted', description: 'Deleted.' } },
@@ -164,14 +164,14 @@ export const USER_PATHS: readonly Path[] = [
     operations: {
       DELETE: operation({
         id: 'deleteUserTokens',
-        summary: 'End the tokens of a user',
-        description: 'Every token that there is. The account can log in again.',
+        summary: 'Revoke the tokens of a user',
+        description: 'Revokes all tokens of the account. The account can log in again.',
         role: 'admin',
         body: noBody,
         responses: {
           204: {
             name: 'TokensRevoked',
-            description: 'No request with one of them is answered from now on.',
+            description: 'The tokens are revoked: requests with one of them are 401 from now on.',
           },
         },
         run: endTokens,
@@ -210,7 +210,7 @@ function list(context: RequestContext<undefined>): HttpResponse {
   return pageOf(context, paged, { text: JSON.stringify(page), total: all.length }, up);
 }
 
-/** @param all by ascending name, which equal values keep in either direction. */
+/** @param all by ascending name; equal values keep that order in either direction. */
 function sorted(
   all: readonly UserObject[],
   sortby: keyof UserObject,
@@ -261,7 +261,7 @@ async function endTokens(context: RequestContext<UserObject>): Promise<HttpRespo
   return { status: 204, headers: {}, body: null };
 }
 
-/** The conditions of a write are judged again when it is carried out. */
+/** The conditions of a write are checked again when it is carried out. */
 function guardOf({ conditions }: RequestContext<UserObject>): UserGuard {
   return (current) => {
     if (conditions !== null) requireWritable(conditions, etagOf(current));

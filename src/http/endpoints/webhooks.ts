@@ -1,4 +1,4 @@
-/** `/admin/webhooks/`: what differs from other collections: the secret, and the deliveries. */
+/** `/admin/webhooks/`: what it has beyond other collections, the secret and the deliveries. */
 import type { Kind, Row } from '../../model/kind.ts';
 import { KINDS } from '../../model/kinds.ts';
 import type { Address } from '../../resources/address.ts';
@@ -37,13 +37,15 @@ const WITH_SECRET: Shape = {
     const { properties, required } = shape?.schema() ?? {};
     return {
       type: 'object',
-      description: 'A new webhook, with the secret of its signatures, which is shown here alone.',
+      description:
+        'A new webhook with the secret of its signatures, which no other response contains.',
       properties: {
         ...(properties as object),
         secret: {
           ...text,
           pattern: '^whsec_[A-Za-z0-9+/]+=*$',
-          description: 'Verifies deliveries, as Standard Webhooks has it. Keep it.',
+          description:
+            'The secret with which to verify deliveries, as specified by Standard Webhooks. Store it: it cannot be read again.',
         },
       },
       required: [...(required as readonly string[]), 'secret'],
@@ -73,16 +75,16 @@ const DELIVERY: Shape = {
   name: 'Delivery',
   schema: () => ({
     type: 'object',
-    description: 'What has come of a message to a webhook.',
+    description: 'The state of the delivery of a message to a webhook.',
     properties: {
-      id: { ...text, description: '`webhook-id` of the message, the same at every attempt.' },
-      sequence: { ...count, description: 'The number of the change set that it is about.' },
-      changes: { ...count, description: 'How many changes it holds.' },
+      id: { ...text, description: 'The `webhook-id` of the message, the same at every attempt.' },
+      sequence: { ...count, description: 'The number of the change set in the message.' },
+      changes: { ...count, description: 'The number of changes in the message.' },
       state: {
         ...text,
         enum: ['delivered', 'failed', 'skipped'],
         description:
-          '`failed` is tried again at `next_attempt`. `skipped` stands for changes that are not kept any more.',
+          '`failed` is tried again at `next_attempt`. `skipped` stands for changes that are no longer kept.',
       },
       attempts: count,
       first_attempt: instant,
@@ -90,11 +92,11 @@ const DELIVERY: Shape = {
       next_attempt: { ...instant, type: ['string', 'null'] },
       status: {
         type: ['integer', 'null'],
-        description: 'Of the last answer; null if there was none.',
+        description: 'The status of the last response; null if there was none.',
       },
       error: {
         type: ['string', 'null'],
-        description: 'Why there was no answer, or what is wrong with it.',
+        description: 'Why there was no response, or what is wrong with it.',
       },
     },
     required: Object.keys(DELIVERY_EXAMPLE),
@@ -108,7 +110,7 @@ export function createWebhook(place: Place): Operation<Address> {
     id: 'createWebhook',
     summary: 'Create a webhook',
     description:
-      'What changes from now on is sent to its address. The answer has the secret with which the deliveries are signed; no other answer has it.',
+      'Changes from now on are sent to its URL. The response contains the secret with which the deliveries are signed; no other response contains it.',
     role: roleFor(place, 'POST'),
     parameters: [IDEMPOTENCY_KEY],
     body: uncheckedJson(
@@ -159,7 +161,7 @@ export const DELIVERIES_PATH: Path = definePath<Row>({
       id: 'listDeliveries',
       summary: 'List the deliveries to a webhook',
       description:
-        'The last hundred, the latest first; all of them, unless the query asks for a page.',
+        'The last 100 deliveries, the latest first. All of them are returned unless the query requests a page.',
       role: roleFor(PLACE, 'GET'),
       parameters: PAGING,
       body: noBody,
@@ -171,7 +173,7 @@ export const DELIVERIES_PATH: Path = definePath<Row>({
           content: arrayOf(negotiatedJson(DELIVERY, {}), {
             DeliveryList: () => ({ summary: 'Deliveries', value: [DELIVERY_EXAMPLE] }),
           }),
-          head: { name: 'DeliveryListHead', description: 'How many deliveries there are.' },
+          head: { name: 'DeliveryListHead', description: 'The number of deliveries.' },
         },
       },
       run: async (context: RequestContext<Row>) =>

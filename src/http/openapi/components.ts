@@ -1,4 +1,4 @@
-/** The components of the description: what the operations of the table declare, and what all share. */
+/** The components of the description: those that operations declare, and those that all share. */
 import type { Examples } from '../../resources/examples.ts';
 import type { Content, JsonObject, Shape } from '../operations/content.ts';
 import type { ResponseDeclaration } from '../operations/operation.ts';
@@ -54,7 +54,7 @@ function contentsOf({ content, alternative }: ResponseDeclaration): Content[] {
   return [content, alternative].filter((each) => each !== undefined);
 }
 
-/** Makes each component once, whatever number of operations declare it. */
+/** Makes each component once, even if several operations declare it. */
 function named<T>(
   all: readonly T[],
   nameOf: (each: T) => string,
@@ -76,7 +76,7 @@ function schemasOf(shapes: readonly Shape[]): Named {
 function examplesOf(contents: readonly Content[]): Named {
   const all = contents.flatMap(({ examples }) => Object.entries(examples));
   return {
-    BookAttributes: { summary: 'Of books', value: attributesExample() },
+    BookAttributes: { summary: 'Attributes of a book', value: attributesExample() },
     ...named(
       all,
       ([name]) => name,
@@ -92,12 +92,12 @@ function parameterObject({ name, in: where, description, schema, example }: Para
     ...(where === 'path' && { required: true }),
     description,
     schema,
-    // The viewer would send an example with every request; a placeholder of the path has to be sent.
+    // The viewer sends every `example`, so only path parameters, which must be sent, have one.
     ...(example !== undefined && { [where === 'path' ? 'example' : 'x-example']: example }),
   };
 }
 
-/** The responses that come with a path rather than with one of its operations. */
+/** The responses that belong to a path rather than to one of its operations. */
 function sharedResponses(): Named {
   return {
     Options: {
@@ -111,18 +111,19 @@ function sharedResponses(): Named {
       },
     },
     Unchanged: {
-      description: '`If-None-Match` names the representation as it is.',
+      description:
+        'The representation has not changed: `If-None-Match` names its entity tag, or it is not newer than `If-Modified-Since`.',
       ...headersOf(['ETag']),
     },
     SlashMissing: {
       description:
-        'A page for people whose path ends with a slash was asked for without it by a browser: GET and HEAD are redirected.',
+        'A browser requested an HTML page without the final slash of its path. GET and HEAD are redirected.',
       ...headersOf(['Location']),
     },
   };
 }
 
-/** The same with a response without a body, `…Head`, beside each. */
+/** Adds to each response its variant without a body, `…Head`. */
 function withoutBodies(responses: Named): Named {
   const heads = Object.entries(responses).map(([name, response]) => [
     `${name}Head`,
@@ -132,9 +133,9 @@ function withoutBodies(responses: Named): Named {
 }
 
 /**
- * The components that are pointed at, directly or by others.
+ * The components that are referenced, directly or by other components.
  *
- * @throws Error if a pointer leads nowhere.
+ * @throws Error if a reference has no target.
  */
 export function used(from: JsonObject, components: Readonly<Record<string, Named>>): JsonObject {
   const kept: Record<string, Named> = {};

@@ -18,7 +18,8 @@ export function openApiDocument(paths: readonly Path[], settings: Settings): obj
     info: {
       title: 'Catalog server',
       version,
-      summary: "A shop's catalog: books, and with a token SPUs, SKUs and what describes them.",
+      summary:
+        "A shop's catalog: books, and (with a token) SPUs, SKUs and the resources that describe them.",
       description: DESCRIPTION,
       contact: { name: 'The operator of this server' },
       license: { name: 'MIT', identifier: 'MIT' },
@@ -30,7 +31,7 @@ export function openApiDocument(paths: readonly Path[], settings: Settings): obj
     tags: tagsOf(table),
     paths: Object.fromEntries(table.map((path) => [path.template, pathItem(path, basePath)])),
     'x-unlisted': {
-      description: 'The answers to a path, and to a method, that are not described here.',
+      description: 'The responses for paths and methods that are not described here.',
       path: ref('responses', 'NotFound'),
       method: all.responses['NoSuchMethod'],
       slash: all.responses['SlashMissing'],
@@ -41,10 +42,10 @@ export function openApiDocument(paths: readonly Path[], settings: Settings): obj
 }
 
 const DESCRIPTION = [
-  'Bodies are JSON; one may be declared as any type that ends in `+json`, or not at all. Prices are integers of the smallest currency unit. If a path is not described here, the answer is 404; if it does not have the method, 405 with `Allow`.',
-  'Checks are made in this order, and the first that fails decides: path, method, token, role, item or parent, `Accept`, conditions, and last the query or the body.',
-  'PUT and PATCH of a SKU add one record for each element of `specs` and remove none: send `specs: []` when you put back what you read. What a PUT leaves out gets its default: without `desc_detail`, `desc_pack` and `desc_service` an SPU loses them.',
-  'Pages of other origins may read the answers if the server was started with `--cors-origin`.',
+  'Bodies are JSON. `Content-Type` may be `application/json` or any type that ends in `+json`, or may be left out. Prices are integers of the smallest currency unit. A path that is not described here is 404; a method that the path does not have is 405 with `Allow`.',
+  'A request is checked in this order, and the first check that fails determines the response: path, method, token, role, item or parent, `Accept`, conditions, and finally the query or the body.',
+  'PUT and PATCH of a SKU add one specification record for each element of `specs` and remove none: send `specs: []` if you send back an object that you read. An attribute that a PUT leaves out is set to its default: a PUT of an SPU without `desc_detail`, `desc_pack` or `desc_service` empties them.',
+  'Pages of other origins can read the responses only if the server was started with `--cors-origin`.',
 ].join('\n\n');
 
 const TOKEN: JsonObject = {
@@ -52,10 +53,10 @@ const TOKEN: JsonObject = {
   scheme: 'bearer',
   bearerFormat: 'JWT',
   description:
-    'From `POST /admin/tokens/`, or from `catalog-server issue-token`. The role `viewer` reads; `editor` also writes; `admin` also reads the audit trail, ends the tokens of others and has pages made. The prefix `JWT` is taken like `Bearer`.',
+    'From `POST /admin/tokens/`, or from `catalog-server issue-token`. The role `viewer` reads; `editor` also writes; `admin` also reads the whole audit trail, revokes the tokens of others, rebuilds pages, and manages users and webhooks. The prefix `JWT` is accepted in place of `Bearer`.',
 };
 
-/** Every tag, in the order in which the table first has it. */
+/** Every tag, in the order of its first use in the table. */
 function tagsOf(table: readonly Path[]): Tag[] {
   return [...new Map(table.map(({ tag }) => [tag.name, tag])).values()];
 }

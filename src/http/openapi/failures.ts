@@ -1,4 +1,4 @@
-/** The failures of the description: one response for each status, its body by its shape. */
+/** The failures in the description: one response for each status, with examples of its body. */
 import type { Examples } from '../../resources/examples.ts';
 import { JSON_TYPE, VENDOR_TYPE } from '../rules/negotiation.ts';
 import { headersOf } from './headers.ts';
@@ -9,9 +9,9 @@ interface Failure {
   readonly name: string;
   readonly description: string;
   readonly schema?: 'Invalid' | 'Fault' | 'Nothing';
-  /** A header that it has beyond those of every answer. */
+  /** A header in addition to those of every answer. */
   readonly header?: string;
-  /** Bodies by a name, or what `error` says. */
+  /** Bodies by name; a string is the `error` member alone. */
   readonly examples: Readonly<Record<string, string | object>>;
 }
 
@@ -36,15 +36,15 @@ const FAILURES = {
   },
   403: {
     name: 'Forbidden',
-    description: "The token's role does not allow it.",
+    description: "The token's role does not allow the operation.",
     examples: {
       viewer: 'the role viewer may read, but not write',
-      editor: 'the role editor may not read this; admin may',
+      editor: 'the role editor may not read this; it requires the role admin',
     },
   },
   404: {
     name: 'NotFound',
-    description: 'There is no such item, or no such parent.',
+    description: 'The path, item or parent does not exist.',
     examples: { item: 'there is no SKU 987', child: 'there is no SKU 1 of SPU 2' },
   },
   405: {
@@ -56,11 +56,14 @@ const FAILURES = {
   406: {
     name: 'NotAcceptable',
     description: '`Accept` excludes JSON, or asks for an unknown version.',
-    examples: { version: `ask for ${JSON_TYPE}, or for ${VENDOR_TYPE}` },
+    examples: {
+      version: `no accepted media type is available; accept ${JSON_TYPE} or ${VENDOR_TYPE}`,
+    },
   },
   409: {
     name: 'Conflict',
-    description: 'Others still refer to the item, or it has changed since the write to be undone.',
+    description:
+      'Other items refer to the item, it has changed since the write that is to be undone, no active account with the role `admin` would be left, or the maximum number of webhooks exists already.',
     examples: {
       spu: 'SPU 1 is referred to by the goods_id of specifications 1, 2',
       changed: 'SKU 17 has changed since audit entry 123: price, stock',
@@ -74,7 +77,7 @@ const FAILURES = {
   412: {
     name: 'PreconditionFailed',
     description:
-      '`If-Match` or `If-None-Match` failed. A collection has no entity tag: to write to it, `If-Match` may be `*` alone.',
+      '`If-Match` or `If-None-Match` failed. A collection has no entity tag: a write to it fails with any `If-Match` other than `*`.',
     examples: {
       stale: 'the item has changed since it was read; read it again and repeat the change',
     },
@@ -82,18 +85,18 @@ const FAILURES = {
   413: {
     name: 'TooLarge',
     description:
-      'The body is larger than the server takes, or one of its arrays has more elements: 1 MiB and 10,000, unless they were set otherwise.',
+      'The body is too large (by default more than 1 MiB, or 256 MiB for an import), or one of its arrays has too many elements (by default more than 10,000).',
     examples: { large: 'the body is larger than 1048576 bytes' },
   },
   415: {
     name: 'NotJson',
-    description: 'The body is declared to be something else than JSON.',
+    description: 'The `Content-Type` or `Content-Encoding` of the body is not supported.',
     examples: { type: 'the body must be JSON: Content-Type: application/json' },
   },
   422: {
     name: 'Invalid',
     description:
-      'The body fails validation or does not fit the catalog, or the `Idempotency-Key` was sent with another request before. For SKUs and their specification records also: the disk refused the write. With `Prefer: handling=strict` also: the body has an unknown member. Nothing was changed.',
+      'The body fails validation or breaks a rule of the catalog, or the `Idempotency-Key` was used with another request. For SKUs and their specification records, also if the disk refused the write; with `Prefer: handling=strict`, also if the body has an unknown member. Nothing was changed.',
     schema: 'Invalid',
     header: 'Preference-Applied?',
     examples: {
@@ -104,10 +107,10 @@ const FAILURES = {
   429: {
     name: 'TooMany',
     description:
-      'Too many logins failed for the name or from the address, or too many logins, page builds or imports wait.',
+      'Too many logins failed for the name or from the address, or too many logins, page builds or imports are pending.',
     header: 'Retry-After',
     examples: {
-      failed: 'too many logins, or failed ones; try again in 212 seconds',
+      failed: 'too many login attempts; try again in 212 seconds',
       builds: '16 page builds are not finished yet; wait for one of them',
     },
   },
@@ -121,14 +124,14 @@ const FAILURES = {
   503: {
     name: 'Unavailable',
     description:
-      'The server is shutting down, or has too much to do or too little memory; nothing was changed.',
+      'The server is shutting down, is overloaded, is short of memory, or cannot reach the host or log that takes its writes. Nothing was changed, unless `error` says that the write may still take effect.',
     schema: 'Fault',
     header: 'Retry-After?',
     examples: {
       closing: { ...FAULT_EXAMPLE, error: 'the server is shutting down' },
       memory: {
         ...FAULT_EXAMPLE,
-        error: 'the server is short of memory and takes no new data now',
+        error: 'the server is short of memory and does not accept new data now',
       },
     },
   },
@@ -136,18 +139,18 @@ const FAILURES = {
 
 export type FailureStatus = keyof typeof FAILURES;
 
-/** spec 3.6. */
+/** A 404 with an empty object as its body (spec 3.6). */
 const NOTHING_FOUND: Failure = {
   name: 'NothingFound',
-  description: 'There is no such item.',
+  description: 'The item does not exist.',
   schema: 'Nothing',
   examples: { empty: {} },
 };
 
-/** What node:http or we refuse of any request, whatever its path. */
+/** The errors of requests that are refused before their path is read. */
 const UNREADABLE = {
   description:
-    'Refused before the path was looked at, and the connection closed: 400 this is not HTTP, 408 the request took too long to arrive, 414 the target is too long, 417 `Expect` asks for something else than `100-continue`, 429 there are too many connections from one address, 431 the headers are too large. 503 with the same body: there are too many connections in all, or too many requests wait on one.',
+    'The request was refused before its path was read, and the connection is closed. 400: the request is not valid HTTP; 408: it took too long to arrive; 414: its target is too long; 417: `Expect` is not `100-continue`; 429: there are too many connections from one address; 431: the headers are too large. A 503 with the same body: there are too many connections in all, or too many requests are waiting on one connection.',
   headers: {
     'X-Content-Type-Options': ref('headers', 'X-Content-Type-Options'),
     'Cache-Control': ref('headers', 'Cache-Control'),
@@ -157,7 +160,7 @@ const UNREADABLE = {
   content: bodyOf('Error', { slow: 'the request took too long to arrive' }),
 };
 
-/** Every failure by its name. */
+/** The response of every failure, by name. */
 export function failureResponses(examples: Examples): Named {
   const found: Named = { Unreadable: UNREADABLE };
   for (const failure of [...Object.values<Failure>(FAILURES), NOTHING_FOUND]) {

@@ -19,9 +19,9 @@ const text = { type: 'string' };
 const required = true;
 
 /**
- * The headers of a response by their names on the wire.
+ * The headers of a response by the names that are sent.
  *
- * @param own those that it has beyond {@link ALWAYS}; `ETag?` is one that it may have.
+ * @param own those beyond {@link ALWAYS}; `?`, as in `ETag?`, marks one that may be missing.
  */
 export function headersOf(own: readonly string[]): { readonly headers: JsonObject } {
   const named = [...own, ...ALWAYS].map((name) => {
@@ -31,74 +31,75 @@ export function headersOf(own: readonly string[]): { readonly headers: JsonObjec
   return { headers: Object.fromEntries(named) };
 }
 
-/** Headers that no answer of a path lacks. */
+/** The components of the headers that every answer of a path has. */
 const EVERY: Named = {
   Link: {
     description:
-      'Links (RFC 8288). Always `service-desc` and `service-doc`: this description, and its page for people. Of a collection: `first`, `prev`, `next` and `last`, as far as there are such pages, and `up`. Of an item: `collection` and `up`. Of the index: an `item` for each collection.',
+      'Links (RFC 8288). Every response has `service-desc` (this description) and `service-doc` (the documentation page). A collection also has `up` and, if such pages exist, `first`, `prev`, `next` and `last`. An item also has `collection` and `up`. The index also has an `item` for each collection.',
     required,
     schema: text,
     example:
       '</admin/skus/?page=1&per_page=20>; rel="first", </admin/skus/?page=2&per_page=20>; rel="next", </admin/skus/?page=2&per_page=20>; rel="last", </>; rel="up", </openapi.json>; rel="service-desc"; type="application/json", </docs/>; rel="service-doc"; type="text/html"',
   },
   Vary: {
-    description: 'The request headers that the answer depends on.',
+    description: 'The request headers that the response depends on.',
     required,
     schema: text,
     example: 'Accept',
   },
   'Cache-Control': {
     description:
-      '`no-store` where a token is asked for; else `no-cache`: use it again only after a request with `If-None-Match`. A file of the console whose name has a digest of its content may be kept for a year.',
+      '`no-store` if the operation needs a token; otherwise `no-cache`: a cached copy must be revalidated with `If-None-Match` before it is used. A file of the console whose name contains a digest of its content may be cached for a year.',
     required,
     schema: { ...text, enum: ['no-store', 'no-cache', 'public, max-age=31536000, immutable'] },
   },
   'Catalog-Sequence': {
     description:
-      'The number of the change set that the answer shows at least; after a write, that of the write at least. Of `/admin/changes/`: the last one there is.',
+      'The number of a change set: the response shows this change set and all earlier ones. The response to a write shows at least that write. For `/admin/changes/` it is the last change set.',
     required,
     schema: { type: 'integer', minimum: 0 },
     example: 1042,
   },
   'X-Content-Type-Options': {
-    description: 'The type is the one named, and not to be guessed.',
+    description: 'Clients must use the declared `Content-Type` and must not guess another one.',
     required,
     schema: { ...text, const: 'nosniff' },
   },
 };
 
 const policy = {
-  description: 'What the page may load: nothing of another host.',
+  description: 'The sources from which the page may load content.',
   schema: text,
   example: "default-src 'none'; style-src 'self'",
 };
 
-/** Headers of some answers; `Perhaps` marks those that may be missing. */
+/** The components of the headers of some answers; `Perhaps` marks one that may be missing. */
 const OWN: Named = {
   'X-Request-IdPerhaps': {
     description:
-      'The id of the request in the log of the server: with every 5xx, and if the request had such a header. It is the id that was sent only if a trusted proxy sent it.',
+      'The id of the request in the log of the server. It is sent with every 5xx, and if the request had this header. It is the id in the request only if a trusted proxy sent the request.',
     schema: { ...text, pattern: '^[\\w.:-]{1,128}$' },
     example: FAULT_EXAMPLE.request_id,
   },
   'Retry-AfterPerhaps': {
-    description: 'Seconds after which to try again.',
+    description: 'Seconds to wait before trying again.',
     schema: { type: 'integer', minimum: 1 },
     example: 1,
   },
   'X-Total-Count': {
-    description: 'How many objects all pages have together.',
+    description: 'The number of objects on all pages.',
     required,
     schema: { type: 'integer', minimum: 0 },
     example: 36,
   },
   'Idempotent-ReplayedPerhaps': {
     description:
-      'This is the answer that the first request with the same `Idempotency-Key` got; nothing was done again.',
+      'The response repeats that of the first request with the same `Idempotency-Key`. The request was not carried out again.',
     schema: { ...text, const: 'true' },
   },
   'Preference-AppliedPerhaps': {
-    description: 'With `Prefer: handling=strict`: unknown members were looked for (RFC 7240).',
+    description:
+      'Sent if the request has `Prefer: handling=strict`: the body was checked for unknown members (RFC 7240).',
     schema: { ...text, const: 'handling=strict' },
   },
   Allow: {
@@ -108,26 +109,27 @@ const OWN: Named = {
     example: 'GET, HEAD, POST, PATCH, OPTIONS',
   },
   'WWW-Authenticate': {
-    description: 'What to send (RFC 6750, section 3).',
+    description: 'How to authenticate (RFC 6750, section 3).',
     required,
     schema: { ...text, pattern: '^Bearer ' },
     example: 'Bearer realm="catalog-admin", error="invalid_token"',
   },
   'Retry-After': {
-    description: 'Seconds after which to try again.',
+    description: 'Seconds to wait before trying again.',
     required,
     schema: { type: 'integer', minimum: 1 },
     example: 212,
   },
   'Last-ModifiedPerhaps': {
-    description: 'When the page was written. A page whose file is still to follow has none.',
+    description:
+      'When the page was written. It is missing if the file of the page is not written yet.',
     schema: text,
     example: 'Mon, 02 Nov 2026 08:15:00 GMT',
   },
   'Content-Security-Policy': { ...policy, required },
   'Content-Security-PolicyPerhaps': policy,
   'Referrer-Policy': {
-    description: 'Links of the page do not say where they are followed from.',
+    description: 'The browser sends no `Referer` when it follows a link of the page.',
     required,
     schema: { ...text, const: 'no-referrer' },
   },
@@ -142,14 +144,14 @@ const OWN: Named = {
     example: 'attachment; filename="skus-2026-11-21.csv"',
   },
   Location: {
-    description: 'The path of the new item, or of the page that is meant.',
+    description: 'The path of the new item, or of the page to which a browser is redirected.',
     required,
     schema: { ...text, pattern: '^/' },
     example: '/admin/skus/37/',
   },
 };
 
-/** Every header by its name; those that an answer never lacks are required. */
+/** Every header by the name of its component; those that are never missing are required. */
 export function headers(examples: Examples): Named {
   return {
     ...EVERY,

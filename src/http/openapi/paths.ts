@@ -32,7 +32,7 @@ export function pathItem(path: Path, basePath: string): JsonObject {
   };
 }
 
-/** The parameters of an operation beyond those of its path: its own, and those of conditions. */
+/** The parameters of an operation beyond those of its path: its own and the shared headers. */
 export function parametersOf(path: Path, method: string, operation: Described): Parameter[] {
   const waits = reads(method) ? [CATALOG_MIN_SEQUENCE] : [];
   const prefers = operation.body.validated ? [PREFER] : [];
@@ -72,7 +72,7 @@ function operationObject(path: Path, method: string, operation: Described): Json
   };
 }
 
-/** The statuses of the failures of an operation: those of its checks, and its own. */
+/** The failure statuses of an operation: those of the checks that apply to it, and its own. */
 function failuresOf(path: Path, method: string, operation: Described): FailureStatus[] {
   const { role, body, parameters = [], failures: own = [] } = operation;
   const queried = parameters.some((parameter) => parameter.in === 'query');
@@ -100,18 +100,19 @@ function headOf(read: JsonObject, operation: Described): JsonObject {
   return {
     ...read,
     operationId: `head${operation.id.replace(/^(?:list|read)/, '')}`,
-    summary: `${operation.summary}: the headers alone`,
+    summary: `${operation.summary}: headers only`,
     responses: Object.fromEntries(heads),
   };
 }
 
 function optionsObject({ name, about, tag, parameters }: Path): JsonObject {
-  // A path of the template that the router does not accept.
+  // The router may reject a value of such a parameter.
   const unmatched = parameters.some(({ memorable }) => !memorable);
   return {
     operationId: `describe${name}`,
     summary: `Describe ${about}`,
-    description: 'The methods, and the attributes that a client may send. No token is asked for.',
+    description:
+      'Returns the methods, and the attributes that a client may send. No token is needed.',
     tags: [tag.name],
     security: [],
     responses: {
@@ -129,7 +130,7 @@ function parameterRef({ component }: Parameter): JsonObject {
   return ref('parameters', component);
 }
 
-/** A body by media type, with pointers to its examples. */
+/** A body by media type, with references to its examples. */
 export function contentObject(...contents: readonly Content[]): JsonObject {
   const entries = contents.flatMap(({ types, schema, examples }) => {
     const shown = Object.keys(examples).map((name) => [name, ref('examples', name)]);
@@ -139,7 +140,7 @@ export function contentObject(...contents: readonly Content[]): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** Every response that an operation declares, that to HEAD included. */
+/** Every response that an operation declares, including the one to HEAD. */
 export function responsesOf(operation: Described): ResponseDeclaration[] {
   return Object.values(operation.responses).flatMap((response) => {
     const { head, headers = [] } = response;

@@ -1,4 +1,4 @@
-/** Pointers to the components of the description. */
+/** References to the components of the description. */
 import type { JsonObject } from '../operations/content.ts';
 
 /** Components of one section, or members of an object, by their names. */
@@ -6,7 +6,7 @@ export type Named = Record<string, JsonObject>;
 
 export type Section = 'schemas' | 'examples' | 'headers' | 'parameters' | 'responses';
 
-/** A pointer to a component. */
+/** A reference to a component. */
 export function ref(section: Section, name: string): { readonly $ref: string } {
   return { $ref: `#/components/${section}/${name}` };
 }

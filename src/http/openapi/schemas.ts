@@ -7,7 +7,7 @@ import { ERROR } from '../operations/errors.ts';
 
 const text = { type: 'string' };
 
-/** The body of a failure that the request did not cause. */
+/** The body of a failure that was not caused by the request. */
 export const FAULT_EXAMPLE = {
   error: 'internal server error',
   request_id: '5f0c9a4e-6a8b-4c61-9d0c-2f6a3b1e7d42',
@@ -18,7 +18,7 @@ export function attributesExample(): object {
   return { name: KINDS.books.label, attributes: sentAttributes(KINDS.books) };
 }
 
-/** @param refusal the answer to a body that is wrong in two places. */
+/** @param refusal the answer to a body with two problems. */
 export function sharedShapes(refusal: {
   readonly error: string;
   readonly fields: FieldErrors;
@@ -30,13 +30,13 @@ const invalid = (refusal: object): Shape => ({
   name: 'Invalid',
   schema: () => ({
     type: 'object',
-    description: 'A body that is JSON, but cannot be stored.',
+    description: 'The body is JSON, but fails validation or breaks a rule of the catalog.',
     properties: {
-      error: { ...text, description: 'Every problem, in one sentence for a person.' },
+      error: { ...text, description: 'All problems as one human-readable sentence.' },
       fields: {
         type: 'object',
         description:
-          'The problems by attribute, in an array by its position: `price`, `specs.0.option_id`, `3.name`. Left out if the body is well-formed, but does not fit the catalog.',
+          'The problems by the path of the attribute, such as `price`, `specs.0.option_id` or `3.name`; elements of arrays are counted from 0. Left out if the body is valid but breaks a rule of the catalog.',
         additionalProperties: { type: 'array', items: text, minItems: 1 },
       },
     },
@@ -52,7 +52,11 @@ const FAULT: Shape = {
     description: 'A failure that the request did not cause.',
     properties: {
       error: text,
-      request_id: { ...text, minLength: 1, description: 'Names the cause in the log.' },
+      request_id: {
+        ...text,
+        minLength: 1,
+        description: 'The id of the request in the log, which has the cause.',
+      },
     },
     required: ['error', 'request_id'],
     examples: [FAULT_EXAMPLE],
@@ -75,7 +79,7 @@ const ATTRIBUTES: Shape = {
     type: 'object',
     description: 'The attributes that a client may send, each with its JSON Schema.',
     properties: {
-      name: { ...text, description: 'What the path is about.' },
+      name: { ...text, description: 'The kind of object that the path is about.' },
       attributes: {
         type: 'object',
         additionalProperties: {

@@ -10,16 +10,16 @@ import type { JsonLimits } from '../../json/json-limits.ts';
 import { type Content, type Example, type JsonSchema, plainJson } from './content.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 
-/** JSON Schema by attribute, each with whether POST and PUT require it. */
+/** JSON Schema by attribute. Each has a member that says whether POST and PUT require it. */
 export type Attributes = Readonly<Record<string, JsonSchema>>;
 
-/** What is known of a body before it is read. */
+/** What is known about a body before it is read. */
 export interface BodyDescription {
   /** Null for an operation that reads no body. */
   readonly content: Content | null;
   /** Whether a request may have no body; the description then says so. */
   readonly optional?: boolean;
-  /** Whether the body is JSON that is validated, so that it can be 422, and `Prefer` is read. */
+  /** Whether the body is JSON that is validated: it can be a 422, and `Prefer` is read. */
   readonly validated: boolean;
   /** The attributes that a client may send, for OPTIONS. */
   readonly attributes: () => Attributes;
@@ -31,7 +31,7 @@ export interface BodyDeclaration<T> extends BodyDescription {
   read(request: HttpRequest, limits: JsonLimits): T | Promise<T>;
 }
 
-/** A body, if there is one, is not read. */
+/** For operations that do not read a body even if one is sent. */
 export const noBody: BodyDeclaration<undefined> = {
   content: null,
   validated: false,
@@ -43,7 +43,7 @@ export const noBody: BodyDeclaration<undefined> = {
  * JSON that the operation itself validates.
  *
  * @param members that objects may have.
- * @param validate is called if there are others, to report all problems at once; it throws
+ * @param validate is called if there are unknown members, to report all problems at once; it throws
  *   CatalogError `invalid` as the operation does.
  */
 export function uncheckedJson(
@@ -65,9 +65,9 @@ export function uncheckedJson(
 }
 
 /**
- * JSON of a valibot schema, which validates the body, describes it, and names its attributes.
+ * JSON with a valibot schema, which validates the body, describes it, and names its attributes.
  *
- * @param name of the component of the description.
+ * @param name of the component in the description.
  * @param refuse is called with the body before it is validated; it throws failures other than those
  *   of the schema.
  */
@@ -93,7 +93,7 @@ export function json<T>(
   };
 }
 
-/** The same for a body that may be missing, which counts as an empty object. */
+/** Like {@link json}, for a body that may be missing: a missing body counts as an empty object. */
 export function optionalJson<T>(
   name: string,
   schema: v.GenericSchema<unknown, T>,
@@ -109,7 +109,7 @@ export function optionalJson<T>(
 }
 
 /**
- * Bytes of one of several media types, read in pieces: for bodies larger than memory should hold.
+ * Bytes of one of several media types, read in pieces, for bodies too large to hold in memory.
  *
  * @param types without parameters.
  * @param limit bytes of a body.
@@ -151,7 +151,7 @@ function attributesOf({ properties = {}, required = [] }: JsonSchema): Attribute
   );
 }
 
-/** @throws CatalogError `invalid`, with every problem; unknown members are one if asked for. */
+/** @throws CatalogError `invalid`, with every problem, unknown members included if asked for. */
 async function parseFor<T>(
   request: HttpRequest,
   schema: v.GenericSchema<unknown, T>,

@@ -1,4 +1,4 @@
-/** What operations take and answer, as the description shows it: schemas, types and examples. */
+/** The bodies of requests and responses in the description: schemas, media types and examples. */
 import { JSON_TYPE, VENDOR_TYPE } from '../rules/negotiation.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -11,16 +11,16 @@ export interface Example {
   readonly value: unknown;
 }
 
-/** The schema of an object with a name of its own: a component of the description. */
+/** The schema of a named object, which is a component of the description. */
 export interface Shape {
   readonly name: string;
-  /** Made when the description is: some schemas hold examples, which take time. */
+  /** Called when the description is made: some schemas hold examples, which take time. */
   readonly schema: () => JsonSchema;
 }
 
 /** A body, of a request or of a response. */
 export interface Content {
-  /** Media types, without parameters but for that of the version. */
+  /** Media types, without parameters except the version. */
   readonly types: readonly string[];
   readonly schema: JsonSchema;
   /** The components that the schema points at. */
@@ -34,17 +34,17 @@ export function refTo({ name }: Shape): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** JSON in the plain media type alone: what requests send, and what no `Accept` changes. */
+/** JSON in the plain media type only, as in requests and in responses that ignore `Accept`. */
 export function plainJson(shape: Shape, examples: Content['examples']): Content {
   return { types: [JSON_TYPE], schema: refTo(shape), shapes: [shape], examples };
 }
 
-/** JSON in both media types: what `Accept` chooses among. */
+/** JSON in both media types; `Accept` chooses between them. */
 export function negotiatedJson(shape: Shape, examples: Content['examples']): Content {
   return { ...plainJson(shape, examples), types: [JSON_TYPE, VENDOR_TYPE] };
 }
 
-/** The same for an array of such objects. @param more keywords of the array. */
+/** The content of an array of such objects. @param more keywords for the array. */
 export function arrayOf(
   content: Content,
   examples: Content['examples'],
@@ -53,7 +53,7 @@ export function arrayOf(
   return { ...content, schema: { type: 'array', items: content.schema, ...more }, examples };
 }
 
-/** A text of another type than JSON. */
+/** Text of a media type other than JSON. */
 export function textContent(type: string, examples: Content['examples']): Content {
   return { types: [type], schema: { type: 'string' }, shapes: [], examples };
 }

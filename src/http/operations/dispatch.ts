@@ -1,9 +1,9 @@
 /**
  * The order of the checks (spec 3.11): path, method, authentication, permission, the change set that
- * a read waits for, item, `Accept`, preconditions, body. Path and method are checked before; what a
- * check throws becomes the answer.
+ * a read waits for, item, `Accept`, preconditions, body. The callers have checked path and method.
+ * The failure that a check throws becomes the answer.
  *
- * Nothing waits that need not wait: a turn of the microtask queue costs as much as a check.
+ * Nothing is awaited without need: a turn of the microtask queue costs as much as a check.
  */
 import type { Verified } from '../../auth/tokens.ts';
 import { header, type HttpRequest, type HttpResponse, whenReady } from '../message.ts';
@@ -23,7 +23,7 @@ import type { Operation } from './operation.ts';
 import type { Params } from './params.ts';
 import type { Validators } from './validators.ts';
 
-/** What the checks need of a path. */
+/** The parts of a path that the checks need. */
 export interface Checked<Found> {
   /**
    * Looks up what the path names.
@@ -32,14 +32,14 @@ export interface Checked<Found> {
    * @throws CatalogError `not_found`, `gone`.
    */
   resolve(params: Params, services: Services, reads: boolean): Found | Promise<Found>;
-  /** Of the representation in a media type; left out if the path has none to compare. */
+  /** The validators of the representation in a media type; left out if the path has none. */
   validators?(
     found: Found,
     services: Services,
     mediaType: string,
     request: HttpRequest,
   ): Validators | Promise<Validators>;
-  /** The media types of GET among which `Accept` chooses; left out if there is one alone. */
+  /** The media types of GET among which `Accept` chooses; left out if there is only one. */
   readonly offers?: readonly Offer[];
 }
 
@@ -96,9 +96,9 @@ function examine<Found>(
 }
 
 /**
- * RFC 9110, section 13.2.2.
+ * Evaluates the conditions (RFC 9110, section 13.2.2).
  *
- * @returns the answer if the client has the representation already.
+ * @returns a 304 if the client already has the representation; null to carry on.
  * @throws CatalogError `precondition_failed`.
  */
 function judge(
@@ -107,7 +107,7 @@ function judge(
   reads: boolean,
 ): HttpResponse | null {
   if (validators === null) {
-    // Without an entity tag there is nothing that `If-Match` could name, but `*`.
+    // Without an entity tag, only `If-Match: *` can hold.
     if (!reads) requireMatch(conditions, '');
     return null;
   }

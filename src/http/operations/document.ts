@@ -1,4 +1,4 @@
-/** Documents that are served whole: the index, the description, its viewer, pages. */
+/** Documents that are sent as a whole: the index, the description, its viewer, pages. */
 import { entityTag } from '../../resources/entity-tag.ts';
 import type { HttpResponse } from '../message.ts';
 import { textContent } from './content.ts';
@@ -9,7 +9,7 @@ export interface ServedDocument {
   /** Media type, parameters included. */
   readonly type: string;
   readonly modified?: Date;
-  /** Link values of its own (RFC 8288). */
+  /** Link values (RFC 8288) beyond those that every response has. */
   readonly links?: string;
   /** Content-Security-Policy of a page. */
   readonly policy?: string;
@@ -24,7 +24,7 @@ export function validatorsOf(document: ServedDocument): Validators {
   return { etag: etagOf(document), modified: document.modified };
 }
 
-/** The answer to GET. @param type the media type, if `Accept` chose another than that of the document. */
+/** The answer to GET. @param type the media type, if `Accept` chose another than the document's. */
 export function documentResponse(document: ServedDocument, type = document.type): HttpResponse {
   const { body, modified, links, policy } = document;
   const headers: Record<string, string> = {
@@ -38,7 +38,7 @@ export function documentResponse(document: ServedDocument, type = document.type)
   return { status: 200, headers, body };
 }
 
-/** Documents that stay are hashed once. */
+/** A document that stays in memory is hashed only once. */
 const etags = new WeakMap<ServedDocument, string>();
 
 function etagOf(document: ServedDocument): string {

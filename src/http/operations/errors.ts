@@ -6,7 +6,7 @@ export const ERROR: Shape = {
   schema: () => ({
     type: 'object',
     description: 'A failure that the request caused.',
-    properties: { error: { type: 'string', description: 'One sentence for a person.' } },
+    properties: { error: { type: 'string', description: 'One human-readable sentence.' } },
     required: ['error'],
     examples: [{ error: 'there is no SKU 36' }],
   }),

@@ -1,11 +1,11 @@
-/** JSON Schema from the valibot declarations that validate. */
+/** JSON Schema derived from the valibot schemas that validate bodies. */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
 import type { JsonSchema } from './content.ts';
 
 const converted = new WeakMap<object, JsonSchema>();
 
-/** The JSON Schema (2020-12) of what a schema takes, with the keywords of its metadata. */
+/** The JSON Schema (2020-12) of the input of a schema, with the keywords of its metadata. */
 export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
   const found = converted.get(schema) ?? convert(schema);
   converted.set(schema, found);
@@ -21,7 +21,7 @@ function convert(schema: v.GenericSchema): JsonSchema {
   return readable(described);
 }
 
-/** Nullable values have one schema with two types, which reads better than two schemas. */
+/** Writes a nullable value as one schema with two types, which reads better than two schemas. */
 function readable(schema: JsonSchema): JsonSchema {
   const { anyOf, properties, required, ...rest } = schema;
   if (Array.isArray(anyOf)) {

@@ -1,6 +1,6 @@
 /**
  * An operation: what one method of one path does, and everything that the router, OPTIONS, `Allow`
- * and the description of the service need to know of it. It is written once, where it is run.
+ * and the description of the service need to know about it, declared in one place.
  */
 import type { Role } from '../../auth/roles.ts';
 import type { Verified } from '../../auth/tokens.ts';
@@ -14,43 +14,43 @@ import type { Content } from './content.ts';
 import type { Parameter } from './parameters.ts';
 import type { Params } from './params.ts';
 
-/** HEAD comes with GET, OPTIONS with every path. */
+/** The methods that are declared. HEAD is added to GET, and OPTIONS to every path. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** What the checks have established before an operation runs. */
 export interface RequestContext<Found> {
   readonly request: HttpRequest;
   readonly services: Services;
-  /** What `resolve` of the path has found. */
+  /** What the path's `resolve` returned. */
   readonly found: Found;
-  /** Whose token it is; null if the operation asks for none. */
+  /** The owner of the token; null if the operation needs no token. */
   readonly caller: Verified | null;
   /** The media type to answer with. */
   readonly mediaType: string;
   readonly conditions: Conditions | null;
 }
 
-/** A response of an operation that succeeds. */
+/** A success response of an operation. */
 export interface ResponseDeclaration {
   /** The name of its component. */
   readonly name: string;
   readonly description: string;
-  /** Headers beyond those of every response; `ETag?` is one that may be missing. */
+  /** Headers beyond those of every response; `?`, as in `ETag?`, marks one that may be missing. */
   readonly headers?: readonly string[];
   readonly content?: Content;
-  /** What `Accept` may choose in its place. */
+  /** Content that `Accept` may choose instead. */
   readonly alternative?: Content;
-  /** The response to HEAD, if several operations share it; otherwise the same without a body. */
+  /** The response to HEAD, if several operations share it; otherwise this one without its body. */
   readonly head?: { readonly name: string; readonly description: string };
 }
 
-/** What is known of an operation without running it. */
+/** What is known about an operation without running it. */
 export interface OperationDescription {
-  /** `operationId`, after which clients name their functions. */
+  /** The `operationId`; generated clients name their functions after it. */
   readonly id: string;
   readonly summary: string;
   readonly description: string;
-  /** The least role that may call it; null if no token is needed. */
+  /** The lowest role that may call it; null if no token is needed. */
   readonly role: Role | null;
   /** Query parameters, and headers beyond those of conditional requests. */
   readonly parameters?: readonly Parameter[];
@@ -61,17 +61,17 @@ export interface OperationDescription {
    */
   readonly failures?: readonly FailureStatus[];
   /**
-   * Judges who may call it beyond the role.
+   * Checks permissions beyond the role.
    *
    * @throws CatalogError `forbidden`.
    */
   permit?(caller: Verified, params: Params): void;
 }
 
-/** @template Found what `resolve` of its path finds. */
+/** @template Found what the path's `resolve` returns. */
 export interface Operation<Found> extends OperationDescription {
   readonly body: BodyDescription;
-  /** Reads the body and runs: the last of the checks, and the work. */
+  /** Reads the body, which is the last of the checks, and runs the operation. */
   handle(context: RequestContext<Found>): HttpResponse | Promise<HttpResponse>;
 }
 
@@ -83,7 +83,7 @@ interface Declaration<Found, Body> extends OperationDescription {
   ) => HttpResponse | Promise<HttpResponse>;
 }
 
-/** Declares an operation: `run` is given the body as `body` reads it. */
+/** Declares an operation; `run` receives the body as `body` reads it. */
 export function operation<Found, Body>({
   run,
   ...declared

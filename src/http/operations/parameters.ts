@@ -1,7 +1,7 @@
-/** The parameters of operations: of paths, of queries, and request headers. */
+/** The parameters of operations: in paths, in queries and in request headers. */
 import type { JsonObject } from './content.ts';
 
-/** A parameter as the description has it, and the name of its component there. */
+/** A parameter as the description shows it, and the name of its component there. */
 export interface Parameter {
   readonly component: string;
   readonly name: string;
@@ -14,16 +14,16 @@ export interface Parameter {
 /** A placeholder of a path. */
 export interface PathParameter extends Parameter {
   readonly in: 'path';
-  /** The values that the router accepts: the source of a regular expression, without anchors. */
+  /** The values that the router accepts, as the source of a regular expression without anchors. */
   readonly pattern: string;
   /**
-   * Whether values that differ in their digits alone lead to the same operations, and there are
-   * few values beside those: the router then remembers the path by its shape.
+   * Whether the router may cache the path by its shape: values that differ only in their digits
+   * have the same operations, and there are few other values.
    */
   readonly memorable: boolean;
 }
 
-/** An id in the path. @param component where two descriptions of one name are needed. */
+/** An id in the path. @param component its name, if `name` has two different descriptions. */
 export function idInPath(
   name: string,
   description: string,
@@ -49,7 +49,7 @@ export const IF_MATCH: Parameter = {
   component: 'ifMatch',
   name: 'If-Match',
   in: 'header',
-  description: 'Go on only if the entity tag is one of these.',
+  description: 'Carry out the request only if the current entity tag is one of these.',
   ...tags,
 };
 
@@ -57,7 +57,7 @@ export const IF_NONE_MATCH: Parameter = {
   component: 'ifNoneMatch',
   name: 'If-None-Match',
   in: 'header',
-  description: 'Go on only if the entity tag is none of these.',
+  description: 'Carry out the request only if the current entity tag is none of these.',
   ...tags,
 };
 
@@ -65,7 +65,7 @@ export const IF_MODIFIED_SINCE: Parameter = {
   component: 'ifModifiedSince',
   name: 'If-Modified-Since',
   in: 'header',
-  description: 'Go on only if the page is newer.',
+  description: 'Send the page only if it is newer than this.',
   schema: { type: 'string' },
   example: 'Sat, 21 Nov 2026 12:00:00 GMT',
 };
@@ -75,7 +75,7 @@ export const CATALOG_MIN_SEQUENCE: Parameter = {
   name: 'Catalog-Min-Sequence',
   in: 'header',
   description:
-    'The change set that the answer must show at least: a `Catalog-Sequence` of an earlier answer. It is waited for up to a second; then the answer is 503.',
+    'The change set that the response must show at least: the `Catalog-Sequence` of an earlier response. The server waits for it for up to a second; then the response is 503.',
   schema: { type: 'integer', minimum: 0 },
   example: 1042,
 };
@@ -85,7 +85,7 @@ export const IDEMPOTENCY_KEY: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Chosen by the client, at best a UUID. A request that is sent again with the same key within 24 hours is not carried out again, but gets the first answer; another request with the key is 422.',
+    'Chosen by the client, preferably a UUID. A request that is sent again with the same key within 24 hours is not carried out again, but gets the first response. Another request with the same key is 422.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
   example: '7c4a1f3e-2f0b-4d0e-9a38-6a8d3f2b5c11',
 };
@@ -95,7 +95,7 @@ export const PREFER: Parameter = {
   name: 'Prefer',
   in: 'header',
   description:
-    'With `handling=strict` a member of the body that is not known is an error; otherwise it is ignored (RFC 7240).',
+    'With `handling=strict`, an unknown member of the body is an error; otherwise it is ignored (RFC 7240).',
   schema: { type: 'string' },
   example: 'handling=strict',
 };

@@ -16,7 +16,7 @@ export class Params {
     return value;
   }
 
-  /** The value of a parameter that is made of digits. */
+  /** The value of a parameter that consists of digits. */
   id(name: string): number {
     return Number(this.text(name));
   }

@@ -10,9 +10,9 @@ import type { PathParameter } from './parameters.ts';
 import { Params } from './params.ts';
 
 /**
- * Where a request is carried out, if several processes or hosts serve the catalog: `anywhere`, from
- * any copy of the state; by the `owner` of the data directory of the host, since it is about that
- * directory; or by the `writer`, the host that takes the writes.
+ * Where a request is carried out if several processes or hosts serve the catalog. `anywhere`: from
+ * any copy of the state. `owner`: in the process that owns the data directory of the host, because
+ * the request is about that directory. `writer`: on the host that takes the writes.
  */
 export type Place = 'anywhere' | 'owner' | 'writer';
 
@@ -23,62 +23,62 @@ export interface Tag {
 }
 
 interface PathFacts {
-  /** As OpenAPI writes it: `/admin/skus/{pk}/`. */
+  /** In the syntax of OpenAPI: `/admin/skus/{pk}/`. */
   readonly template: string;
   /** The parameters of the template, in their order. */
   readonly parameters?: readonly PathParameter[];
   /** The group of its operations in the description. */
   readonly tag: Tag;
-  /** Ids of the operations that come with the path are made with it: `describeSkuList`. */
+  /** Part of the ids of the operations that every path has, such as `describeSkuList`. */
   readonly name: string;
   /** What the path is about, for the summary of OPTIONS: "a SKU". */
   readonly about: string;
   /** What OPTIONS calls the object of the path: "SKU". */
   readonly label?: string;
-  /** A 404 has an empty object for a body. */
+  /** The body of a 404 is an empty object. */
   readonly emptyNotFound?: boolean;
-  /** The path has no form with the version in it. */
+  /** The path has no form that contains the version. */
   readonly unversioned?: boolean;
-  /** The media types of GET among which `Accept` chooses; left out if there is one alone. */
+  /** The media types of GET among which `Accept` chooses; left out if there is only one. */
   readonly offers?: readonly Offer[];
   /**
-   * Its parameters may have any characters of a path (RFC 3986, section 3.3), or several segments,
-   * which itty-router does not match.
+   * Its parameters may contain any characters of a path (RFC 3986, section 3.3), or several
+   * segments, which itty-router cannot match.
    */
   readonly matchedWhole?: boolean;
-  /** Where its requests are carried out; reads anywhere and the rest by the writer, if left out. */
+  /** Where its requests are carried out; if left out, reads anywhere and writes by the writer. */
   readonly place?: Exclude<Place, 'anywhere'>;
   /**
-   * Spoken between hosts of one version. The description of the API leaves it out: it is for clients,
-   * and one of these answers does not end.
+   * Used only between hosts of the same version. The description of the API leaves it out: it is
+   * for clients, and one of these answers never ends.
    */
   readonly internal?: boolean;
-  /** A page for people: without its last slash, GET is redirected to it. */
+  /** A page for people: GET without the final slash is redirected to it. */
   readonly page?: boolean;
 }
 
-/** @template Found what `resolve` finds, for the operations to work with. */
+/** @template Found what `resolve` returns for the operations. */
 export interface PathDeclaration<Found> extends PathFacts, Checked<Found> {
   readonly operations: Readonly<Partial<Record<Method, Operation<Found>>>>;
 }
 
-/** A path as the router and the description know it, whatever its operations work with. */
+/** A path for the router and the description, independent of the type that its operations use. */
 export interface Path extends PathFacts {
   readonly parameters: readonly PathParameter[];
   readonly operations: ReadonlyMap<
     string,
     OperationDescription & { readonly body: BodyDescription }
   >;
-  /** Whether conditions are compared with something: items and documents have an entity tag. */
+  /** Whether the path has an entity tag to compare conditions with, as items and documents do. */
   readonly tagged: boolean;
   /** Every method, for `Allow`. */
   readonly allow: string;
-  /** Whether a method asks for a token; of a method that the path does not have, whether GET does. */
+  /** Whether a method needs a token; for a method that the path does not have, whether GET does. */
   guards(method: string): boolean;
   placeOf(method: string): Place;
-  /** The values of the parameters; null if the path is not of the template. */
+  /** The values of the parameters; null if the path does not match the template. */
   match(path: string): Params | null;
-  /** Runs the checks in their order and the operation. @throws CatalogError a failed check. */
+  /** Runs the checks in order, then the operation. @throws CatalogError if a check fails. */
   answer(
     request: HttpRequest,
     params: Params,
@@ -128,7 +128,7 @@ export function definePath<Found>(declared: PathDeclaration<Found>): Path {
 /** The order of methods in `Allow`. */
 const ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** The body of the answer to OPTIONS: the attributes that may be sent, those of POST first. */
+/** The body of the answer to OPTIONS: the attributes of POST, or else those of PUT or PATCH. */
 function optionsOf(
   label: string | undefined,
   { POST, PUT, PATCH }: Readonly<Partial<Record<Method, { readonly body: BodyDescription }>>>,

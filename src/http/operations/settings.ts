@@ -1,10 +1,10 @@
 /** The settings of a service that its operations and their description depend on. */
 export interface Settings {
-  /** "" or a path such as "/api", under which everything stands. */
+  /** The prefix of all paths: "" or a path such as "/api". */
   readonly basePath: string;
   readonly version: string;
-  /** Whether writing what anybody may read takes a token. */
+  /** Whether writing to public collections needs a token. */
   readonly protectBooks: boolean;
-  /** Bytes of a file that is imported; 256 MiB if left out. */
+  /** Most bytes of an imported file; 256 MiB if left out. */
   readonly maxImport?: number;
 }

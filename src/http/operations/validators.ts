@@ -3,6 +3,6 @@ export interface Validators {
   /** Strong entity tag, quotes included. */
   readonly etag: string;
   readonly modified?: Date | undefined;
-  /** Headers about keeping the representation, which a 304 repeats (section 15.4.5). */
+  /** Caching headers, which a 304 repeats (section 15.4.5). */
   readonly caching?: Readonly<Record<string, string>>;
 }

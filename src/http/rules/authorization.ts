@@ -21,8 +21,8 @@ export function accessTo(
 }
 
 /**
- * @param needed the least role for the operation.
- * @returns the caller, by the token.
+ * @param needed the lowest role that may run the operation.
+ * @returns the caller that the token identifies.
  * @throws CatalogError `unauthorized`, `forbidden`.
  */
 export function authorize(
@@ -35,7 +35,9 @@ export function authorize(
     if (!mayActAs(role, needed)) {
       const what = reads(request.method) ? 'read' : 'do';
       const isWrite = needed === 'editor' && what === 'do';
-      const lacking = isWrite ? 'read, but not write' : `not ${what} this; ${needed} may`;
+      const lacking = isWrite
+        ? 'read, but not write'
+        : `not ${what} this; it requires the role ${needed}`;
       throw new CatalogError('forbidden', `the role ${role} may ${lacking}`);
     }
     return caller;

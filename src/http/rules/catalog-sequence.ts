@@ -5,7 +5,7 @@ import type { Services } from '../services.ts';
 
 export const CATALOG_SEQUENCE = 'Catalog-Sequence';
 
-/** Most answers between two commits have the same. */
+/** The last text made: most answers between two commits have the same sequence. */
 const latest = { sequence: 0, text: '0' };
 
 export function textOf(sequence: number): string {
@@ -17,10 +17,11 @@ export function textOf(sequence: number): string {
 }
 
 /**
- * The change set that an answer shows at least. The state may move while a read is carried out, so
- * that is the one at its beginning; a write is answered in the turn in which it is committed.
+ * The last change set that an answer is certain to show. The state may advance during a read, so
+ * that is the one at its beginning. A write is answered in the turn in which it is committed.
  *
- * @param begun the last change set when the request began. @param ended the same for its end.
+ * @param begun the last change set when the request began.
+ * @param ended the last change set when it ended.
  */
 export function sequenceShown(
   { method, trace }: HttpRequest,
@@ -36,8 +37,8 @@ export function sequenceShown(
 /**
  * Waits for the change set that `Catalog-Min-Sequence` names.
  *
- * @returns undefined if nothing has to be waited for.
- * @throws CatalogError `malformed_request`; `busy`, as a rejection, if it does not come in time.
+ * @returns undefined if there is no need to wait.
+ * @throws CatalogError `malformed_request`; rejects with `busy` if it does not arrive in time.
  */
 export function awaitSequence(
   request: HttpRequest,
@@ -58,8 +59,8 @@ export function awaitSequence(
 }
 
 /**
- * The number of a change set as clients send it; null if it is not one. A number that no change set
- * will ever have is beyond all that there are.
+ * The number of a change set as clients send it; null if it is malformed. A number that is too
+ * large for any change set becomes the largest safe integer.
  */
 export function parseSequence(text: string): number | null {
   return /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : null;

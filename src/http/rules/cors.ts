@@ -1,6 +1,6 @@
 /**
- * Pages of other origins (Fetch standard, section 3.3) may read responses if their origins are
- * configured. Credentials are not allowed: a page sends its token in a header itself.
+ * Lets pages of the configured origins read responses (CORS: Fetch standard, section 3.3).
+ * Credentials are not allowed: a page sends its token in a header itself.
  */
 import { type HttpResponse, header, type HttpRequest } from '../message.ts';
 
@@ -46,7 +46,7 @@ export function crossOrigin(
   const named = new Set(origins);
   return (request, response) => {
     const { headers } = response;
-    // Without it a cache would serve the response for one origin to another.
+    // Otherwise a cache could serve the response for one origin to another.
     if (!any) headers['Vary'] = `${headers['Vary']}, Origin`;
     const origin = header(request, 'origin');
     if (origin === undefined || !(any || named.has(origin))) return response;

@@ -1,4 +1,4 @@
-/** The `Idempotency-Key` header of a request that creates. */
+/** The `Idempotency-Key` header of a request that creates objects. */
 import { CatalogError } from '../../errors.ts';
 import { header, type HttpRequest } from '../message.ts';
 
@@ -17,6 +17,6 @@ export function idempotencyKey(request: HttpRequest): string | null {
   if (key !== undefined) return key;
   throw new CatalogError(
     'malformed_request',
-    'Idempotency-Key must be 1 to 255 visible characters of ASCII, in quotes or without',
+    'Idempotency-Key must be 1 to 255 visible ASCII characters, with or without quotes',
   );
 }

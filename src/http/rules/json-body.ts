@@ -1,4 +1,4 @@
-/** From bytes to a JSON value, strictly: nothing is repaired or guessed (spec 3.3). */
+/** Parses a body as JSON, strictly: nothing is repaired or guessed (spec 3.3). */
 import pLimit from 'p-limit';
 import { CatalogError, messageOf } from '../../errors.ts';
 import { header, type HttpRequest } from '../message.ts';
@@ -8,11 +8,11 @@ import { requireWithinLimits } from './json-limits.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Larger bodies are parsed in slices: a native parse of so many bytes takes at most 5 ms. */
+/** Larger bodies are parsed in slices. A native parse of this many bytes takes at most 5 ms. */
 const LARGE_BYTES = 64 * 1024;
 
 /**
- * @param absent what an empty body stands for; without it an empty body is malformed.
+ * @param absent the value of an empty body; if it is left out, an empty body is malformed.
  * @throws CatalogError `unsupported_media_type`, `body_too_large`, `malformed_body`, `invalid`.
  */
 export async function readJson(

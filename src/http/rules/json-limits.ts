@@ -1,11 +1,11 @@
-/** How deep and how long JSON of a body may be (spec 3.3). */
+/** Limits the nesting of a JSON body and the length of its arrays (spec 3.3). */
 import { CatalogError } from '../../errors.ts';
 import { type Excess, findExcessInSlices, type JsonLimits } from '../../json/json-limits.ts';
 
 /**
  * Checks the limits before anything is parsed.
  *
- * @param text that should be JSON. What is not JSON may pass.
+ * @param text of the body. Text that is not JSON may pass.
  * @throws CatalogError `body_too_large`, `invalid`; `malformed_body` if the text is too deep and also
  *   ends early.
  */

@@ -7,9 +7,9 @@ export const VENDOR_TYPE = `application/vnd.catalog+json; version=${VERSION}`;
 
 /** A media type that an operation can answer with. */
 export interface Offer {
-  /** As `Content-Type` names it. */
+  /** As it is sent in `Content-Type`. */
   readonly answer: string;
-  /** Without parameters, as `Accept` is compared with it. */
+  /** Without parameters, for the comparison with `Accept`. */
   readonly type: string;
 }
 
@@ -27,11 +27,11 @@ interface Range {
   readonly quality: number;
 }
 
-/** How exactly a range matches an offer if it does not; the most exact range decides. */
+/** The exactness of a range that does not match an offer. The most exact range decides. */
 const MISMATCH = -1;
 
 /**
- * @param offers of which the first wins among equals.
+ * @param offers in order of preference among equals.
  * @returns the `Content-Type` to answer with.
  * @throws CatalogError `not_acceptable`.
  */
@@ -55,8 +55,8 @@ export function negotiate(
     if (better) best = { answer, quality, exactness };
   }
   if (best !== null) return best.answer;
-  const known = offers.map((offer) => offer.answer).join(', or for ');
-  throw new CatalogError('not_acceptable', `ask for ${known}`);
+  const known = offers.map((offer) => offer.answer).join(' or ');
+  throw new CatalogError('not_acceptable', `no accepted media type is available; accept ${known}`);
 }
 
 function preference(
@@ -102,7 +102,7 @@ export function parseAccept(accept: string): Range[] {
   return ranges;
 }
 
-/** A malformed weight makes the range unusable rather than wanted. */
+/** A malformed weight counts as 0, so the range accepts nothing. */
 function parseQuality(text: string): number {
   return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(text) ? Number(text) : 0;
 }

@@ -7,11 +7,12 @@ import type { PagedQuery } from '../../resources/query/paging.ts';
  */
 const MAX_LINKS = 4096;
 
+/** By importance to a client that reads on. */
 const FIRST_TO_KEEP = ['next', 'prev', 'first', 'last'];
 
 /**
- * Link values for the pages `first`, `prev`, `next` and `last`, as far as they exist. If they would
- * be longer than {@link MAX_LINKS}, those that clients need most to read on: {@link FIRST_TO_KEEP}.
+ * Link values for those of the pages `first`, `prev`, `next` and `last` that exist. If they exceed
+ * {@link MAX_LINKS}, the last ones of {@link FIRST_TO_KEEP} are left out.
  *
  * @param path of the collection, as in the request.
  * @param total rows in all pages.
@@ -39,7 +40,7 @@ export function pageLinks(path: string, query: PagedQuery, total: number): strin
   return links.filter(([rel]) => kept.has(rel)).map(([, link]) => link);
 }
 
-/** What follows the question mark of every link, up to the parameters that page. */
+/** The query of every link, without the paging parameters. */
 function unpaged(others: PagedQuery['others']): string {
   return others
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}&`)

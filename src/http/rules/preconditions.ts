@@ -8,7 +8,7 @@ type Tags = 'any' | readonly string[];
 export interface Conditions {
   readonly ifMatch: Tags | null;
   readonly ifNoneMatch: Tags | null;
-  /** Milliseconds since the epoch; null also if `If-None-Match`, which is exact, was sent. */
+  /** Milliseconds since the epoch; null also if `If-None-Match`, which is more exact, was sent. */
   readonly ifModifiedSince: number | null;
 }
 
@@ -38,7 +38,7 @@ export function requireMatch({ ifMatch }: Conditions, etag: string): void {
   );
 }
 
-/** Whether `If-None-Match` names the representation, by weak comparison. */
+/** Whether `If-None-Match` matches the representation, by weak comparison. */
 export function namesCurrent({ ifNoneMatch }: Conditions, etag: string): boolean {
   if (ifNoneMatch === null) return false;
   if (ifNoneMatch === 'any') return true;
@@ -51,11 +51,14 @@ export function isUnmodified({ ifModifiedSince }: Conditions, modified: Date | u
   return Math.floor(modified.getTime() / 1000) * 1000 <= ifModifiedSince;
 }
 
-/** Checks both conditions of a request that writes. @throws CatalogError `precondition_failed`. */
+/** Checks the conditions of a write. @throws CatalogError `precondition_failed`. */
 export function requireWritable(conditions: Conditions, etag: string): void {
   requireMatch(conditions, etag);
   if (namesCurrent(conditions, etag)) {
-    throw new CatalogError('precondition_failed', 'If-None-Match names the item as it is');
+    throw new CatalogError(
+      'precondition_failed',
+      'If-None-Match matches the current version of the item',
+    );
   }
 }
 
@@ -71,7 +74,7 @@ const AFTER_TAG = /[ \t]*(?:,|$)/y;
 /** The preferred format of dates (RFC 9110, section 5.6.7). */
 const DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** Null if it is not a date: the condition is ignored then (section 13.1.3). */
+/** Null if it is not a date: then the condition is ignored (section 13.1.3). */
 function parseDate(text: string | undefined): number | null {
   const time = text !== undefined && DATE.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? null : time;

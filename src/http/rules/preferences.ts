@@ -7,12 +7,12 @@ import { header, type HttpRequest, type HttpResponse } from '../message.ts';
 
 const APPLIED = { name: 'Preference-Applied', value: 'handling=strict' };
 
-/** Whether unknown members are to be an error. Of a repeated preference the first one counts. */
+/** Whether unknown members are errors. If the preference is repeated, the first one counts. */
 export function prefersStrict(request: HttpRequest): boolean {
   const text = header(request, 'prefer');
   if (text === undefined) return false;
   for (const each of split(text, ',')) {
-    // Parameters follow a semicolon; none is known.
+    // Parameters follow a semicolon; they are ignored.
     const [preference = ''] = split(each, ';');
     const [name = '', value = ''] = split(preference, '=');
     if (name.trim().toLowerCase() !== 'handling') continue;
@@ -37,8 +37,8 @@ function split(text: string, separator: string): string[] {
 }
 
 /**
- * @param validate reports what else is wrong, as CatalogError `invalid`; called only if there are
- *   unknown members.
+ * @param validate throws all other problems as CatalogError `invalid`; it is called only if there
+ *   are unknown members.
  * @throws CatalogError `invalid`, with every problem.
  */
 export async function requireKnown(
@@ -54,14 +54,14 @@ export async function requireKnown(
   } catch (error) {
     const isInvalid = error instanceof CatalogError && error.code === 'invalid';
     const fields = (isInvalid ? error.fields : undefined) ?? {};
-    // Without a field it is about the body as a whole, whose members then mean nothing.
+    // An error without fields is about the body as a whole, so its members do not matter.
     if (Object.keys(fields).length === 0) throw error;
     problems.addAll(fields);
   }
   problems.settle({ [APPLIED.name]: APPLIED.value });
 }
 
-/** Says in a response that unknown members were looked for. */
+/** Confirms in a response that the body was checked for unknown members. */
 export function withStrictness(response: HttpResponse): HttpResponse {
   response.headers[APPLIED.name] = APPLIED.value;
   return response;

@@ -3,7 +3,7 @@ import { CatalogError, type Code } from '../../errors.ts';
 import type { HttpResponse, HttpRequest } from '../message.ts';
 import { JSON_TYPE } from './negotiation.ts';
 
-/** Called for an unexpected failure; the client gets only the id of its request. */
+/** Called for an unexpected failure, of which the client gets only the id of its request. */
 export type FaultReporter = (requestId: string, error: unknown) => void;
 
 /**
@@ -17,7 +17,8 @@ export function problem(
 ): HttpResponse {
   if (!(error instanceof CatalogError) || error.status >= 500) return fault(error, request, report);
   const { cause } = error;
-  // The client of a SKU gets a validation error (spec 3.9); the operator needs to know of the disk.
+  // A SKU that the disk refused is a validation error for the client (spec 3.9), but the operator
+  // needs to know about the disk.
   if (cause instanceof CatalogError && cause.status >= 500) report(request.trace.id, cause);
   const body =
     emptyNotFound && error.code === 'not_found'
@@ -30,7 +31,7 @@ export function problem(
   };
 }
 
-/** A failed database step says so (spec 3.9). */
+/** The message of a database failure begins with a prefix (spec 3.9). */
 function sentenceOf({ code, message }: CatalogError): string {
   return code === 'integrity' ? `database error: ${message}` : message;
 }
@@ -51,7 +52,7 @@ function fault(error: unknown, request: HttpRequest, report: FaultReporter): Htt
   };
 }
 
-/** States that pass, which the client may know of: no faults. The metrics count them. */
+/** Temporary states. They are not faults, so the client gets their messages; metrics count them. */
 const PASSING: ReadonlySet<Code> = new Set<Code>([
   'busy',
   'primary_unreachable',
@@ -61,7 +62,7 @@ const PASSING: ReadonlySet<Code> = new Set<Code>([
   'cut_off',
 ]);
 
-/** Nothing internal is shown to a client. */
+/** Hides internal details from the client. */
 function publicMessage(error: CatalogError | null): string {
   return error?.status === 503 ? 'the server is shutting down' : 'internal server error';
 }

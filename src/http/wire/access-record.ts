@@ -1,12 +1,12 @@
-/** Responses as the log and the metrics get to know them. */
+/** Records of responses, for the log and the metrics. */
 import type { AccessRecord } from '../../telemetry/requests.ts';
 import type { HttpResponse, HttpRequest } from '../message.ts';
 import type { ErrorResponse } from './error-responses.ts';
 import { Trace } from './trace.ts';
 
-/** Who hears of responses. */
+/** Is notified of responses. */
 export interface AccessListener {
-  /** Whether responses with the status are of interest; no record is made of others. */
+  /** Whether to record responses with this status; no record is made of others. */
   wants(status: number): boolean;
   onResponse(record: AccessRecord): void;
 }
@@ -14,7 +14,7 @@ export interface AccessListener {
 /**
  * @param bytes of the body that was sent.
  * @param milliseconds from the request's headers to those of the response.
- * @param aborted whether the client was gone before it had the response.
+ * @param aborted whether the client disconnected before it had the response.
  */
 export function accessRecord(
   { method, path, address, trace }: HttpRequest,

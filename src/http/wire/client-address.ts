@@ -1,10 +1,10 @@
-/** The address of a client, which a trusted proxy may name. */
+/** The address of a client, taken from a trusted proxy if there is one. */
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import proxyAddress from 'proxy-addr';
 import { CatalogError, messageOf } from '../../errors.ts';
 
-/** Whether the peer at an address may name its clients. */
+/** Whether the peer at an address is trusted to name its clients. */
 export type Trust = (address: string) => boolean;
 
 export const TRUST_NOBODY: Trust = () => false;
@@ -24,14 +24,14 @@ export function trustIn(proxies: readonly string[]): Trust {
   }
 }
 
-/** The address of the peer; IPv4 without the prefix that it has on IPv6 sockets. */
+/** The address of the peer; an IPv4 address without the prefix that it has on IPv6 sockets. */
 export function peerAddress({ socket }: Pick<IncomingMessage, 'socket'>): string {
   return (socket.remoteAddress ?? '').replace(/^::ffff:/i, '');
 }
 
 /**
- * @returns the right-most address of `X-Forwarded-For` that is not a trusted proxy. The address of
- *   the peer if it is not trusted, or if the header has something else than an address there.
+ * @returns the right-most address of `X-Forwarded-For` that is not a trusted proxy; the address of
+ *   the peer if the peer is not trusted, or if the header has no valid address there.
  */
 export function clientAddress(incoming: IncomingMessage, trusts: Trust): string {
   const peer = peerAddress(incoming);

@@ -1,5 +1,6 @@
 /**
- * Bytes that are not a valid request, on a connection that may have requests under way.
+ * Responds to bytes that are not a valid request, on a connection that may have other requests in
+ * progress.
  *
  * Invariant: the error is sent after the responses to all earlier requests (spec 11.2). Otherwise
  * the client would take it for the response to the first of them.
@@ -20,7 +21,7 @@ export type OnErrorResponse = (response: ErrorResponse, socket: Socket) => void;
 export class ClientErrors {
   readonly #pipeline: Pipeline;
   readonly #onResponse: OnErrorResponse;
-  /** The latest body of a connection: what cannot be read may be the rest of it. */
+  /** The latest body of each connection: bytes that cannot be parsed may belong to it. */
   readonly #bodies = new WeakMap<object, IncomingBody>();
 
   constructor(pipeline: Pipeline, onResponse: OnErrorResponse) {
@@ -41,12 +42,12 @@ export class ClientErrors {
       body?.breakOff();
       socket.destroy();
     } else if (body?.breakOff() === 'current') {
-      // Its request waits for bytes that do not come: this is the response to it.
+      // The request in progress waits for bytes that will not come, so this is its response.
       this.#end(response, socket);
     } else this.#endInTurn(response, socket);
   }
 
-  /** Responds to the request whose body takes too long, and ends the connection. */
+  /** Responds to a request whose body takes too long, and ends its connection. */
   timeOut(socket: Socket): void {
     this.#bodies.get(socket)?.breakOff();
     this.#end(ERROR_RESPONSES.slow, socket);

@@ -1,4 +1,4 @@
-/** How many connections there may be, in all and from one address. */
+/** Limits the number of connections, in total and from one address. */
 import type { Socket } from 'node:net';
 import { type Delay, delayed } from '../../delay.ts';
 import { networkOf } from '../../network.ts';
@@ -8,8 +8,8 @@ import { ERROR_RESPONSES, type ErrorResponse, serialize } from './error-response
 export interface ConnectionLimits {
   readonly connections: number;
   /**
-   * Those with the same first 64 bits count as one address of IPv6. 0 for any number. A trusted
-   * proxy has no limit of its own.
+   * IPv6 addresses with the same first 64 bits count as one address. 0 for no limit. Trusted
+   * proxies are exempt.
    */
   readonly connectionsPerAddress: number;
 }
@@ -17,10 +17,10 @@ export interface ConnectionLimits {
 /** Connections that are accepted even if memory is scarce, so that an operator can delete data. */
 const SPARE_CONNECTIONS = 100;
 
-/** Milliseconds that the client of a rejected connection has to read why, and to close it. */
+/** Milliseconds that the client of a rejected connection has to read the response and to close. */
 const LINGER_MS = 1000;
 
-/** Rejected connections that wait for their clients. Each takes a descriptor beside the limits. */
+/** Rejected connections that wait for their clients. The limits do not count their descriptors. */
 const MAX_LINGERING = 100;
 
 export class Connections {
@@ -50,12 +50,12 @@ export class Connections {
     return this.#open;
   }
 
-  /** Whether the connection got its last response: no more requests are read from it. */
+  /** Whether the connection was sent its last response: no more requests are read from it. */
   isEnding(socket: object): boolean {
     return this.#ending.has(socket);
   }
 
-  /** Reads no more requests from a connection; the ones under way get their responses. */
+  /** Reads no more requests from a connection; those in progress get their responses. */
   stopReading(socket: object): void {
     this.#ending.add(socket);
   }
@@ -67,7 +67,7 @@ export class Connections {
    */
   admit(socket: Socket): ErrorResponse | null {
     const address = socket.remoteAddress ?? '';
-    // What a proxy has opened does not count for other hosts of its network.
+    // Connections from a proxy do not count for other hosts of its network.
     const network = this.#trusts(address) ? null : networkOf(address);
     const response = this.#rejection(network);
     if (response !== null) {
@@ -90,9 +90,9 @@ export class Connections {
   }
 
   /**
-   * Sends the response. A client that does not close its side would keep the descriptor, so that
-   * the limits would not bound descriptors. But a connection that is destroyed with unread bytes
-   * takes a response along that is still on its way, so the client gets a moment.
+   * Sends the response and closes the connection {@link LINGER_MS} later. Closing it at once may
+   * destroy a response in transit, if bytes of the client are unread. Waiting for the client to
+   * close would let it keep the descriptor, so the limits would not bound descriptors.
    */
   #reject(socket: Socket, response: ErrorResponse): void {
     this.#ending.add(socket);

@@ -1,25 +1,25 @@
 /**
- * When responses to reads leave: those of one turn of the event loop together, at its end.
+ * Sends the responses to the reads of one turn of the event loop together, at the end of the turn.
  *
- * A client that has taken its response sleeps until the next one is made, and to wake it costs the
- * server some microseconds: the system interrupts the processor of the client. Several responses in
- * a row wake it once, and its next requests come together as well.
+ * A client that has read its response sleeps until the next one, and waking it costs the server
+ * some microseconds: the system interrupts the processor of the client. Several responses in a row
+ * wake it once, and its next requests arrive together as well.
  */
 
-/** Responses that wait for each other, at most. */
+/** Most responses of one batch. */
 const MAX_WAITING = 32;
 
-/** Milliseconds that a response waits at most for requests that are carried out after it. */
+/** Most milliseconds that a response waits while later requests are carried out. */
 const MAX_WAIT_MS = 1;
 
 export class Departures {
   readonly #now: () => number;
   #waiting: (() => void)[] = [];
-  /** When the first of them came. */
+  /** When the first of them was added. */
   #since = 0;
   #isScheduled = false;
 
-  /** @param now milliseconds on a clock that does not go back. */
+  /** @param now milliseconds on a monotonic clock. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
@@ -39,7 +39,7 @@ export class Departures {
     });
   }
 
-  /** Sends what waits. */
+  /** Sends the responses that wait. */
   leave(): void {
     const departing = this.#waiting;
     this.#waiting = [];

@@ -14,8 +14,12 @@ export interface ErrorResponse {
 }
 
 export const ERROR_RESPONSES = {
-  malformed: { status: 400, reason: 'Bad Request', error: 'this is not HTTP' },
-  tunnel: { status: 400, reason: 'Bad Request', error: 'this is no proxy' },
+  malformed: { status: 400, reason: 'Bad Request', error: 'the request is not valid HTTP' },
+  tunnel: {
+    status: 400,
+    reason: 'Bad Request',
+    error: 'this server is not a proxy; CONNECT is not supported',
+  },
   headers: {
     status: 431,
     reason: 'Request Header Fields Too Large',
@@ -82,7 +86,7 @@ export function serialize({ status, reason, error, retryAfter }: ErrorResponse):
   ].join('\r\n');
 }
 
-/** The response to a request that node:http could read, but that the application does not get. */
+/** The response to a request that node:http parsed but that does not reach the application. */
 export function rejection(status: 400 | 414 | 417 | 503, error: string): HttpResponse {
   return {
     status,

@@ -2,9 +2,9 @@
 import type { ConnectionLimits } from './connections.ts';
 
 export interface Limits extends ConnectionLimits {
-  /** Bytes of one body. */
+  /** Bytes of one body that is read whole. */
   readonly body: number;
-  /** Bytes of all bodies that are in memory. */
+  /** Bytes of all bodies in memory. */
   readonly bodyMemory: number;
   /** Bytes of all headers of a request together. */
   readonly headers: number;
@@ -16,7 +16,7 @@ export interface Limits extends ConnectionLimits {
   readonly requestTimeout: number;
   /** Milliseconds that an idle connection stays open. */
   readonly keepAliveTimeout: number;
-  /** Milliseconds for a client to take a response, or each 64 KiB of a large one. */
+  /** Milliseconds for a client to read a response, or each 64 KiB of a large one. */
   readonly sendTimeout: number;
   /** Requests on one connection that wait for the one before them. */
   readonly pipelined: number;
@@ -27,8 +27,8 @@ export const LIMITS: Limits = {
   bodyMemory: 64 * 1024 * 1024,
   headers: 16 * 1024,
   url: 8 * 1024,
-  // The engine closes a connection without a response if its first request is not there after 8 to
-  // 12 s, and this timeout is looked at once a second.
+  // The engine closes a connection without a response if its first request has not arrived after 8
+  // to 12 s, and this timeout is checked once a second.
   headersTimeout: 6000,
   requestTimeout: 60_000,
   keepAliveTimeout: 65_000,

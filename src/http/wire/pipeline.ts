@@ -1,45 +1,45 @@
 /**
- * Pipelined requests: those of one connection are carried out one after the other, because a request
- * must see what the one before it changed (RFC 9112, section 9.3.2).
+ * Pipelined requests: the requests of one connection are carried out one after the other, because a
+ * request must see what the one before it changed (RFC 9112, section 9.3.2).
  *
  * Invariants:
  * 1. Every request that was admitted is completed exactly once, so `active` is the number of requests
- *    that are carried out or wait. A shutdown waits until it is 0.
- * 2. In one turn of the event loop each connection begins one request, and all connections together
- *    {@link PIPELINED_A_TURN} more. The engine reads all that a client has sent before it turns to
- *    others, so that one client with thousands of requests in a row would hold everybody up.
+ *    that are in progress or wait. A shutdown waits until it is 0.
+ * 2. In one turn of the event loop each connection begins at most one request, and all connections
+ *    together {@link PIPELINED_A_TURN} more. The engine reads all that a client has sent before it
+ *    turns to others, so one client that pipelines thousands of requests would delay all others.
  */
 
-/** Requests that begin in one turn beside the first of each connection: some 2 ms. */
+/** Requests that begin in one turn in addition to the first of each connection: about 2 ms. */
 export const PIPELINED_A_TURN = 32;
 
-/** What waits for its turn is served, or rejected if it is the first beyond the limit. */
+/** A request that waits for its turn is served, or rejected if it is the first beyond the limit. */
 export type Turn = 'serve' | 'reject';
 
 /** What happens with a request that has just been read. */
 export type Admission =
   /** Carry it out now, and complete it. */
   | { readonly kind: 'start' }
-  /** Wait for the turn, then carry it out or reject it, and complete it. */
+  /** Wait for its turn, then carry it out or reject it, and complete it. */
   | { readonly kind: 'wait'; readonly turn: Promise<Turn> }
-  /** Drop it: a request before it is rejected, which ends the connection. It is not completed. */
+  /** Drop it: an earlier request is rejected, which ends the connection. Do not complete it. */
   | { readonly kind: 'ignore' }
-  /** Drop it and cut the connection: the client keeps on sending. It is not completed. */
+  /** Drop it and cut the connection: the client keeps on sending. Do not complete it. */
   | { readonly kind: 'disconnect' };
 
 const START: Admission = { kind: 'start' };
 const IGNORE: Admission = { kind: 'ignore' };
 const DISCONNECT: Admission = { kind: 'disconnect' };
 
-/** The requests of a connection that has one under way, or had one in this turn. */
+/** The requests of a connection that has one in progress, or began one in this turn. */
 interface Queue {
   readonly connection: object;
   readonly waiting: (() => void)[];
   isUnderWay: boolean;
   hasBegunInTurn: boolean;
-  /** Whether the last one that waits is to be rejected. */
+  /** Whether the last request that waits will be rejected. */
   full: boolean;
-  /** Requests after that one. */
+  /** Requests that were dropped after that one. */
   ignored: number;
 }
 
@@ -51,13 +51,13 @@ export class Pipeline {
   readonly #idle: (() => void)[] = [];
   readonly #afterTurn: (work: () => void) => void;
   #active = 0;
-  /** Those that have begun a request in this turn. */
+  /** The queues that have begun a request in this turn. */
   #ofTurn: Queue[] = [];
   #pipelinedInTurn = 0;
 
   /**
    * @param limit requests of one connection that may wait.
-   * @param afterTurn calls its argument when others had their turn of the event loop.
+   * @param afterTurn calls its argument after the current turn of the event loop.
    */
   constructor(limit: number, afterTurn: (work: () => void) => void = setImmediate) {
     this.#limit = limit;
@@ -77,8 +77,8 @@ export class Pipeline {
       return START;
     }
     if (queue.full) {
-      // Reading a request costs time even if it is dropped: a client that sends as many again
-      // does not read responses.
+      // Reading a request costs time even if it is dropped. A client that sends as many again does
+      // not read its responses.
       queue.ignored += 1;
       return queue.ignored > this.#limit ? DISCONNECT : IGNORE;
     }
@@ -91,7 +91,7 @@ export class Pipeline {
     };
   }
 
-  /** The request that was under way is done: the next one of its connection begins. */
+  /** Ends the request in progress; the next one of its connection begins. */
   complete(connection: object): void {
     const queue = this.#queues.get(connection);
     if (queue?.isUnderWay !== true) throw new Error('a request was completed twice');
@@ -120,7 +120,7 @@ export class Pipeline {
     return !hasBegunInTurn || this.#pipelinedInTurn < PIPELINED_A_TURN;
   }
 
-  /** Notes that a request of a connection begins. */
+  /** Records that a request of a connection begins. */
   #note(queue: Queue): void {
     queue.isUnderWay = true;
     if (queue.hasBegunInTurn) {
@@ -140,10 +140,10 @@ export class Pipeline {
     for (const queue of queues) if (!queue.isUnderWay) this.#proceed(queue);
   }
 
-  /** Begins the next request of a connection that has none under way, now or in the next turn. */
+  /** Begins the next request of a connection with none in progress, now or in the next turn. */
   #proceed(queue: Queue): void {
     if (queue.waiting.length === 0) {
-      // A queue without a request is kept for its turn, so that the turn knows who had one.
+      // A queue that began a request in this turn is kept until the end of the turn.
       if (!queue.hasBegunInTurn) this.#queues.delete(queue.connection);
       queue.full = false;
       queue.ignored = 0;

@@ -7,27 +7,28 @@ import type { BodyBudget } from './body-memory/body-budget.ts';
 import { GrowingBuffer } from './body-memory/growing-buffer.ts';
 
 /**
- * How much of a body that nobody reads is received and dropped. A client that still sends would not
- * read the response, and closing the connection with unread data may destroy the response.
+ * How much of an unread body is received and dropped. A client that is still sending would not read
+ * the response, and closing a connection that has unread data may destroy the response.
  */
 const DRAIN = { bytes: 32 * 1024 * 1024, milliseconds: 5000, quietMilliseconds: 2000 };
 
 /**
- * The engine takes a microsecond for each chunk, however small, and reads all that has arrived before
- * it turns to others. So a body may have as many chunks as this, and more if they are not tiny.
+ * The engine takes a microsecond for each chunk, however small, and reads all that has arrived on
+ * one connection before it turns to others. So a body may have `free` chunks of any size, and more
+ * only if its chunks have at least `bytes` on average.
  */
 const CHUNKS = { free: 16_384, bytes: 16 };
 
-/** Bytes of a stream for which the timeout of a request counts anew. */
+/** Bytes of a stream after which the timeout of a request starts again. */
 const STREAM_STRETCH_BYTES = 1024 * 1024;
 
 export interface BodySettings {
-  /** Bytes of a body that is read whole. */
+  /** Most bytes of a body that is read whole. */
   readonly limit: number;
   /** Milliseconds for a whole body to arrive, or for each MiB of a stream. */
   readonly timeout: number;
   readonly budget: BodyBudget;
-  /** Responds to the request whose body takes too long, and ends the connection. */
+  /** Responds to a request whose body takes too long, and ends its connection. */
   readonly onTimeout: (connection: Socket) => void;
 }
 
@@ -40,17 +41,17 @@ function declaredLength(headers: IncomingMessage['headers']): number {
   return Number(headers['content-length'] ?? 0);
 }
 
-/** The body of a request: read at most once, and received to its end in any case. */
+/** The body of a request: read at most once, and received to its end even if it is not read. */
 export class IncomingBody implements RequestBody {
   readonly #incoming: IncomingMessage;
   readonly #settings: BodySettings;
-  /** The response to a client that waits for `100 Continue` before it sends the body. */
+  /** The response, if the client waits for `100 Continue` before it sends the body. */
   readonly #waiting: ServerResponse | null;
   #read = false;
   #chunks = 0;
   #received = 0;
   #buffer: GrowingBuffer | null = null;
-  /** Whether its request waits for its turn, is carried out, or cannot be carried out. */
+  /** Whether its request waits for its turn, is in progress, or can no longer be carried out. */
   #state: 'queued' | 'current' | 'broken' = 'queued';
 
   constructor(incoming: IncomingMessage, settings: BodySettings, waiting: ServerResponse | null) {
@@ -67,10 +68,10 @@ export class IncomingBody implements RequestBody {
   }
 
   /**
-   * Call it if bytes of the connection could not be read.
+   * Call it if the connection cannot be read any further.
    *
-   * @returns `complete` if this body had arrived before them; otherwise whether its request is
-   *   carried out now or waits. One that waits must not be carried out any more.
+   * @returns `complete` if the whole body has arrived; otherwise whether its request is in progress
+   *   or waits. A request that waits must no longer be carried out.
    */
   breakOff(): 'complete' | 'current' | 'queued' {
     if (this.#incoming.complete) return 'complete';
@@ -96,7 +97,7 @@ export class IncomingBody implements RequestBody {
         clearTimeout(timer);
         reject(refusals[outcome](limit));
       };
-      // `close` follows the `end` of every request: an error is made only if it is needed.
+      // `close` follows every `end`, so an error is created only if it is needed.
       const onEnd = () => {
         if (settled) return;
         settled = true;
@@ -115,7 +116,7 @@ export class IncomingBody implements RequestBody {
     this.#admit(limit);
     const { timeout, onTimeout } = this.#settings;
     const incoming = this.#incoming;
-    // The connection is left open for the response.
+    // The connection stays open for the response.
     const chunks = incoming.iterator({ destroyOnReturn: false });
     let size = 0;
     let waited = 0;
@@ -129,7 +130,7 @@ export class IncomingBody implements RequestBody {
         size += chunk.length;
         if (size > limit) throw tooLarge(limit);
         if (this.#isTooFine(chunk)) throw tooFine();
-        // The time that the reader takes for a chunk is not the client's.
+        // The time that the reader takes for a chunk does not count against the client.
         waited += performance.now() - begun;
         if (size >= stretch * STREAM_STRETCH_BYTES) {
           stretch = Math.floor(size / STREAM_STRETCH_BYTES) + 1;
@@ -145,18 +146,18 @@ export class IncomingBody implements RequestBody {
     if (!incoming.complete) throw cutOff();
   }
 
-  /** @returns bytes that the body will have; 0 if that is unknown. */
+  /** @returns the declared length of the body in bytes; 0 if it is unknown. */
   #admit(limit: number): number {
     const declared = declaredLength(this.#incoming.headers);
     if (declared > limit) throw tooLarge(limit);
-    // A client that has gone meanwhile: no event of its request is to come any more.
+    // The client has disconnected, so no more events of its request will come.
     if (this.#incoming.destroyed) throw cutOff();
     this.#read = true;
     this.#waiting?.writeContinue();
     return declared;
   }
 
-  /** Counts a chunk. @returns whether the chunks so far are too many for their bytes. */
+  /** Counts a chunk. @returns whether there are too many chunks for the bytes received. */
   #isTooFine(chunk: Uint8Array): boolean {
     this.#chunks += 1;
     this.#received += chunk.length;
@@ -167,7 +168,7 @@ export class IncomingBody implements RequestBody {
     return this.#chunks > CHUNKS.free && this.#received < this.#chunks * CHUNKS.bytes;
   }
 
-  /** The request was handled: its bytes no longer count. */
+  /** Call it when the request was handled: its bytes no longer count. */
   release(): void {
     this.#buffer?.release();
   }
@@ -175,13 +176,13 @@ export class IncomingBody implements RequestBody {
   /**
    * Receives and drops the rest of the body.
    *
-   * @returns whether the end came, within bounds. If not, the connection cannot be used again.
+   * @returns whether the end arrived within {@link DRAIN}. If not, the connection cannot be reused.
    */
   finish(): boolean | Promise<boolean> {
     const incoming = this.#incoming;
     if (incoming.complete) return true;
     if (incoming.destroyed || this.#isFine) return false;
-    // A client that waits for `100 Continue` and does not get it sends nothing.
+    // A client that waits for `100 Continue` and was not sent it will send nothing.
     if (this.#waiting !== null && !this.#read) return false;
     if (declaredLength(incoming.headers) > DRAIN.bytes) return false;
     return new Promise((resolve) => {

@@ -1,7 +1,7 @@
 /**
- * One request from node:http to the application, and its response back.
+ * Passes one request from node:http to the application, and its response back.
  *
- * Invariant: a response is sent only when the body of its request was received to its end, or with
+ * Invariant: a response is sent only after the body of its request was received to its end, or with
  * `Connection: close`. Otherwise the rest of the body would be read as the next request.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -20,7 +20,7 @@ import { syntaxError, targetOf } from './request-syntax.ts';
 import { type Delivery, sendResponse, waitFor } from './response-body.ts';
 import { givenId, REQUEST_ID, Trace } from './trace.ts';
 
-/** What all requests of a server share. */
+/** The parts of a server that all its requests share. */
 export interface ServerContext {
   readonly application: Application;
   /** Called if a response could not be made or sent. */
@@ -35,7 +35,7 @@ export interface ServerContext {
   readonly clientErrors: ClientErrors;
 }
 
-/** A request that was read, from its admission to its last byte. */
+/** A request and its response, from the admission to the last byte. */
 interface Exchange extends Delivery {
   readonly incoming: IncomingMessage;
   readonly body: IncomingBody | null;
@@ -65,7 +65,7 @@ export function handleRequest(
       void serve(context, exchange, 'serve', (depart) => context.departures.add(depart));
       return;
     case 'wait':
-      // A client that has sent its last request may have ended its side: then nothing may wait.
+      // A client may have closed its side after its last request, so responses must not be held.
       context.departures.leave();
       void admission.turn.then((turn) => serve(context, exchange, turn, (depart) => depart()));
       return;
@@ -77,9 +77,9 @@ export function handleRequest(
 }
 
 /**
- * Carries a request out in its turn, and completes it. Awaits only what is not there yet.
+ * Carries out a request in its turn, and completes it. Awaits only values that are not ready yet.
  *
- * @param leave sends the response to a read, at once or with others.
+ * @param leave sends the response to a read, at once or together with others.
  */
 async function serve(
   context: ServerContext,
@@ -93,12 +93,12 @@ async function serve(
     const responding = respond(context, exchange, request, turn);
     const response = responding instanceof Promise ? await responding : responding;
     const depart = () => void complete(context, exchange, request, response);
-    // Those to writes come together already: a group of them waits for one commit.
+    // Responses to writes come together anyway: a group of writes waits for one commit.
     if (request.method === 'GET') leave(depart);
     else depart();
   } catch (error) {
     context.onError(error);
-    // If the request alone were destroyed, the engine would send an empty 200.
+    // If only the request were destroyed, the engine would send an empty 200.
     exchange.connection.destroy();
     abandon(context, exchange);
   }
@@ -131,8 +131,8 @@ async function complete(
       const gone = connection.destroyed;
       listener.onResponse(accessRecord(request, response, bytes, milliseconds, gone));
     }
-    // Until the client has taken the response, no other request of its connection is carried out:
-    // the responses to a client that does not read would be kept here.
+    // No other request of the connection is carried out until the client has taken the response.
+    // Otherwise the responses to a client that does not read would pile up in memory.
     if (!outgoing.writableFinished) await waitFor(exchange, 'finish');
   } catch (error) {
     onError(error);
@@ -142,13 +142,13 @@ async function complete(
   }
 }
 
-/** A client that sends ids gets them back, and every fault has one that the log can be searched for. */
+/** Adds the id if the client sent one. Every fault has one, so that the log can be searched. */
 function addRequestId({ headers, trace }: HttpRequest, response: HttpResponse): void {
   if (headers[REQUEST_ID] === undefined && response.status < 500) return;
   response.headers['X-Request-Id'] = trace.id;
 }
 
-/** Requests of a client that has gone, or whose body cannot arrive, are not carried out. */
+/** Whether the client is still connected and the body of its request can still arrive. */
 function canBegin({ connections }: ServerContext, { connection, body }: Exchange): boolean {
   if (connection.destroyed || connections.isEnding(connection)) return false;
   return body?.begin() !== false;
@@ -163,14 +163,14 @@ function respond(
   const { application, connections, limits } = context;
   const error = syntaxError(incoming);
   if (turn === 'reject' || error !== null) {
-    // Where a malformed request ends is a guess: nothing after it is read as a request.
+    // The end of a malformed request is uncertain, so nothing after it is read as a request.
     connections.stopReading(connection);
     return error === null || turn === 'reject'
-      ? rejection(503, `more than ${limits.pipelined} requests wait on this connection`)
+      ? rejection(503, `more than ${limits.pipelined} requests are waiting on this connection`)
       : rejection(400, error);
   }
   if ((incoming.url?.length ?? 0) > limits.url) {
-    return rejection(414, `the target of a request has at most ${limits.url} bytes`);
+    return rejection(414, `the request target is longer than ${limits.url} bytes`);
   }
   return application(request);
 }

@@ -1,5 +1,5 @@
 /**
- * Response bodies on their way to the client.
+ * Sends response bodies to the client.
  *
  * Invariant: one response keeps at most two pieces in memory, however slow its client is. A body
  * that was not sent completely never looks complete: its connection is cut.
@@ -9,10 +9,10 @@ import type { Socket } from 'node:net';
 import { LentBytes } from '../../resources/text/lent-bytes.ts';
 import type { BodyStream, HttpResponse } from '../message.ts';
 
-/** Bytes that are handed to the socket at once; larger bodies are cut. */
+/** Most bytes that are written to the socket at once; larger bodies are split. */
 const PIECE_BYTES = 64 * 1024;
 
-/** A response, and the connection that it is sent over. */
+/** A response and the connection that it is sent over. */
 export interface Delivery {
   readonly outgoing: ServerResponse;
   readonly connection: Socket;
@@ -59,21 +59,21 @@ function isStream(body: HttpResponse['body']): body is BodyStream {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 }
 
-/** @throws what node:http throws if it refuses a header, such as one that another host has sent. */
+/** @throws what node:http throws if it refuses a header, such as one from another host. */
 function writeHead(delivery: Delivery, { status, headers, body }: HttpResponse): void {
   const { outgoing, connection, onError } = delivery;
   try {
     outgoing.writeHead(status, headers);
   } catch (error) {
-    // If the request alone were destroyed, the engine would send an empty 200.
+    // If only the request were destroyed, the engine would send an empty 200.
     connection.destroy();
-    // Nobody will read a stream, for which a place and a connection may be held.
+    // A stream will not be read, but it may hold a place or a connection.
     if (isStream(body)) closeIterator(body[Symbol.asyncIterator](), onError);
     throw error;
   }
 }
 
-/** The buffer is given back if the system has taken all of it; whoever still reads it keeps it. */
+/** Sends a shared buffer. It is reused only if the system has already taken all of its bytes. */
 function sendLent(
   delivery: Delivery,
   response: HttpResponse,
@@ -123,7 +123,7 @@ async function sendStream(delivery: Delivery, body: BodyStream): Promise<number>
   let bytes = 0;
   const iterator = body[Symbol.asyncIterator]();
   try {
-    // A client that waits for the first event of a stream has the status already.
+    // So the client has the status while it waits for the first event of a stream.
     outgoing.flushHeaders();
     for (;;) {
       const next = await nextPiece(iterator, connection);
@@ -146,7 +146,7 @@ async function sendStream(delivery: Delivery, body: BodyStream): Promise<number>
   return bytes;
 }
 
-/** @returns the next piece; null as soon as the client is gone. */
+/** @returns the next piece; null as soon as the client has disconnected. */
 function nextPiece<T>(
   iterator: AsyncIterator<T>,
   connection: Socket,
@@ -162,12 +162,12 @@ function nextPiece<T>(
   });
 }
 
-/** Does not wait: a generator that is busy with a piece is closed when the piece is made. */
+/** Does not wait: a generator that is making a piece is closed when the piece is complete. */
 function closeIterator(iterator: AsyncIterator<unknown>, onError: (error: unknown) => void): void {
   iterator.return?.().then(undefined, onError);
 }
 
-/** @returns whether the client is still there and has taken enough for the next piece. */
+/** @returns whether the client is still connected and has taken enough for the next piece. */
 async function sendPiece(delivery: Delivery, piece: Uint8Array): Promise<boolean> {
   if (delivery.connection.destroyed) return false;
   return delivery.outgoing.write(piece) || (await waitFor(delivery, 'drain'));

@@ -1,4 +1,4 @@
-/** The HTTP server: node:http on one side, plain values on the other. */
+/** The HTTP server: it connects node:http to an application that works with plain values. */
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, isIP, type Socket } from 'node:net';
 import { CatalogError, messageOf } from '../../errors.ts';
@@ -18,15 +18,15 @@ import { handleRequest, type ServerContext } from './request-handler.ts';
 /** Milliseconds between two checks for connections that are too slow. */
 const CONNECTION_CHECK_MS = 1000;
 
-/** Milliseconds that the last connections have to close. */
+/** Milliseconds that the remaining connections have to close. */
 const CLOSE_MS = 1000;
 
 export interface HttpServer {
-  /** Where it listens, such as `http://127.0.0.1:8000`. */
+  /** The address that it listens on, such as `http://127.0.0.1:8000`. */
   readonly url: string;
   /** Connections that are open now. */
   readonly connections: number;
-  /** Requests that are carried out or wait. */
+  /** Requests that are in progress or wait. */
   readonly requests: number;
   /** Bytes of request bodies in memory. */
   readonly bodyMemory: number;
@@ -44,16 +44,16 @@ export interface ServerOptions {
   readonly application: Application;
   readonly host: string;
   readonly port: number;
-  /** The path of a socket to listen on in place of host and port. */
+  /** The path of a socket to listen on instead of host and port. */
   readonly socket?: string;
   /** Called if a response could not be made or sent. */
   readonly onError: (error: unknown) => void;
   readonly listener?: AccessListener;
   readonly flags?: AddressFlags;
-  /** Whose word on addresses and request ids is taken. */
+  /** The proxies that are trusted to name the addresses of clients and the ids of requests. */
   readonly trusts?: Trust;
   readonly limits?: Partial<Limits>;
-  /** Whether large bodies and new connections are refused for want of memory. */
+  /** Whether large bodies and new connections are refused because memory is scarce. */
   readonly isMemoryScarce?: () => boolean;
 }
 
@@ -106,7 +106,7 @@ function createContext(options: ServerOptions): FullContext {
     bodies: {
       limit: limits.body,
       timeout: limits.requestTimeout,
-      // One body of the greatest size always fits.
+      // One body of the largest size always fits.
       budget: new BodyBudget(Math.max(limits.bodyMemory, limits.body), isMemoryScarce),
       onTimeout: (connection) => clientErrors.timeOut(connection),
     },
@@ -123,11 +123,11 @@ function createHttpServer(context: FullContext): Server {
   const server = createServer({
     maxHeaderSize: limits.headers,
     headersTimeout: Math.min(limits.headersTimeout, limits.requestTimeout),
-    // The bodies have timers of their own: a stream takes as long as its size requires.
+    // Bodies have their own timers: the time for a stream depends on its size.
     requestTimeout: 0,
     keepAliveTimeout: limits.keepAliveTimeout,
     connectionsCheckingInterval: CONNECTION_CHECK_MS,
-    // A missing Host is answered like every other malformed request.
+    // A missing Host is answered like any other malformed request.
     requireHostHeader: false,
   });
   server.on('request', (request, response) => handleRequest(context, request, response, false));
@@ -149,7 +149,7 @@ function createHttpServer(context: FullContext): Server {
 
 /** RFC 9110, section 10.1.1. */
 function rejectExpectation(): HttpResponse {
-  return rejection(417, 'only 100-continue can be expected');
+  return rejection(417, 'the only supported value of Expect is 100-continue');
 }
 
 function listen(server: Server, options: ServerOptions): Promise<void> {
@@ -162,21 +162,21 @@ function listen(server: Server, options: ServerOptions): Promise<void> {
 
 const FLAGS: AddressFlags = { host: '--host', port: '--port' };
 
-/** @returns the error for an address that cannot be listened on, with what to do. */
+/** @returns the error for an address that cannot be listened on; its message says what to do. */
 export function listenFailure(
   error: NodeJS.ErrnoException,
   { host, port, flags = FLAGS }: Pick<ServerOptions, 'host' | 'port' | 'flags'>,
 ): CatalogError {
   const messages: Readonly<Record<string, string>> = {
-    EADDRINUSE: `port ${port} of ${host} is in use; stop the program that has it, or name another with ${flags.port}`,
-    EACCES: `port ${port} is for root alone; name one above 1023 with ${flags.port}`,
-    EADDRNOTAVAIL: `${host} is no address of this machine; name another with ${flags.host}`,
+    EADDRINUSE: `port ${port} of ${host} is in use; stop the program that uses it, or choose another with ${flags.port}`,
+    EACCES: `port ${port} requires root; choose one above 1023 with ${flags.port}`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine; choose another with ${flags.host}`,
   };
-  // Of a name without an address the engine gives the last error of the system, whatever it was of.
+  // For a name without an address the engine reports the last system error, even an unrelated one.
   const reason = isIP(host) === 0 ? '' : ` (${messageOf(error)})`;
   const message =
     messages[error.code ?? ''] ??
-    `${host} cannot be listened on${reason}; name an address of this machine with ${flags.host}, such as 127.0.0.1 or 0.0.0.0`;
+    `cannot listen on ${host}${reason}; choose an address of this machine with ${flags.host}, such as 127.0.0.1 or 0.0.0.0`;
   return new CatalogError('listen', message, { cause: error });
 }
 
@@ -190,7 +190,7 @@ async function closeServer(server: Server, pipeline: Pipeline, grace: number): P
   });
   await Promise.race([pipeline.idle(), late]);
   clearTimeout(timer);
-  // The connections that are left are idle or out of time. The last responses get a turn to leave.
+  // The remaining connections are idle or out of time. The last responses get one turn to be sent.
   await new Promise((resolve) => setImmediate(resolve));
   server.closeAllConnections();
   await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref())]);

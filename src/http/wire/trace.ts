@@ -2,19 +2,19 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Ids of other systems: what they usually generate, and nothing that could break a log line. */
+/** Request ids of other systems: the usual formats, and nothing that could break a log line. */
 const FOREIGN_ID = /^[\w.:-]{1,128}$/;
 
 export const REQUEST_ID = 'x-request-id';
 
 export class Trace {
-  /** The path without base path and version; null if it has no route. */
+  /** The path without base path and version; null if no route matches it. */
   found: string | null = null;
-  /** The change set for which a read has waited. */
+  /** The change set that a read has waited for. */
   reached: number | null = null;
   /** The subject of the token. */
   subject: string | null = null;
-  /** Whether another process logs and counts the request, because it has carried it out. */
+  /** Whether another process has carried out the request, and therefore logs and counts it. */
   isTold = false;
   #id: string | null;
 
@@ -23,12 +23,12 @@ export class Trace {
     this.#id = id;
   }
 
-  /** Generated at the first use: most requests are not logged. */
+  /** Generated at the first use, because most requests are not logged. */
   get id(): string {
     return (this.#id ??= randomUUID());
   }
 
-  /** The pattern of the path, such as `/books/{id}/`: there are as many as there are routes. */
+  /** The pattern of the path, such as `/books/{id}/`. There are as many patterns as routes. */
   get route(): string | null {
     return this.found === null ? null : this.found.replace(/\d+/g, '{id}');
   }

@@ -1,4 +1,4 @@
-/** Gathers what pages show and has them made, in slices of the event loop. */
+/** Gathers what pages show and passes it to the page maker, in slices of the event loop. */
 import { grouped, type PageFacts } from '../shop/facts.ts';
 import type { Gatherer } from '../shop/gather.ts';
 import type { PageName } from '../shop/names.ts';
@@ -8,7 +8,7 @@ import type { PageMaker, PageResult } from '../writer/page-writer.ts';
 /** Milliseconds of work between two turns of the event loop. */
 export const SLICE_MS = 1.5;
 
-/** UTF-16 units of facts that are gathered before they are sent. */
+/** UTF-16 units of gathered facts above which they are sent to the page maker. */
 const MAX_PENDING_LENGTH = 2 * 1024 * 1024;
 
 export class PageBatches {
@@ -26,11 +26,11 @@ export class PageBatches {
   }
 
   /**
-   * Brings pages to what the store has now. The caller holds the pages' lock.
+   * Brings pages up to date with the store. The caller holds the pages' lock.
    *
-   * @param names of pages that were taken from the queue before the call, few at a time: what several
-   *   of them show is read once.
-   * @param always whether a page that is as it should be is written again.
+   * @param names of pages that were taken from the queue before the call, few at a time: rows that
+   *   several of them show are read once.
+   * @param always whether pages that are up to date are written again.
    * @returns a result for each name, in their order.
    * @throws Error if the pages' thread dies.
    */
@@ -54,7 +54,7 @@ export class PageBatches {
     return results;
   }
 
-  /** As {@link PageBatches.make}; if the thread dies, all of these pages have failed. */
+  /** Like {@link PageBatches.make}, but if the thread dies, each page gets a failure. */
   async attempt(names: readonly PageName[], always: boolean): Promise<PageResult[]> {
     try {
       return await this.make(names, always);

@@ -1,17 +1,17 @@
-/** Page builds: all pages, those that differ, or those of named SKUs, and how far each one is. */
+/** Page builds: of all pages, of those that are out of date, or of those of given SKUs. */
 import type { Catalog } from '../shop/catalog.ts';
 import { type PageName, skuPage } from '../shop/names.ts';
 import type { PageList } from '../shop/page-list.ts';
 import { failureOf, type PageFailure } from '../writer/page-failure.ts';
 import type { Chunk, Outcome, PageMaker, PageResult, StateMark } from '../writer/page-writer.ts';
 
-/** What a build is to make. */
+/** The pages that a build makes. */
 export interface BuildScope {
-  /** Only pages that differ from what they should be now. */
+  /** Whether only pages that are out of date are written. */
   readonly stale: boolean;
   /** Ids of SKUs; null for all pages, which also removes those that the shop does not have. */
   readonly skus: readonly number[] | null;
-  /** If all pages of this state are known to be made, only damaged files are looked for. */
+  /** If the manifest has all pages of this state, the build only looks for damaged files. */
   readonly since?: StateMark;
 }
 
@@ -22,10 +22,10 @@ export interface BuildCounts {
   failed: number;
 }
 
-/** Stands among the failures for the folder itself, if it cannot be listed. */
+/** The key among the failures for the folder itself, if it cannot be listed. */
 export const FOLDER: PageName = './';
 
-/** Failures that a build remembers; the rest is counted. */
+/** Failures that a build keeps; further ones are only counted. */
 const MAX_LISTED_FAILURES = 100;
 
 const NO_SUCH_SKU: PageFailure = {
@@ -37,7 +37,7 @@ const NO_SUCH_SKU: PageFailure = {
 export class Build {
   readonly scope: BuildScope;
   readonly counts: BuildCounts = { written: 0, unchanged: 0, removed: 0, failed: 0 };
-  /** Why, by page. */
+  /** The reasons of failures, by page. */
   readonly failures = new Map<PageName, PageFailure>();
   readonly #list: PageList;
   readonly #catalog: Catalog;
@@ -51,13 +51,13 @@ export class Build {
     this.#names = namesOf(this, list, catalog, maker);
   }
 
-  /** Pages to be made, without those that are to be removed, as of the first call. */
+  /** Pages to be made, as of the first call; pages to be removed are not counted. */
   get total(): number {
     this.#total ??= this.scope.skus?.length ?? this.#list.count(this.#catalog);
     return this.#total;
   }
 
-  /** Pages that were looked at. */
+  /** Pages that are finished, with any result. */
   get done(): number {
     const { written, unchanged, removed, failed } = this.counts;
     return written + unchanged + removed + failed;
@@ -74,9 +74,9 @@ export class Build {
     return names;
   }
 
-  /** Counts a page. @returns whether it is as it should be. */
+  /** Counts a page. @returns false if it has failed. */
   add(name: PageName, result: PageResult): boolean {
-    // The client named a SKU that is not there.
+    // The caller named a SKU that does not exist.
     const isMistake = this.scope.skus !== null && result === 'removed';
     const outcome = isMistake ? NO_SUCH_SKU : result;
     if (isOutcome(outcome)) {

@@ -1,10 +1,10 @@
 /**
- * Which pages show a row that has changed: the references that pages follow, backwards.
+ * Finds the pages that show a changed row, by following the references of pages backwards.
  *
- * Invariant: when every page that is named for a change has been made from a state that contains
- * the change, no page shows what was before it. The state may be a later one: later changes name
- * pages of their own. A page that is named may come out the same, but only a page that can reach
- * the row by references is named.
+ * Invariant: once every page that is named for a change has been made from a state that contains
+ * the change, no page shows the state before it. The state may be a later one, since later changes
+ * name their own pages. A named page may turn out unchanged, but only pages that can reach the row
+ * by references are named.
  */
 import type { KindName, Scalar } from '../../model/kind.ts';
 import type { Catalog } from '../shop/catalog.ts';
@@ -21,10 +21,10 @@ import {
 } from '../shop/names.ts';
 import { RECORDS, type RowSummary } from './row-summaries.ts';
 
-/** What lists show of a SKU or a category. */
+/** The attributes of a SKU or a category that lists show. */
 const LISTED = ['name', 'caption', 'price', 'stock', 'is_launched', RECORDS];
 
-/** What the pages of an SPU's SKUs show of each other. */
+/** The attributes of a SKU that the pages of the other SKUs of its SPU show. */
 const CHOSEN = ['goods_id', 'is_launched', RECORDS];
 
 /**
@@ -42,9 +42,9 @@ export interface Dependents {
 }
 
 /**
- * What shows a row that has changed.
+ * The pages that show a changed row.
  *
- * @param catalog the state after the change, or a later one; `pages` is read from it as well.
+ * @param catalog the state after the change, or a later one; iterating `pages` reads it as well.
  */
 export function dependentsOf(catalog: Catalog, summary: RowSummary): Dependents {
   const { kind, id } = summary;
@@ -95,7 +95,7 @@ export function* expand(catalog: Catalog, fanOut: FanOut): Generator<PageName> {
   }
 }
 
-/** @param choices name the page of the SKU as well, if it is one of their SPU. */
+/** @param choices fan-outs that name the SKU's own page as well if its SPU is among them. */
 function* pagesOfSku(
   catalog: Catalog,
   summary: RowSummary,
@@ -113,7 +113,7 @@ function* pagesOfSku(
   yield* sitemapFilesOf('skus', summary);
 }
 
-/** The SPUs whose pages offer a SKU, if it enters or leaves, is put on or off sale, or differs. */
+/** The SPUs whose pages offer a SKU as a choice, if something that they show of it has changed. */
 function choicesWith(catalog: Catalog, summary: RowSummary): FanOut[] {
   if (!summary.hasAny(CHOSEN)) return [];
   return [...summary.valuesOf('goods_id', catalog.get('skus', summary.id))]
@@ -135,7 +135,7 @@ function* pagesWithRecords(catalog: Catalog, records: Iterable<number>): Generat
   for (const spu of spus) yield* expand(catalog, `choices/${spu}`);
 }
 
-/** Everything that shows an SPU, its brand or its descriptions. */
+/** All pages that show an SPU, its brand or its descriptions. */
 function* pagesOfSpu(catalog: Catalog, id: number): Generator<PageName> {
   yield* allParts(catalog, skusOfSpu(id));
   yield* expand(catalog, `choices/${id}`);
@@ -145,7 +145,7 @@ function* pagesOfCategory(catalog: Catalog, summary: RowSummary): Generator<Page
   const row = catalog.get('categories', summary.id);
   for (const parent of summary.valuesOf('parent_id', row)) {
     yield* partsShowing(catalog, categoriesBelow(parent), summary);
-    // The entry of the parent names what is below it.
+    // The entry of the parent in its own list names its children.
     const above = catalog.get('categories', parent);
     if (above !== undefined) {
       yield partWith(catalog, categoriesBelow(above.parent_id), above.id);
@@ -229,7 +229,7 @@ function lastPart(catalog: Catalog, { kind, attribute, value }: List): number {
   return partOf(Math.max(entries - 1, 0));
 }
 
-/** @param rank entries before, so 0 for the first. */
+/** @param rank the number of entries before it. */
 function partOf(rank: number): number {
   return Math.floor(rank / PART_SIZE) + 1;
 }

@@ -1,11 +1,11 @@
 /**
  * Finds the names of the pages that show changed rows, in slices of the event loop.
  *
- * A commit costs a note of the rows that it changed (row-summaries.ts). Names are found when the
- * pages are to be made: once for each row, however often it has changed until then.
+ * A commit only notes the rows that it changed (row-summaries.ts). Names are found when the pages
+ * are to be made: once for each row, however often it has changed until then.
  *
- * Pages that list several rows come last: each is named once for all rows of it that have changed,
- * where an import changes thousands of rows of one category.
+ * Pages that list several rows come last, so that each is named once for all of its changed rows:
+ * an import may change thousands of rows of one category.
  */
 import type { Change } from '../../model/change.ts';
 import { inSlices } from '../../slices.ts';
@@ -15,7 +15,7 @@ import { dependentsOf, expand, type FanOut } from './dependents.ts';
 import { RowSummaries } from './row-summaries.ts';
 import { UniqueQueue } from './unique-queue.ts';
 
-/** Changes of one commit that are noted at once; a microsecond each. */
+/** Changes that a commit may have to be noted in one go; each takes a microsecond. */
 const MAX_NOTED_AT_ONCE = 2000;
 
 /** Changes that are noted between two pauses. */
@@ -35,16 +35,16 @@ export class PageNaming {
   readonly #lists = new UniqueQueue<PageName>();
   /** The names that are being found. */
   #names: Iterator<PageName> | null = null;
-  /** When the oldest change of them was committed, by performance.now(). */
+  /** When the oldest change that they show was committed, by performance.now(). */
   #namesSince = 0;
-  /** Ends when the changes of every commit so far are noted; null if they are. */
+  /** Resolves when the changes of every commit so far are noted; null if they are. */
   #noting: Promise<void> | null = null;
 
   constructor(catalog: Catalog) {
     this.#catalog = catalog;
   }
 
-  /** Rows whose pages are not all named yet; the ones under way count as one or two. */
+  /** Rows and lists whose pages are not all named yet; those in progress count as one or two. */
   get size(): number {
     const underWay = Number(this.#names !== null) + Number(this.#noting !== null);
     return this.#changed.size + this.#fanOuts.size + this.#lists.size + underWay;
@@ -96,7 +96,8 @@ export class PageNaming {
   /**
    * Lets {@link next} name the pages of all rows that have changed so far.
    *
-   * @returns false if it has to be called again: others are being named, or not all are noted yet.
+   * @returns false if it has to be called again: other pages are being named, or some changes are
+   *   not noted yet.
    */
   begin(): boolean {
     const areNoted = this.#noting === null;
@@ -108,10 +109,10 @@ export class PageNaming {
   }
 
   /**
-   * Takes a step.
+   * Takes one step of finding names.
    *
-   * @returns a name with its age in milliseconds; `noted` if the step has found none, and another
-   *   one may; null if there is none to be found.
+   * @returns a name with its age in milliseconds; `noted` if this step found none but the next one
+   *   may; null if there are no names left to find.
    */
   next(): NamedPage | 'noted' | null {
     if (this.#names === null && this.#lists.age > this.#fanOuts.age) return this.#nextList();

@@ -1,4 +1,4 @@
-/** The page builds that were requested over HTTP, and how far each one is. */
+/** The page builds that were requested over HTTP, and their progress. */
 import { CatalogError } from '../../errors.ts';
 import type { ReadableStore } from '../../store/readable-store.ts';
 import { SOUGHT_BY_PAGES } from '../shop/catalog.ts';
@@ -7,13 +7,13 @@ import type { PageFailure } from '../writer/page-failure.ts';
 import { type Build, type BuildScope, FOLDER } from './builds.ts';
 import type { PageQueue } from './queue.ts';
 
-/** Builds that may wait for one another. */
+/** Builds that may be unfinished at a time. */
 const MAX_UNFINISHED = 16;
 
-/** Builds that are remembered; the oldest finished ones are forgotten. */
+/** Builds that are kept; beyond that the oldest finished ones are forgotten. */
 const MAX_LISTED_BUILDS = 100;
 
-/** How far a page build is, as its object of the API. Times are ISO 8601, UTC. */
+/** The progress of a page build, as the API shows it. Times are ISO 8601, UTC. */
 export interface PageBuild {
   readonly id: number;
   readonly state: 'queued' | 'running' | 'finished';
@@ -59,7 +59,7 @@ export class PageBuilds {
 
   /** @throws CatalogError `invalid` if there is no such SKU, `too_many_builds`. */
   async start(scope: BuildScope): Promise<PageBuild> {
-    // To be counted, which is done when it is shown.
+    // Showing the build counts its pages, which needs the indexes.
     await this.#store.prepareIndexes(SOUGHT_BY_PAGES);
     const unknown = scope.skus?.find((id) => !this.#store.has('skus', id));
     if (unknown !== undefined) {
@@ -75,7 +75,7 @@ export class PageBuilds {
       );
     }
     const now = this.#now();
-    // By time, so that an id from before a restart does not name another build after it.
+    // Ids follow the clock, so that an id from before a restart is not given again after it.
     this.#lastId = Math.max(this.#lastId + 1, now);
     const { build, ended } = this.#queue.build(scope);
     const entry: Entry = { id: this.#lastId, build, createdAt: new Date(now), finishedAt: null };

@@ -1,9 +1,9 @@
-/** The pages' lock, as a server takes it: again and again, without blocking its requests. */
+/** The pages' lock as a server takes it: for each piece of work, without blocking requests. */
 import { join } from 'node:path';
 import type { FileLock } from '../../disk/lock.ts';
 import { sleep } from './turns.ts';
 
-/** Milliseconds until a lock that another process holds is asked for again. */
+/** Milliseconds between two attempts to take a lock that another process holds. */
 const RETRY_MS = 25;
 
 /** Path of the lock file below a data directory. */
@@ -23,7 +23,7 @@ export class PagesLock {
   /**
    * Does some work while no other process writes pages.
    *
-   * @param deadline until when the lock is asked for, by performance.now(); read each time.
+   * @param deadline until when to try, by performance.now(); called after each failed attempt.
    * @returns false if the lock could not be taken in time; then nothing was done.
    */
   async run(work: () => Promise<void>, deadline: () => number): Promise<boolean> {
@@ -43,7 +43,7 @@ export class PagesLock {
     }
   }
 
-  /** Gives the lock back for good: now, or when the work under way has ended. */
+  /** Releases the lock for good: now, or when the work in progress has ended. */
   close(): void {
     this.#isClosed = true;
     if (!this.#isHeld) this.#lock.close();

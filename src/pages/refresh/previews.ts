@@ -1,4 +1,4 @@
-/** Pages as they would be with changes that are not made (spec 7.7). */
+/** Previews: pages as they would be after changes that are not committed (spec 7.7). */
 import { CatalogError } from '../../errors.ts';
 import type { Change } from '../../model/change.ts';
 import type { ReadableStore } from '../../store/readable-store.ts';
@@ -14,7 +14,7 @@ interface PreviewOptions {
   readonly maker: PageMaker;
   /** Lets other work of the thread run. */
   readonly turn: () => Promise<void>;
-  /** What the addresses of other pages begin with, such as `/pages/`. */
+  /** The prefix of links to other pages, such as `/pages/`. */
   readonly root: string;
 }
 
@@ -26,7 +26,7 @@ export class PagePreviews {
   }
 
   /**
-   * @param changes that the page is to show, over what the store has.
+   * @param changes that the page is to show on top of the store's rows.
    * @returns the page's text.
    * @throws CatalogError `page_failed` if it cannot be rendered.
    */

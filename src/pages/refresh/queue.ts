@@ -1,18 +1,18 @@
 /**
  * Pages in the background. Invariants:
  *
- * 1. At rest no page is older than the store. Every commit notes the rows that it changed, and the
- *    pages that show them are made from a later state. Every start looks at all pages: if the
- *    manifest knows its state, at their stats alone, otherwise at what they are made from. So a
- *    crash between a commit and its pages, a failed write, and power loss, which may leave a page
- *    old, torn or empty, are all repaired.
- * 2. A page is made from committed rows as they are when its turn comes: however often a row
- *    changes before that, its pages wait once. A page that could not be made stays queued.
+ * 1. When the queue is empty, no page is older than the store. Every commit notes the rows that it
+ *    changed, and the pages that show them are made from its state or a later one. Every start
+ *    checks all pages: only their stats if the manifest is of the store's state, otherwise what
+ *    they are made from. This repairs pages after a crash between a commit and its pages, a failed
+ *    write, or power loss, which may leave a page old, torn or empty.
+ * 2. A page is made from the rows that are committed when its turn comes: however often a row
+ *    changes before that, its pages are queued once. A page that could not be made stays queued.
  * 3. Pages are gathered and written only under the pages' lock. Every other process that writes
- *    them (rebuild-pages) takes its snapshot under the lock as well. So nobody puts back an older
- *    page.
- * 4. Memory is bounded by the rows and pages that there are, not by the number of changes.
- * 5. The event loop is never held for long: pages are named and gathered in slices of
+ *    them (rebuild-pages) takes its snapshot under the lock as well. So no page is ever replaced
+ *    by an older one.
+ * 4. Memory is bounded by the number of rows and pages, not by the number of changes.
+ * 5. The event loop is never blocked for long: pages are named and gathered in slices of
  *    {@link SLICE_MS}, and rendered and written in another thread.
  */
 import type { Store } from '../../store/store.ts';
@@ -34,18 +34,18 @@ import { UniqueQueue } from './unique-queue.ts';
 const BATCH_SIZE = 32;
 
 /**
- * Pages that wait under their names. No more are named until some are made: in a storm of writes the
- * thread makes fewer pages than writes change, and a row that waits is named once for all its changes.
+ * Named pages that may wait. At this limit naming pauses until some are made: in a burst of writes
+ * rows change faster than pages are made, and a row that waits is named once for all its changes.
  */
 const MAX_NAMED = 1024;
 
-/** Milliseconds without a commit after which pages are made; those of an import lie closer. */
+/** Milliseconds without a commit after which pages are made; an import commits more often. */
 const QUIET_MS = 200;
 
-/** Milliseconds at least between two writes of the manifest. */
+/** Minimum milliseconds between two writes of the manifest. */
 const SAVE_INTERVAL_MS = 60_000;
 
-/** The share of a drain's time that is left for writing the manifest. */
+/** The share of a drain's time that is reserved for writing the manifest. */
 const SAVE_SHARE = 0.1;
 
 export interface QueueOptions {
@@ -53,13 +53,13 @@ export interface QueueOptions {
   readonly list: PageList;
   /** Gathers the pages of changes. */
   readonly batches: PageBatches;
-  /** Gathers all pages: it keeps nothing of what it reads. */
+  /** Gathers the pages of builds, without keeping the rows that it reads as objects. */
   readonly buildBatches: PageBatches;
   readonly maker: PageMaker;
   readonly lock: PagesLock;
   /** Milliseconds for which changes are collected while commits keep coming. */
   readonly delay: number;
-  /** Gets pages that could not be made; they are tried again. */
+  /** Called for pages that could not be made; they are retried. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -68,23 +68,23 @@ export class PageQueue {
   readonly #naming: PageNaming;
   readonly #waiting = new UniqueQueue<PageName>();
   readonly #builds: { readonly build: Build; readonly finish: () => void }[] = [];
-  /** Pages that could not be made, and are tried again. */
+  /** Pages that could not be made and are retried. */
   readonly retry: Retry<PageName>;
   /** Pages that are being made. */
   #inHand = 0;
-  /** The number of the last commit that has reached the queue, and when, by performance.now(). */
+  /** The number of the last commit noted here; when the latest one came, by performance.now(). */
   #noted: number;
   #notedAt = 0;
-  /** Whether all pages were looked at since the start. */
+  /** Whether all pages have been checked since the start. */
   #isCompared = false;
-  /** Whether half-written files of a killed run are still to be cleared away. */
+  /** Whether half-written files of a killed run are still to be removed. */
   #mustSweep = true;
   #savedAt = Number.NEGATIVE_INFINITY;
   #savedSequence: number | null = null;
-  /** When what is left is left to the next start; by performance.now(). */
+  /** When the remaining work is left to the next start, by performance.now(). */
   #deadline = Number.POSITIVE_INFINITY;
   #isDraining = false;
-  /** Whether a build waits for the pages of the changes that came before it. */
+  /** Whether a build waits for the pages of earlier changes. */
   #isAsked = false;
   #isDrained = false;
   #isAbandoned = false;
@@ -105,7 +105,7 @@ export class PageQueue {
     });
   }
 
-  /** Pages that wait or are being made, and rows whose pages are yet to be named; 0 at rest. */
+  /** Pages that wait or are being made, and rows whose pages are not named yet. */
   get length(): number {
     return this.#naming.size + this.#waiting.size + this.#inHand + this.retry.size;
   }
@@ -115,7 +115,7 @@ export class PageQueue {
     return Math.max(this.#naming.age, this.#waiting.age, this.retry.age);
   }
 
-  /** Where the files stand, for readers of pages. */
+  /** Whether the files are up to date, for readers of pages. */
   get state(): PageState {
     const { sequence } = this.#options.store;
     return { isBehind: !this.#isCompared || this.#noted !== sequence || this.length > 0, sequence };
@@ -126,7 +126,7 @@ export class PageQueue {
     this.#add([name]);
   }
 
-  /** Looks at all pages, as every start has to. */
+  /** Checks all pages, as every start must. */
   compare(): void {
     const { sequence, digest } = this.#options.store;
     const { build, ended } = this.build({ stale: true, skus: null, since: { sequence, digest } });
@@ -135,7 +135,7 @@ export class PageQueue {
     });
   }
 
-  /** Queues a build after everything that commits queue. @returns the build, and its end. */
+  /** Queues a build; the pages of commits come first. @returns the build, and its end. */
   build(scope: BuildScope): { readonly build: Build; readonly ended: Promise<void> } {
     const { list, store, maker } = this.#options;
     const build = new Build(scope, list, store, maker);
@@ -147,8 +147,8 @@ export class PageQueue {
   }
 
   /**
-   * Makes what is queued, tries again once what has failed, and keeps the manifest; all of it for
-   * at most `grace` milliseconds. The next start makes the rest.
+   * Makes the queued pages, retries failed ones once and saves the manifest, within `grace`
+   * milliseconds. The next start makes the rest.
    */
   async drain(grace: number): Promise<void> {
     const { lock } = this.#options;
@@ -184,7 +184,7 @@ export class PageQueue {
       .then(() => this.#run())
       .finally(() => {
         this.#running = null;
-        // A commit may have come between the last look and here.
+        // A commit may have come since the last check.
         this.#start();
       });
   }
@@ -202,7 +202,7 @@ export class PageQueue {
     if (isSaveDue && !this.#isDraining) await this.#save();
   }
 
-  /** Does some of what waits. @returns false if there is no time left. */
+  /** Does one step of the queued work. @returns false if there is no time left. */
   async #step(): Promise<boolean> {
     if (this.#mustSweep) return this.#locked(0, () => this.#sweep());
     const isDue = this.#isDraining || this.#isAsked || this.#dueIn() <= 0;
@@ -217,7 +217,7 @@ export class PageQueue {
     return true;
   }
 
-  /** Milliseconds until the pages of the rows that have changed are named. */
+  /** Milliseconds until the pages of changed rows are due to be named. */
   #dueIn(): number {
     const quietIn = this.#notedAt + QUIET_MS - performance.now();
     return Math.min(quietIn, this.#options.delay - this.#naming.changesAge);
@@ -225,13 +225,13 @@ export class PageQueue {
 
   #moreCommits(): Promise<void> {
     return new Promise((resolve) => {
-      // It may run on after a wake: it ends within QUIET_MS.
+      // The timer may outlive a wake, by QUIET_MS at most.
       setTimeout(resolve, Math.max(this.#dueIn(), 1));
       this.#wake = resolve;
     });
   }
 
-  /** Finds names of pages that show what has changed, for the time of a slice at most. */
+  /** Names pages that show changed rows, for at most one slice. */
   #name(): void {
     const begunAt = performance.now();
     while (this.#waiting.size < MAX_NAMED && performance.now() - begunAt < SLICE_MS) {
@@ -263,7 +263,7 @@ export class PageQueue {
     return this.#locked(names.length, async () => {
       const results = await this.#options.buildBatches.attempt(names, !build.scope.stale);
       const failed = names.filter((name, index) => !build.add(name, results[index] ?? 'unchanged'));
-      // Such a page may be older than the store: it is tried again and reported as any other.
+      // A failed page may be older than the store, so it is retried and reported like any other.
       if (failed.length > 0) await this.#make(failed);
     });
   }
@@ -276,13 +276,13 @@ export class PageQueue {
     return isDone;
   }
 
-  /** What cannot be cleared away does no harm to pages: it is reported, and left to the next start. */
+  /** Files that cannot be removed do no harm: that is reported, and the next start tries again. */
   async #sweep(): Promise<void> {
     this.#mustSweep = false;
     await this.#options.maker.sweep().catch(this.#report);
   }
 
-  /** Keeps the manifest, with the state of the store if every page of it is made. */
+  /** Saves the manifest, marked with the state of the store if all of its pages are made. */
   async #save(): Promise<void> {
     const { store, maker } = this.#options;
     const { isBehind, sequence } = this.state;
@@ -293,7 +293,7 @@ export class PageQueue {
     await maker.save(mark).then(keep, this.#report);
   }
 
-  /** What the end of a drain cuts off is no failure: the next start makes the rest. */
+  /** Pages cut off by the end of a drain are not failures: the next start makes them. */
   readonly #report = (error: unknown): void => {
     if (!this.#isDrained) this.#options.onError(error);
   };

@@ -12,13 +12,13 @@ import { Build, type BuildScope } from './builds.ts';
 const BATCH_SIZE = 32;
 
 /**
- * Makes pages, and keeps what is known of them for the next start of a server.
+ * Makes pages, and saves the manifest for the next start of a server.
  *
  * @param lock the pages' lock. It is held from before the snapshot until the last page is written:
- *   a server on the same directory then holds its own pages back, and none of ours is older.
+ *   a server on the same directory writes no pages meanwhile, so we never overwrite a newer one.
  * @param snapshot reads the store; called while the lock is held.
  * @param open makes the writer; called while the lock is held.
- * @param onProgress gets the pages done and the pages in all.
+ * @param onProgress called with the number of finished pages and of all pages.
  */
 export async function rebuildPages(
   lock: FileLock,
@@ -43,7 +43,7 @@ export async function rebuildPages(
       const results = await batches.make(names, !scope.stale);
       results.forEach((result, index) => build.add(names[index] ?? '', result));
       onProgress(Math.min(build.done, build.total), build.total);
-      // The maker may never wait, and whoever shows the progress needs the event loop.
+      // The maker may never yield, and the progress display needs the event loop.
       await nextTurn();
     }
     const isComplete = scope.skus === null && build.counts.failed === 0;

@@ -1,13 +1,13 @@
 /**
- * Tries again what has failed: soon at first, then less and less often, for as long as the process
- * runs. An outage is reported at its first round of tries, and each time that the number of rounds
- * has doubled: a full disk for a week gives a dozen lines in the log.
+ * Retries with exponential backoff, for as long as the process runs. An outage is reported at its
+ * first round of retries and each time the number of rounds has doubled: a disk that is full for a
+ * week gives a dozen lines in the log.
  */
 
-/** Milliseconds until the next try: the first time, and at most. */
+/** Milliseconds until the next round: at first, and at most. */
 const DELAY = { first: 500, longest: 60_000 };
 
-/** Time, for tests to stop. */
+/** The clock and timers; tests inject their own. */
 export interface Clock {
   /** Milliseconds of a clock that never goes back. */
   now(): number;
@@ -28,7 +28,7 @@ export class Retry<T> {
   readonly #onOutage: (error: unknown) => void;
   readonly #clock: Clock;
   #broken = new Set<T>();
-  /** What has failed and is being tried again. */
+  /** Values that have failed and are being retried. */
   readonly #tried = new Set<T>();
   #since = 0;
   /** Cancels the next round; null if none is set. */
@@ -39,8 +39,8 @@ export class Retry<T> {
   #ended = false;
 
   /**
-   * @param again gets what is to be tried again.
-   * @param onOutage gets one failure of an outage.
+   * @param again called with the values to retry.
+   * @param onOutage called with one failure of an outage.
    */
   constructor(
     again: (values: readonly T[]) => void,
@@ -52,7 +52,7 @@ export class Retry<T> {
     this.#clock = clock;
   }
 
-  /** How many wait to be tried again, without those that are being tried. */
+  /** Values that wait for a retry, without those that are being retried. */
   get size(): number {
     return this.#broken.size;
   }
@@ -75,7 +75,7 @@ export class Retry<T> {
     this.#delay = Math.min(this.#delay * 2, DELAY.longest);
   }
 
-  /** An outage is over when all that has failed in it has succeeded. */
+  /** An outage is over when everything that failed in it has succeeded. */
   succeeded(value: T): void {
     if (this.#rounds === 0) return;
     this.#tried.delete(value);
@@ -85,7 +85,7 @@ export class Retry<T> {
     this.#delay = DELAY.first;
   }
 
-  /** Starts no more rounds. @returns what has failed and not succeeded since. */
+  /** Starts no more rounds. @returns the values that wait for a retry. */
   end(): readonly T[] {
     this.#ended = true;
     this.#cancel?.();

@@ -1,7 +1,7 @@
 /**
- * What has changed in the rows that pages show since their pages were named. However often a row
- * changes, it has one summary. Summaries only add up: a value that changes and changes back stays
- * in the summary, since a page may have been made between the two commits.
+ * What has changed in rows that pages show, since their pages were last named. A row has one
+ * summary, however often it changes. Summaries only accumulate: a value that changes and changes
+ * back stays in the summary, since a page may have been made between the two commits.
  */
 import type { KindName, Row, Scalar } from '../../model/kind.ts';
 import type { Change } from '../../model/change.ts';
@@ -9,7 +9,7 @@ import type { Change } from '../../model/change.ts';
 /** The kinds whose rows pages show. */
 export type VisibleKind = Exclude<KindName, 'books' | 'audits' | 'idempotency_keys' | 'webhooks'>;
 
-/** What pages show of the rows of a kind; rows of other kinds are on no page. */
+/** The attributes that pages show, by kind; rows of other kinds are on no page. */
 const VISIBLE: Readonly<Record<VisibleKind, readonly string[]>> = {
   skus: 'name goods_id caption category_id price market_price stock sales is_launched'.split(' '),
   goods: ['name', 'brand_id', 'category3_id', 'desc_detail', 'desc_pack', 'desc_service'],
@@ -20,15 +20,15 @@ const VISIBLE: Readonly<Record<VisibleKind, readonly string[]>> = {
   sku_specs: ['sku_id', 'spec_id', 'option_id'],
 };
 
-/** References whose former values matter: the lists of rows that refer to one are on pages. */
+/** References whose former values matter, since pages list the rows with the same reference. */
 const REFERENCES = ['goods_id', 'category_id', 'parent_id'];
 
-/** Stands among the attributes of a SKU for its specification records. */
+/** A pseudo-attribute of SKUs that stands for their specification records. */
 export const RECORDS = 'specs';
 
 /**
- * Millions of rows may wait, most of them new: a new row has no former values, and all of its
- * attributes have changed, so that nothing but its id is kept.
+ * Millions of rows may wait, most of them new. A new row has no former values, and all of its
+ * attributes count as changed, so only its id is kept.
  */
 export class RowSummary {
   readonly kind: VisibleKind;
@@ -37,7 +37,7 @@ export class RowSummary {
   isNewOrGone = false;
   /** Attributes that have changed, of those that pages show. */
   #attributes: Set<string> | null = null;
-  /** Values that changed references have had. */
+  /** Former values of changed references. */
   #references: Map<string, Set<Scalar>> | null = null;
 
   constructor(kind: VisibleKind, id: number) {
@@ -49,14 +49,14 @@ export class RowSummary {
     return this.isNewOrGone || attributes.some((attribute) => this.#attributes?.has(attribute));
   }
 
-  /** The values that a reference had and has. @param row as it is now. */
+  /** The former values of a reference and its current one. @param row as it is now. */
   valuesOf(attribute: string, row: Row | undefined): Set<Scalar> {
     const values = new Set(this.#references?.get(attribute));
     if (row !== undefined) values.add(row[attribute] ?? null);
     return values;
   }
 
-  /** Adds the rows before and after a change. */
+  /** Adds a change, given the row before and after it. */
   addRows(before: Row | null, after: Row | null, changed: readonly string[]): void {
     if (before === null || after === null) this.isNewOrGone = true;
     this.addAttributes(changed);
@@ -118,7 +118,7 @@ export class RowSummaries {
     }
   }
 
-  /** The summaries so far, each once; later changes begin new ones. */
+  /** Takes all summaries; later changes begin new ones. */
   *take(): Generator<RowSummary> {
     const taken = this.#byKind;
     this.#byKind = new Map();

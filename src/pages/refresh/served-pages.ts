@@ -1,12 +1,12 @@
 /**
  * Pages as the server sends them.
  *
- * Invariant: no reader of the server gets a page that is older than the request. While a file may
- * be older than the store, the page is gathered from the committed state and compared with its
- * file; if it differs, it is rendered and sent, and the file follows later. A page that cannot be
- * rendered is sent as its file is; the queue reports the failure.
+ * Invariant: no client gets a page that is older than its request. While a file may be older than
+ * the store, the page is gathered from the committed state and compared with its file; if it
+ * differs, it is rendered and sent, and the file is written later. If the page cannot be rendered,
+ * its file is sent as it is; the queue reports the failure.
  *
- * A page whose file is gone or cannot be read is rendered too, and its file is made again.
+ * A page whose file is missing or unreadable is rendered too, and its file is made again.
  */
 import pLimit from 'p-limit';
 import type { PageFacts } from '../shop/facts.ts';
@@ -18,16 +18,16 @@ import type { PageBatches } from './batches.ts';
 /** Pages that are gathered or rendered for readers at the same time. */
 const MAX_CONCURRENT_RENDERS = 8;
 
-/** Failures to read that are the system's or the process's, while the file may be as it should be. */
+/** Read errors that come from the system or the process; the file itself may be intact. */
 const NOT_OF_THE_FILE: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM']);
 
 export interface ServedPage {
   readonly body: Uint8Array;
-  /** Left out for a page whose file is still to follow: no time tells it from that file. */
+  /** Left out if the file is still to be written: no time could tell the page from that file. */
   readonly modified?: Date;
 }
 
-/** Where the pages stand. */
+/** How current the files of the pages are. */
 export interface PageState {
   /** Whether a file may be older than the store. */
   readonly isBehind: boolean;
@@ -35,7 +35,7 @@ export interface PageState {
   readonly sequence: number;
 }
 
-/** What came of reading a file: a page, none, or a failure of the disk. */
+/** The result of reading a file: a page, none, or an error of the disk. */
 interface Reading {
   readonly page: ServedPage | null;
   readonly failure?: unknown;
@@ -50,14 +50,14 @@ export interface ServedPagesOptions {
   readonly prepare: () => Promise<void> | undefined;
   /** Whether the shop has a page now. */
   readonly has: (name: PageName) => boolean;
-  /** Has a page made again whose file is gone or cannot be read. */
+  /** Queues a page whose file is missing or unreadable, to be made again. */
   readonly mend: (name: PageName) => void;
 }
 
 export class ServedPages {
   readonly #options: ServedPagesOptions;
   readonly #limit = pLimit(MAX_CONCURRENT_RENDERS);
-  /** Pages that are asked for now; readers of the same page in the same state share it. */
+  /** Pages being rendered; requests for the same page in the same state share the work. */
   readonly #current = new Map<string, Promise<ServedPage | null>>();
 
   constructor(options: ServedPagesOptions) {
@@ -66,7 +66,7 @@ export class ServedPages {
 
   /**
    * @returns null if the shop has no such page.
-   * @throws what the disk throws, if the page cannot be rendered either, or the file is not the cause.
+   * @throws what the disk throws, if rendering fails as well or the file is not at fault.
    */
   async read(name: PageName): Promise<ServedPage | null> {
     const { isBehind, sequence } = this.#options.state();
@@ -99,7 +99,7 @@ export class ServedPages {
     return null;
   }
 
-  /** @returns `file` if the file has the page, or if it cannot be rendered. */
+  /** @returns `file` if the file is up to date, or if the page cannot be rendered. */
   async #tryToRender(facts: PageFacts): Promise<ServedPage | null | 'file'> {
     // A thread that dies is reported by the queue.
     const result = await this.#options.maker.render(facts).catch(() => 'current' as const);
@@ -123,7 +123,7 @@ export class ServedPages {
     return failure !== undefined || (page === null && this.#options.has(name));
   }
 
-  /** What is recorded of the file is not so: it is not taken for current any more. */
+  /** Drops the record of a lost file, which no longer holds, and queues its page. */
   async #lose(name: PageName): Promise<void> {
     await this.#options.maker.forget(name);
     this.#options.mend(name);
@@ -132,9 +132,9 @@ export class ServedPages {
 
 /**
  * The `Last-Modified` of a file: the second after the one in which it got its name, so that it is
- * later than that of every file that was sent in its place before. It has whole seconds, and a client
- * that has no entity tag would otherwise keep what was sent earlier in the same second. It is never a
- * time to come (RFC 9110, section 8.8.2.1).
+ * later than that of every earlier version. The header has whole seconds, and a client without an
+ * entity tag would otherwise keep a version that was sent earlier in the same second. The time is
+ * never in the future (RFC 9110, section 8.8.2.1).
  *
  * @param named when the file got its name, and `now`, in milliseconds since the epoch.
  */

@@ -1,12 +1,12 @@
 /** Sharing the event loop with requests. */
 
-/** A turn that takes others longer than this, in milliseconds, means that there are requests. */
+/** A turn of the event loop that takes longer than this means that there are requests. */
 const BUSY_TURN_MS = 0.3;
 
-/** How long the event loop is then left to them, in milliseconds. */
+/** Milliseconds for which the event loop is then left to the requests. */
 const YIELD_MS = 10;
 
-/** Lets the event loop turn. While it is busy, the caller waits for most of the time. */
+/** Yields to the event loop for one turn, and for {@link YIELD_MS} more if it is busy. */
 export async function turn(): Promise<void> {
   const before = performance.now();
   await new Promise((resolve) => setImmediate(resolve));
@@ -17,7 +17,7 @@ export function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-/** Waits for some work, but no longer than this. */
+/** Waits for `work` to end, for at most `milliseconds`. */
 export async function within(work: Promise<void>, milliseconds: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const end = new Promise<void>((resolve) => {

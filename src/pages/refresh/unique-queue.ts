@@ -1,10 +1,10 @@
 /** Values that wait for their turn, each once, in the order of their arrival. */
 
 export class UniqueQueue<T> {
-  /** What has come since {@link UniqueQueue.#batch} was begun, and since when the first waits. */
+  /** Values added since {@link UniqueQueue.#batch} was begun, and since when the oldest waits. */
   #coming = new Set<T>();
   #comingSince = 0;
-  /** Taken as a whole: a set emptied one by one from its front is searched again each time. */
+  /** A whole set: deleting values one by one would make every search for the first one slower. */
   #batch: Iterator<T> = [].values();
   #batchLeft = 0;
   #batchSince = 0;
@@ -15,12 +15,12 @@ export class UniqueQueue<T> {
     this.#now = now;
   }
 
-  /** A value that came again while its batch is under way counts twice. */
+  /** A value that is added again while its batch is in progress counts twice. */
   get size(): number {
     return this.#coming.size + this.#batchLeft;
   }
 
-  /** Milliseconds since the oldest, or one that came at about the same time; 0 if none waits. */
+  /** Milliseconds since the oldest value of the current batch was added; 0 if none waits. */
   get age(): number {
     if (this.#batchLeft > 0) return this.#now() - this.#batchSince;
     return this.#coming.size > 0 ? this.#now() - this.#comingSince : 0;
@@ -33,7 +33,7 @@ export class UniqueQueue<T> {
     this.#coming.add(value);
   }
 
-  /** The next ones, at most `count`. */
+  /** Takes the next values, at most `count`. */
   take(count: number): T[] {
     if (this.#batchLeft === 0 && this.#coming.size > 0) {
       this.#batch = this.#coming.values();

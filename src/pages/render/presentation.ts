@@ -1,4 +1,4 @@
-/** What the templates are given, by page: docs/pages.md lists it for people who write their own. */
+/** The values that templates get, by page: docs/pages.md lists them for authors of templates. */
 import { choicesOf, type Specification, type Variant } from '../shop/choices.ts';
 import type {
   Brand,
@@ -37,7 +37,7 @@ export interface PageContent {
   readonly crumbs: readonly Crumb[];
   /** JSON-LD. */
   readonly metadata: readonly object[];
-  /** What the template of the page shows besides. */
+  /** Further values for the template of the page. */
   readonly [name: string]: unknown;
 }
 
@@ -186,7 +186,7 @@ function neighbours(
   };
 }
 
-/** An address that may stand in `src`: on the same host, or by https; null for any other text. */
+/** An address that is allowed in `src`: on the same host, or by https; null for any other text. */
 function pictureUrl(text: string): string | null {
   if (/[\s\\]/.test(text)) return null;
   if (/^\/(?!\/)/.test(text)) return text;

@@ -1,4 +1,4 @@
-/** Amounts in the smallest unit of a currency, as people and as machines read them. */
+/** Formats amounts in the smallest unit of a currency, for people and for machines. */
 import { Money } from '../../model/money.ts';
 
 /** Amounts whose text is cached: shops have many SKUs at few prices. */

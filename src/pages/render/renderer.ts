@@ -48,7 +48,7 @@ export class Renderer {
   }
 
   /**
-   * @param root what the addresses of other pages begin with; relative to the page if left out.
+   * @param root the prefix of links to other pages; relative to the page if left out.
    * @returns everything that the page is made from; null if there is no such page.
    */
   prepare(facts: PageFacts, root = rootOf(facts.name)): Prepared | null {
@@ -92,7 +92,7 @@ export class Renderer {
     return template === STYLE ? this.#templates.style : this.#templates.render(template, context);
   }
 
-  /** The pages of an SPU's SKUs come one after the other. */
+  /** Parses shared facts once, since the pages of an SPU's SKUs come one after the other. */
   #sharedFacts(text: string): SpuFacts {
     if (this.#shared?.text !== text) {
       this.#shared = { text, facts: JSON.parse(text) as SpuFacts };
@@ -113,7 +113,7 @@ export class Renderer {
         ),
       );
     }
-    // The content was made for this page alone: a copy would cost as much as the rest of this.
+    // The content was made for this page alone; copying it would cost as much as all the rest here.
     const context = Object.assign(content, {
       crumbs,
       shop: { name: shopName, locale, direction: this.#direction, currency },
@@ -129,14 +129,14 @@ export class Renderer {
     return { template, context: { addresses: pages.map((page) => this.#absolute(page)) } };
   }
 
-  /** The public address of a page, that of its folder for the front page; null if there is none. */
+  /** The public address of a page, without a file name for the front page; null if unknown. */
   #absolute(name: PageName): string | null {
     const { publicUrl } = this.#settings;
     return publicUrl === null ? null : `${publicUrl}/${name === FRONT ? '' : name}`;
   }
 }
 
-/** Which way lines run, as the HTML attribute `dir` names it. */
+/** The direction of text, as the HTML attribute `dir` names it. */
 type Direction = 'ltr' | 'rtl';
 
 /** @throws RangeError if the locale is malformed. */

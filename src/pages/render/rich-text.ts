@@ -23,7 +23,7 @@ const ALLOWED: sanitizeHtml.IOptions = {
   parseStyleAttributes: false,
 };
 
-/** Elements inside one another; a description that nests deeper is shown as plain text. */
+/** Levels of nested elements; a description that nests deeper is shown as plain text. */
 export const MAX_NESTING = 100;
 
 /** UTF-16 units of a description that its summary is made from. */
@@ -32,7 +32,7 @@ const MAX_SUMMARY_SOURCE = 4096;
 /** UTF-16 units of cached descriptions and their HTML: the SKUs of an SPU share its descriptions. */
 const CACHE_SIZE = 4 * 1024 * 1024;
 
-/** A tag or a character reference: without either a text is the same as its HTML, but escaped. */
+/** A tag or a character reference: a text without either only needs to be escaped. */
 const MARKED_UP = /<[a-z/!]|&[a-z#]/i;
 
 const BLOCK = /<(?:p|h[34]|ul|ol|blockquote|table)\b/;
@@ -42,7 +42,7 @@ const TAG = /<(\/?)([a-z][^\s/>]*)/gi;
 /** Elements that have no content. */
 const VOID = new Set('area base br col embed hr img input link meta source track wbr'.split(' '));
 
-/** Elements that an opening tag of the same list ends, if they are the innermost ones. */
+/** An opening tag ends the innermost open elements that are in the same list. */
 const IMPLIED_ENDS = [['p'], ['li'], ['thead', 'tbody', 'tr', 'td', 'th']];
 
 const cached = new LRUCache<string, string>({
@@ -52,8 +52,8 @@ const cached = new LRUCache<string, string>({
 
 /**
  * @param text plain text, or simple HTML, of any length.
- * @returns safe HTML for the content of a block element. If it has no paragraphs of its own, the
- *   blank lines of the text make them.
+ * @returns safe HTML for the content of a block element. If it has no block elements, blank lines
+ *   in the text separate paragraphs.
  */
 export function richText(text: string): string {
   const found = cached.get(text);

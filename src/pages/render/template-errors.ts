@@ -1,8 +1,9 @@
 /**
- * Errors in templates, by file and line. nunjucks names the file of the page alone, whichever
- * template it extends or includes; counts lines from 0 here and from 1 there; and throws what is
- * wrong with an included template where nobody can catch it. So every template is compiled before
- * nunjucks asks for it, and runs with a runtime that knows whose errors it sees.
+ * Reports errors in templates with file and line. nunjucks itself always names the file of the
+ * page, even if the error is in a template that it extends or includes; counts lines from 0 in some
+ * places and from 1 in others; and throws errors in included templates where they cannot be caught.
+ * So every template is compiled before nunjucks loads it, and runs with a runtime that knows to
+ * which template an error belongs.
  */
 import nunjucks from 'nunjucks';
 import { messageOf } from '../../errors.ts';
@@ -10,11 +11,11 @@ import { messageOf } from '../../errors.ts';
 /** An error with its place. */
 class PlacedError extends Error {
   constructor(path: string, line: number, cause: unknown) {
-    // A message of nunjucks has a place of its own on the lines before.
+    // A message of nunjucks states a place of its own on the lines before.
     super(`${path}:${line}: ${messageOf(cause).replace(/^[\s\S]*\n\s*/, '')}`, { cause });
   }
 
-  /** nunjucks asks every error that passes by to take the page's file in; this one has its own. */
+  /** nunjucks calls this to add the page's file to an error; this one already has its file. */
   Update(): this {
     return this;
   }
@@ -22,7 +23,7 @@ class PlacedError extends Error {
 
 type Render = (...args: readonly unknown[]) => unknown;
 
-/** What nunjucks makes of the source of a template; not in its types. */
+/** A template as nunjucks compiles it; not in its types. */
 interface Compiled {
   readonly rootRenderFunc: Render;
   readonly blocks: Readonly<Record<string, Render>>;
@@ -36,7 +37,7 @@ export interface Code {
 
 /**
  * @param path as messages name the template.
- * @throws Error with path and line, where it does not compile.
+ * @throws Error with path and line, if it does not compile.
  */
 export function compile(environment: nunjucks.Environment, source: string, path: string): Code {
   const runtime = runtimeOf(path);
@@ -53,7 +54,7 @@ function compiled(environment: nunjucks.Environment, source: string, path: strin
   try {
     return new nunjucks.Template(source, environment, path, true) as unknown as Compiled;
   } catch (error) {
-    // What is never closed is missed at the end of the file, which has no number.
+    // If a tag is never closed, the error is at the end of the file and has no line number.
     const line = /\[Line (\d+)/.exec(messageOf(error))?.[1];
     throw new PlacedError(path, Number(line ?? source.trimEnd().split('\n').length), error);
   }
@@ -63,7 +64,7 @@ function compiled(environment: nunjucks.Environment, source: string, path: strin
 function runtimeOf(path: string): object {
   return {
     ...nunjucks.runtime,
-    /** @param line of the statement under way, from 0. */
+    /** @param line of the current statement, from 0. */
     handleError(error: unknown, line: number) {
       return error instanceof PlacedError ? error : new PlacedError(path, line + 1, error);
     },

@@ -1,6 +1,6 @@
 /**
- * The sources of the templates: those that are built in, and the operator's own, which take the
- * place of those of the same name.
+ * The sources of the templates: the built-in ones, and the operator's own, which override built-in
+ * ones of the same name.
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -94,7 +94,7 @@ export class TemplateSources {
     }
   }
 
-  /** A misspelt directory would be overrides that never take effect. */
+  /** Otherwise, with a misspelt directory, the operator's templates would never take effect. */
   #requireTemplates(directory: string): void {
     let names: string[];
     try {

@@ -1,4 +1,4 @@
-/** The templates, compiled once, when they are needed first. */
+/** The templates, each compiled once, at its first use. */
 import { createHash } from 'node:crypto';
 import nunjucks from 'nunjucks';
 import { CatalogError, messageOf } from '../../errors.ts';
@@ -10,7 +10,7 @@ export class Templates {
   readonly #environment: nunjucks.Environment;
   /** The style sheet of all pages. */
   readonly style: string;
-  /** Changes with the style sheet, so that no cache puts an old one beside a new page. */
+  /** Changes with the style sheet, so that no cache combines an old one with a new page. */
   readonly styleVersion: string;
 
   constructor(sources: TemplateSources) {
@@ -21,7 +21,7 @@ export class Templates {
       throwOnUndefined: true,
       trimBlocks: true,
       lstripBlocks: true,
-      // Errors are thrown as they are, with their places.
+      // Errors are thrown unchanged, with their places.
       dev: true,
     });
     this.style = sources.read('style.css').text;

@@ -19,7 +19,7 @@ export type Catalog = Pick<
   | 'digest'
 >;
 
-/** What pages look for: whatever refers to what they show. */
+/** The lookups that pages need: by every reference of every kind. */
 export const SOUGHT_BY_PAGES: readonly Sought[] = ALL_KINDS.flatMap((kind) =>
   referencesOf(kind).map(({ attribute }) => ({ kind: kind.name, attribute })),
 );

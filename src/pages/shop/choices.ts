@@ -1,4 +1,4 @@
-/** From one SKU of an SPU to the others, by their options. */
+/** Links from one SKU of an SPU to the others, by their options. */
 
 /** A specification of a SKU, with the option that it has. */
 export interface Specification {
@@ -28,8 +28,8 @@ export interface Choice {
 }
 
 /**
- * For every specification in which the variants differ, its options; each leads to the variant
- * that has it and otherwise agrees best with the SKU, the first of those that agree alike.
+ * For every specification in which the variants differ, its options. Each leads to the variant that
+ * has it and otherwise agrees best with the SKU; among equals, to the first.
  *
  * @param variants by ascending id.
  * @param specifications of the SKU.
@@ -72,7 +72,7 @@ interface Candidate {
   readonly agreement: number;
 }
 
-/** In how many specifications a variant has the option that is looked for. */
+/** In how many specifications a variant has the SKU's own option. */
 function agreementOf({ specifications }: Variant, own: ReadonlyMap<number, number>): number {
   let agreement = 0;
   for (const { id, optionId } of specifications) if (own.get(id) === optionId) agreement += 1;

@@ -1,4 +1,4 @@
-/** How much of a description pages show: known before it is sent to be rendered. */
+/** Limits the length of descriptions, before they are sent to be rendered. */
 
 /**
  * UTF-16 units of a description that pages show; the rest is left out. Every description that the

@@ -67,7 +67,7 @@ export interface SpuPageFacts {
 }
 
 export interface CategoryPageFacts {
-  /** The category after all above it. */
+  /** The ancestors of the category, from the first level down, then the category itself. */
   readonly path: readonly Named[];
   readonly categories: Listed<ListedCategory>;
   readonly items: Listed<Item>;
@@ -96,7 +96,7 @@ export interface FactGroup {
   readonly pages: readonly Pick<PageFacts, 'name' | 'own'>[];
 }
 
-/** @param facts pages that share facts stand next to each other. */
+/** @param facts pages that share facts are next to each other. */
 export function grouped(facts: readonly PageFacts[]): FactGroup[] {
   const groups: { shared: string | null; pages: PageFacts[] }[] = [];
   for (const page of facts) {

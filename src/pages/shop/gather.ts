@@ -15,16 +15,16 @@ import { type PageName, PART_SIZE, parseName } from './names.ts';
 import { cutDescription } from './description.ts';
 import { sitemapPages, sitemapParts } from './sitemap.ts';
 
-/** The SKUs of an SPU, from the first, among which its pages let people choose. */
+/** SKUs of an SPU, from the first, that its pages offer as choices. */
 export const MAX_CHOICE_SKUS = 200;
 
-/** Specification records of a SKU that pages look at, from the newest. */
+/** Specification records of a SKU that are read for its page, from the newest. */
 const MAX_RECORDS = 1000;
 
 /** Specifications of a SKU that pages show. */
 const MAX_SPECIFICATIONS = 100;
 
-/** Categories that the entry of a category names of those below it. */
+/** Child categories that the entry of a category in a list names. */
 const MAX_CHILD_NAMES = 8;
 
 /** The kinds that have most of the rows. */
@@ -49,8 +49,8 @@ export class Gatherer {
   /**
    * @param hasSitemap whether the shop has a public address.
    * @param keepsRows whether SKUs and their records that are text in memory become objects when
-   *   they are read. Who gathers all pages does not want that: it would leave an object for every
-   *   row, and the garbage collector visits them all while everybody waits.
+   *   they are read. Builds of all pages leave this off: they would leave an object for every row,
+   *   and the garbage collector would visit them all while requests wait.
    */
   constructor(catalog: Catalog, hasSitemap: boolean, keepsRows = true) {
     this.#catalog = catalog;
@@ -61,8 +61,8 @@ export class Gatherer {
   /**
    * The facts of a page; `own` is null if there is no such page.
    *
-   * @param known the facts of SPUs, by their ids, that pages which were named together with this one
-   *   share with it. A commit that changes one of them names all of these pages again.
+   * @param known the facts of SPUs, by id, that are shared by the pages gathered together with this
+   *   one. A commit that changes one of them names all of these pages again.
    */
   *facts(name: PageName, known = new Map<number, string>()): Steps<PageFacts> {
     const page = parseName(name);
@@ -153,7 +153,7 @@ export class Gatherer {
     return JSON.stringify({ pages });
   }
 
-  /** The SPU and its brand, as texts of {@link object}. */
+  /** The SPU and its brand, as JSON for {@link object}. */
   #texts(id: Scalar): { spu: string; brand: string } {
     const row = this.#catalog.get('goods', id);
     const brand = this.#catalog.get('brands', row?.brand_id ?? null);
@@ -163,7 +163,7 @@ export class Gatherer {
     };
   }
 
-  /** The category after all above it, from the first level down; empty if there is no such one. */
+  /** A category's ancestors from the first level down, then itself; empty if it does not exist. */
   #path(id: Scalar): Named[] {
     const path: Named[] = [];
     let row = this.#catalog.get('categories', id);
@@ -202,7 +202,7 @@ export class Gatherer {
     });
   }
 
-  /** The categories right below one, or those of the first level. @param part from 1. */
+  /** The children of a category, or the categories of the first level. @param part from 1. */
   *#categories(parent: number | null, part: number): Steps<ListText> {
     return yield* this.#list('categories', 'parent_id', parent, part, (row) => ({
       ...named(row),

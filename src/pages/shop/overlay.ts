@@ -1,4 +1,4 @@
-/** A catalog as it would be after a few changes that are not made. */
+/** A catalog as it would be after a few changes that are not committed. */
 import type { Change } from '../../model/change.ts';
 import type { KindName, Row, Scalar } from '../../model/kind.ts';
 import type { RowOf } from '../../model/rows.ts';
@@ -7,9 +7,9 @@ import type { Catalog } from './catalog.ts';
 type Selection = Parameters<Catalog['selectIds']>[1];
 
 /**
- * Rows with changes over them: `get`, and `selectIds` by ascending or descending id, which is how
- * pages read lists. All else is that of the catalog. A selection costs as much more as there are
- * changes.
+ * Applies changes to the results of `get`, and of `selectIds` by ascending or descending id, which
+ * is how pages read lists. All other results are the catalog's. The extra cost of a selection is
+ * linear in the number of changes.
  */
 export class OverlaidCatalog implements Catalog {
   readonly #catalog: Catalog;
@@ -34,7 +34,7 @@ export class OverlaidCatalog implements Catalog {
   get<K extends KindName>(kind: K, id: Scalar): RowOf<K> | undefined {
     const changed = typeof id === 'number' ? this.#changed.get(kind)?.get(id) : undefined;
     if (changed === undefined) return this.#catalog.get(kind, id);
-    // What was changed of a kind is a row of it.
+    // The changed rows of a kind are of that kind.
     return (changed ?? undefined) as RowOf<K> | undefined;
   }
 
@@ -61,7 +61,7 @@ export class OverlaidCatalog implements Catalog {
     );
     const sign = order === 'asc' ? 1 : -1;
     const ids = [...stayed, ...added].sort((a, b) => sign * (a - b));
-    // Counted by their rows: some may be beyond the page.
+    // Counted from the rows, since some may be beyond the page.
     const replaced = [...changed.keys()].filter((id) => {
       const row = this.#catalog.get(kind, id);
       return row !== undefined && isSelected(row);

@@ -19,7 +19,7 @@ export class PageList {
     this.hasSitemap = hasSitemap;
   }
 
-  /** Every page of the shop; pages that show the same rows stand next to each other. */
+  /** Every page of the shop; pages that show the same rows are next to each other. */
   *all(catalog: Catalog): Generator<PageName> {
     yield STYLE;
     yield* parts(frontPage, countOf(catalog, 'categories', 'parent_id', null));
@@ -74,7 +74,7 @@ export class PageList {
   }
 }
 
-/** How many rows refer to another one. */
+/** How many rows refer to a row. */
 function countOf(
   catalog: Catalog,
   kind: 'skus' | 'categories',

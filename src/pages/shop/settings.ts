@@ -1,6 +1,6 @@
 /**
- * What the operator decides about pages. `serve` stores it beside them, so that `rebuild-pages`,
- * which cron starts without flags, makes the same pages.
+ * The operator's settings of pages. `serve` stores them in the data directory, so that
+ * `rebuild-pages`, which cron starts without flags, makes the same pages.
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -35,7 +35,7 @@ export const DEFAULT_DELAY_MS = 5000;
 
 const FILE = 'pages.json';
 
-/** Keeps the settings of a server for the commands beside it. */
+/** Saves the settings of a server for commands that use the same directory. */
 export async function keepSettings(
   disk: Disk,
   directory: string,
@@ -66,6 +66,6 @@ export function keptSettings(disk: Disk, directory: string): PageSettings {
   if (parsed.success) return parsed.output;
   throw new CatalogError(
     'page_failed',
-    `${path} does not hold the settings of pages; remove it, and start the server again`,
+    `${path} does not hold the settings of pages; remove it, and restart the server`,
   );
 }

@@ -39,7 +39,7 @@ export function sitemapPages(catalog: Catalog, of: ShownKind, part: number): Pag
   return isWithFront(of, part) ? [FRONT, ...pages] : pages;
 }
 
-/** The front page belongs to no row: it is listed with the first categories. */
+/** The front page, which belongs to no row, is listed with the first categories. */
 function isWithFront(of: ShownKind, part: number): boolean {
   return of === 'categories' && part === 1;
 }

@@ -1,4 +1,4 @@
-/** A page writer from what a server or a command is told. */
+/** Creates a page writer from the settings of a server or a command. */
 import type { Disk } from '../../disk/disk.ts';
 import { Renderer } from '../render/renderer.ts';
 import type { PageSettings } from '../shop/settings.ts';
@@ -7,7 +7,7 @@ import { Templates } from '../render/templates.ts';
 import { programOf } from './identity.ts';
 import { PageWriter } from './page-writer.ts';
 
-/** @throws CatalogError `page_failed` if the templates cannot be read; what the disk throws. */
+/** @throws CatalogError `page_failed` if the templates cannot be read; whatever the disk throws. */
 export function createWriter(
   disk: Disk,
   dataDirectory: string,

@@ -1,7 +1,7 @@
 /** Digests of pages and of what they are made from. */
 import { createHash, type Hash } from 'node:crypto';
 
-/** Bytes: enough that nobody can make two inputs with the same digest. */
+/** Bytes: enough that finding two inputs with the same digest is not feasible. */
 export const DIGEST_LENGTH = 16;
 
 /** The first {@link DIGEST_LENGTH} bytes of SHA-256. */

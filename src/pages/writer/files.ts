@@ -43,8 +43,8 @@ export class PageFiles {
   }
 
   /**
-   * Removes a page that the shop does not have; it may be gone already. After the last part of a
-   * list there can be no other, so the parts after this one are removed as well.
+   * Removes a page that the shop does not have; its file may be missing already. A list has no
+   * parts after a missing one, so the parts after this one are removed as well.
    */
   async remove(name: PageName): Promise<void> {
     await this.#disk.unlink(this.#path(name));
@@ -75,7 +75,7 @@ export class PageFiles {
   }
 
   /**
-   * A file as it is served; null if there is none of the name.
+   * A file as it is served; null if there is no such file.
    *
    * @returns `named`: when it got the name, in milliseconds since the epoch.
    */
@@ -89,7 +89,7 @@ export class PageFiles {
       throw error;
     }
     try {
-      // One open file: body and time belong to the same page though another may replace it.
+      // One open file: body and time belong together, even if the file is replaced meanwhile.
       return { named: (await file.stat()).ctimeMs, body: await file.readFile() };
     } finally {
       await file.close();

@@ -1,6 +1,6 @@
 /**
- * Gives the thread that imports this file the lowest priority: it runs when nothing else of the
- * machine wants the processor. It is imported before all other modules, so that they are loaded at
+ * Gives the thread that imports this file the lowest priority: it runs when nothing else on the
+ * machine needs the processor. It is imported before all other modules, so that they are loaded at
  * that priority.
  */
 import { libc } from '../../disk/system/libc.ts';
@@ -10,7 +10,7 @@ const PRIO_PROCESS = 0;
 const LOWEST = 19;
 
 function lowerPriority(): void {
-  // On other systems the call would hit the whole process, so the thread keeps its priority.
+  // On other systems the call would affect the whole process, so the thread keeps its priority.
   if (process.platform !== 'linux') return;
   try {
     const { setpriority } = libc({

@@ -1,9 +1,9 @@
 /**
- * What is known of each page's file: from which inputs it was made, its content, and its stat.
+ * A record of each page's file: digests of its inputs and of its content, and its stat.
  *
  * Invariants:
  * 1. A record says: a file with this stat has this content, and these inputs give this content.
- *    Both are true forever, whoever writes the file later: a record can be useless, never wrong.
+ *    Both stay true, whatever is written later: a record can become useless, but never wrong.
  *    So a page needs no work if its inputs are those of its record, and its file has the stat of
  *    the record. If the stat differs, the content is read and compared.
  * 2. The stat (size, inode, time of change) proves the content only while the kernel that wrote it
@@ -12,8 +12,8 @@
  *    and every file is read.
  * 3. The mark names a state of the store, the settings and the program. It says that every page of
  *    that state has a record with its inputs, and that no other page has a record. A start that
- *    finds its own state in the mark needs a stat for each page and nothing else.
- * 4. The file ends in a digest of all its bytes. A damaged manifest is the same as none: every
+ *    finds its own state in the mark only needs a stat of each page.
+ * 4. The file ends in a digest of all its bytes. A damaged manifest counts as a missing one: every
  *    page is rendered and compared.
  *
  * A record takes 56 bytes: a million of them must fit in memory.
@@ -30,7 +30,7 @@ export interface PageRecord {
   readonly stat: FileStat;
 }
 
-/** Ids whose records stand together. */
+/** Ids whose records are in one group. */
 const GROUP_SIZE = 1024;
 
 const RECORD_LENGTH = 2 * DIGEST_LENGTH + 24;
@@ -47,7 +47,7 @@ interface Head {
 }
 
 export class Manifest {
-  /** Records by group; a record of zeros is none. */
+  /** Records by group; a record of zeros is an empty place. */
   readonly #groups = new Map<string, Buffer>();
   readonly #boot: string | null;
   /** See invariant 3; null as soon as a record changes. */
@@ -96,7 +96,7 @@ export class Manifest {
     }
   }
 
-  /** The file, piece by piece. */
+  /** The content of the manifest's file, piece by piece. */
   *encode(): Generator<Buffer> {
     const digest = fullDigest();
     const head: Head = { format: FORMAT, boot: this.#boot, mark: this.mark };
@@ -162,12 +162,12 @@ function decode(group: Buffer, at: number): PageRecord | null {
   };
 }
 
-/** No digest begins with eight zeros, but for one of 2^64. */
+/** A record begins with a digest, and only one digest in 2^64 begins with eight zero bytes. */
 function isRecord(group: Buffer, at: number): boolean {
   return group.readInt32LE(at) !== 0 || group.readInt32LE(at + 4) !== 0;
 }
 
-/** No file has this time of change, so that every file is read. */
+/** Sets a time of change that no file has, so that every file is read. */
 function forgetStats(records: Buffer): void {
   for (let at = 0; at < records.length; at += RECORD_LENGTH) {
     if (isRecord(records, at)) records.writeDoubleLE(-1, at + CHANGED_AT);
@@ -190,7 +190,7 @@ interface Place {
   readonly index: number;
 }
 
-/** The first parts of lists stand together by id, the others of a list by their numbers. */
+/** The first parts of lists are grouped by id; the other parts of a list have their own group. */
 function placeOf(name: PageName): Place | null {
   const page = parseName(name);
   return page && placeOfPage(page);

@@ -1,4 +1,4 @@
-/** Why a page could not be made, in a form that passes from one thread to another. */
+/** Why a page could not be made, in a form that can be sent from one thread to another. */
 import { CatalogError, messageOf } from '../../errors.ts';
 
 export interface PageFailure {

@@ -1,6 +1,6 @@
 /**
- * The pages' thread, seen from the thread of the requests. A thread that dies fails the calls that
- * it has; the next call starts another one.
+ * The pages' thread, as the thread of the requests uses it. If it dies, its calls in progress fail;
+ * the next call starts another thread.
  */
 import type { FactGroup, PageFacts } from '../shop/facts.ts';
 import type { PageName } from '../shop/names.ts';
@@ -73,7 +73,7 @@ export class PageThread implements PageMaker {
     return this.#call('save', [state]);
   }
 
-  /** Ends the thread. Calls under way fail. */
+  /** Ends the thread. Calls in progress fail. */
   close(): void {
     this.#worker?.terminate();
     this.#fail('the pages thread was ended');
@@ -108,7 +108,7 @@ export class PageThread implements PageMaker {
     this.#waiting.delete(reply.id);
     if ('error' in reply) call?.reject(new Error(reply.error));
     else call?.resolve(reply.value as never);
-    // An idle thread keeps no process alive.
+    // An idle thread must not keep the process alive.
     if (this.#waiting.size === 0) this.#worker?.unref();
   }
 

@@ -4,7 +4,7 @@
  * Invariants:
  * 1. A page is written only under the pages' lock, which the caller holds. Its facts were gathered
  *    under the same lock, so that no page is replaced by an older one.
- * 2. A page is left alone only if its file was seen to have the right content: by its record in
+ * 2. A page is left as it is only if its file is known to have the right content: by its record in
  *    the manifest and its stat, or by its bytes.
  * 3. The record of a page is set after its file is written. A crash between the two leaves an old
  *    record beside a new file: its stat differs, so the file is read.
@@ -23,7 +23,7 @@ import { failureOf, type PageFailure } from './page-failure.ts';
 
 const FILE = 'pages.manifest';
 
-/** Pages that one call looks at. */
+/** Pages that one call checks. */
 const CHUNK_SIZE = 1000;
 
 /** A state of the store: the number of its last change set, and the digest of that. */
@@ -32,15 +32,15 @@ export interface StateMark {
   readonly digest: string;
 }
 
-/** What became of a page. */
+/** The outcome of making a page. */
 export type Outcome = 'written' | 'unchanged' | 'removed';
 
 export type PageResult = Outcome | PageFailure;
 
-/** A page as it is now: its text; null if there is no such page; `current` if the file has it. */
+/** A page as it is now: its text; null if there is none; `current` if the file is up to date. */
 export type RenderResult = { readonly text: string } | 'current' | null | PageFailure;
 
-/** The text of a page; null if the facts make none. */
+/** The text of a page; null if there is no such page. */
 export type PreviewResult = { readonly text: string } | null | PageFailure;
 
 /** Part of a long list, and whether it was the last one. */
@@ -49,12 +49,12 @@ export interface Chunk {
   readonly isLast: boolean;
 }
 
-/** Pages as the queue and the server ask for them; the writer may be in another thread. */
+/** Makes pages for the queue and the server; the writer may be in another thread. */
 export interface PageMaker {
   /**
    * Makes pages, in the order of the groups.
    *
-   * @param always whether a page that is as it should be is written again.
+   * @param always whether pages that are up to date are written again.
    */
   make(groups: readonly FactGroup[], always: boolean): Promise<PageResult[]>;
   /** Renders a page to be sent, and writes nothing. */
@@ -62,20 +62,20 @@ export interface PageMaker {
   /** Drops the record of a page, so that it is made again: its file could not be read. */
   forget(name: PageName): Promise<void>;
   /**
-   * Renders a page that may show what is not stored, and compares it with no file.
+   * Renders a page that may show changes that are not stored, without comparing it with its file.
    *
-   * @param root what the addresses of other pages begin with, such as `/pages/`.
+   * @param root the prefix of links to other pages, such as `/pages/`.
    */
   preview(facts: PageFacts, root: string): Promise<PreviewResult>;
-  /** Whether every page of this state was made, as far as the manifest knows. */
+  /** Whether every page of this state has been made, according to the manifest. */
   knows(state: StateMark): Promise<boolean>;
-  /** The next pages with a record whose file is not as the record says. */
+  /** The next pages whose file does not match their record. */
   damaged(fromStart: boolean): Promise<Chunk>;
   /** The next pages on the disk. @param unknown only those without a record. */
   present(fromStart: boolean, unknown: boolean): Promise<Chunk>;
   /** Removes half-written files. The caller holds the pages' lock. */
   sweep(): Promise<void>;
-  /** Keeps the manifest. @param state of which every page is made; null if some still wait. */
+  /** Saves the manifest. @param state of which every page is made; null if some still wait. */
   save(state: StateMark | null): Promise<void>;
 }
 
@@ -85,12 +85,12 @@ export class PageWriter implements PageMaker {
   readonly #files: PageFiles;
   readonly #renderer: Renderer;
   readonly #manifest: Manifest;
-  /** Names settings, templates and program. */
+  /** Identifies settings, templates and program. */
   readonly #fingerprint: string;
   #records: Iterator<PageName> = [].values();
   #listing: Iterator<PageName> = [].values();
 
-  /** @param fingerprint changes with everything but its facts that a page is made from. */
+  /** @param fingerprint changes with everything that pages are made from, except their facts. */
   constructor(disk: Disk, dataDirectory: string, renderer: Renderer, fingerprint: string) {
     this.#disk = disk;
     this.#path = join(dataDirectory, FILE);
@@ -180,7 +180,7 @@ export class PageWriter implements PageMaker {
     return isNew ? 'written' : 'unchanged';
   }
 
-  /** The folders are made again if somebody has removed them since the start. */
+  /** Makes the folders again if they were removed since the start. */
   async #write(name: PageName, bytes: Uint8Array): Promise<void> {
     try {
       await this.#files.write(name, bytes);
@@ -221,7 +221,7 @@ export class PageWriter implements PageMaker {
   }
 }
 
-/** A file that cannot be read, such as one of another user, is replaced as if it were not there. */
+/** A file that cannot be read, such as one of another user, counts as missing and is replaced. */
 function readable(read: () => Buffer | null): Buffer | null {
   try {
     return read();
@@ -230,7 +230,7 @@ function readable(read: () => Buffer | null): Buffer | null {
   }
 }
 
-/** The next names of a list that are wanted. */
+/** The wanted names among the next {@link CHUNK_SIZE} of a list. */
 function chunkOf(names: Iterator<PageName>, isWanted: (name: PageName) => boolean): Chunk {
   const wanted: PageName[] = [];
   for (let seen = 0; seen < CHUNK_SIZE; seen += 1) {

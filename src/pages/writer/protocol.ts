@@ -4,7 +4,7 @@ import type { PageMaker } from './page-writer.ts';
 
 export type Method = keyof PageMaker;
 
-/** What a thread begins with. */
+/** The first message to a thread. */
 export interface Setup {
   readonly dataDirectory: string;
   readonly settings: PageSettings;

@@ -1,8 +1,8 @@
 /**
  * The program of the pages' thread: it renders, compares and writes at the lowest priority.
  *
- * It does the calls one after the other, in their order. It is an entry point of its own: see
- * `build` in package.json.
+ * It carries out calls one after the other, in their order. It is a separate entry point: see
+ * `compile` in release/executable.ts.
  */
 // oxlint-disable-next-line import/no-unassigned-import -- it has to run before the others load
 import './lowest-priority.ts';
@@ -17,7 +17,7 @@ let setup: Setup | null = null;
 let writer: PageMaker | null = null;
 let last: Promise<void> = Promise.resolve();
 
-/** The writer, made at the first call: what it needs of the disk may fail, and be there later. */
+/** Makes the writer at the first call: reading the disk may fail, and succeed at a later call. */
 function ready(): PageMaker {
   if (setup === null) throw new Error('the thread was not set up');
   writer ??= createWriter(exchanging(blockingDisk), setup.dataDirectory, setup.settings);

@@ -1,4 +1,4 @@
-/** The store as the use cases write to it: what they write and its audit trail are one commit. */
+/** The store as the use cases write to it: each write and its audit entries are one commit. */
 import { atOnce } from '../../slices.ts';
 import type { LongTransaction, Transaction } from '../../store/writer/draft.ts';
 import type { FrozenView } from '../../store/memory/frozen-view.ts';
@@ -16,7 +16,7 @@ export interface AuditedStoreOptions {
 
 export class AuditedStore {
   readonly store: Store;
-  /** To be called before data is added. @throws CatalogError `busy` if memory is scarce. */
+  /** Call this before data is added. @throws CatalogError `busy` if memory is scarce. */
   readonly requireRoom: () => void;
   readonly #now: () => number;
   readonly #auditBytes: number;
@@ -34,7 +34,7 @@ export class AuditedStore {
   }
 
   /**
-   * Tells the trail of a change of something that is not a row of the store.
+   * Adds an audit entry about a change of something that is not a row of the store.
    *
    * @throws CatalogError `write_refused`.
    */
@@ -47,9 +47,9 @@ export class AuditedStore {
   /**
    * Commits all that `run` writes, or nothing.
    *
-   * @param subject whom the token is for; null where none is asked.
-   * @param isLong whether it may write or read thousands of rows: it is run in slices then.
-   * @param run is given the time in milliseconds since the epoch.
+   * @param subject whom the token is for; null if no token is required.
+   * @param isLong whether it may write or read many rows: it runs in slices then.
+   * @param run gets the time in milliseconds since the epoch.
    * @throws what `run` throws, and CatalogError `write_refused`.
    */
   transact<T>(

@@ -1,21 +1,21 @@
-/** The end of the audit trail in short: who has changed what lately. */
+/** The latest audit entries in short: who changed what. */
 import { type RowOf } from '../../model/rows.ts';
 import type { Store } from '../../store/store.ts';
 
-/** An entry without the rows that it tells of. */
+/** An entry without the values of its row. */
 export interface RecentChange
   extends Pick<RowOf<'audits'>, 'id' | 'time' | 'subject' | 'action' | 'resource' | 'resource_id'> {
-  /** What people call the row: its name, or the value of an option; null if it has none. */
+  /** The name of the row, or the value of an option; null if it has none. */
   readonly label: string | null;
 }
 
-/** UTF-16 units of a row's text in which its name is looked for; it follows the id. */
+/** UTF-16 units of a row's text in which its name is searched; it follows the id. */
 const SEARCHED_LENGTH = 4096;
 
-/** The first name in JSON of a row; in a text within it the quotes would be escaped. */
+/** Matches the first name in the JSON of a row; within a string, its quotes would be escaped. */
 const LABEL = /"(?:name|value)":("(?:[^"\\]|\\.)*")/;
 
-/** @param most how many entries. @returns the newest first. */
+/** @param most entries, at most. @returns the newest first. */
 export function recentChanges(store: Pick<Store, 'get' | 'lastId'>, most: number): RecentChange[] {
   const found: RecentChange[] = [];
   for (let entry = store.lastId('audits'); found.length < most; entry -= 1) {

@@ -4,8 +4,8 @@
  *
  * Invariants:
  * 1. Entries are undone from the newest to the oldest, all or none.
- * 2. An entry is undone only if its row is as the entry left it, or as an older one left it whose
- *    successors are undone as well. Otherwise nothing is written, unless the caller forces it.
+ * 2. An entry is undone only if its row is as the entry left it once the newer of the given entries
+ *    are undone. Otherwise nothing is written, unless the caller forces it.
  * 3. A SKU and its specification records that one request wrote are undone together.
  */
 import { CatalogError } from '../../errors.ts';
@@ -19,7 +19,7 @@ import { storedRow } from '../rows.ts';
 
 type AuditEntry = RowOf<'audits'>;
 
-/** A row, and what undoing makes of it. */
+/** A row before and after entries were undone. */
 export interface Undone {
   readonly kind: Kind;
   readonly id: number;
@@ -29,7 +29,7 @@ export interface Undone {
   readonly after: Row | null;
 }
 
-/** How many differences a message names. */
+/** Differences that a message names, at most. */
 const MAX_NAMED_DIFFERENCES = 10;
 
 /** The code `changed_since`: rows are not as the entries that are to be undone left them. */
@@ -46,7 +46,7 @@ export class ChangedSinceError extends CatalogError {
 }
 
 /**
- * Undoes what entries of the trail tell, and what was written together with them.
+ * Undoes the writes of audit entries, and what was written together with them.
  *
  * @param ids of the entries, in any order.
  * @param force whether rows that have changed since are overwritten.
@@ -73,7 +73,7 @@ export function* reverse(
   return undone;
 }
 
-/** @returns the entries, from the newest to the oldest, with those that were written together with them. */
+/** @returns the entries and those that were written with them, from the newest to the oldest. */
 function* withCompanions(
   transaction: Transaction,
   ids: Iterable<number>,
@@ -89,7 +89,7 @@ function* withCompanions(
   return [...entries.values()].toSorted((a, b) => b.id - a.id);
 }
 
-/** The entries of rows that belong to the row of an entry, and that the same request wrote. */
+/** The entries about rows that belong to the row of an entry, and that the same request wrote. */
 function* companionsOf(transaction: Transaction, entry: AuditEntry): Generator<AuditEntry> {
   for (let id = entry.id + 1; ; id += 1) {
     const next = transaction.get('audits', id);
@@ -103,7 +103,7 @@ function* companionsOf(transaction: Transaction, entry: AuditEntry): Generator<A
   }
 }
 
-/** What entries make of rows, before it is written. */
+/** The rows after undoing entries, before they are written. */
 class Plan {
   readonly #transaction: Transaction;
   readonly #rows = new Map<string, Undone>();
@@ -113,7 +113,7 @@ class Plan {
     this.#transaction = transaction;
   }
 
-  /** @param entry older than those before. */
+  /** @param entry older than those that were undone before. */
   undo(entry: AuditEntry): void {
     const kind = kindOf(entry);
     const id = entry.resource_id;
@@ -123,12 +123,12 @@ class Plan {
     const difference = differenceOf(kind, entry, before.after);
     if (difference !== null) this.differences.push(`${kind.label} ${id} ${difference}`);
     const values = valuesIn(entry.before);
-    // What an entry of an earlier version does not know stays as it is.
+    // Attributes that an entry of an earlier version does not have stay as they are.
     const after = values && storedRow(kind, id, { ...before.after, ...values });
     this.#rows.set(key, { kind, id, before: current, after });
   }
 
-  /** The rows that would belong to a row that is to be deleted, and that no entry deletes. */
+  /** Differences: rows that belong to a row that is to be deleted, and that no entry deletes. */
   addedTo({ kind, id, after }: Undone): string[] {
     if (after !== null) return [];
     return referrersOf(kind.name).flatMap(({ kind: child, attribute, cascade }) => {
@@ -136,11 +136,11 @@ class Plan {
       const ids = [...this.#transaction.matching(child.name, attribute, id)];
       return ids
         .filter((other) => !this.#rows.has(keyOf(child, other)))
-        .map((other) => `${kind.label} ${id} got ${child.label} ${other} since`);
+        .map((other) => `${child.label} ${other} was added to ${kind.label} ${id} since`);
     });
   }
 
-  /** A row before the rows that belong to it, so that the entries of this write are alike. */
+  /** A row before the rows that belong to it: the entries of this write need the same order. */
   inOrder(): readonly Undone[] {
     const families = Map.groupBy(
       this.#rows.values(),
@@ -154,7 +154,7 @@ class Plan {
   }
 }
 
-/** Deletes, puts back or changes a row, unless it is as it should be. */
+/** Deletes, restores or changes a row, unless it is already as it should be. */
 function write(transaction: Transaction, { kind, id, after }: Undone): void {
   const current = transaction.get(kind.name, id) ?? null;
   if (after === null) {
@@ -164,7 +164,7 @@ function write(transaction: Transaction, { kind, id, after }: Undone): void {
   }
 }
 
-/** How a row differs from what an entry left, in words; null if it does not. */
+/** A message about how a row differs from what an entry left; null if it does not differ. */
 function differenceOf(kind: Kind, { id, after }: AuditEntry, row: Row | null): string | null {
   const left = valuesIn(after);
   if (left === null) return row === null ? null : `exists again since audit entry ${id}`;
@@ -179,12 +179,12 @@ function changedAttributes(kind: Kind, one: Row, other: Row): string[] {
   );
 }
 
-/** Whether an entry tells of a row, and not of an account. */
+/** Whether an entry is about a row, and not about an account. */
 export function isReversible({ resource }: Pick<AuditEntry, 'resource'>): boolean {
   return KIND_NAMES.some((name) => name === resource && KINDS[name].audited);
 }
 
-/** @throws CatalogError `not_found` if the program does not know such rows. */
+/** The kind of an entry's row. @throws CatalogError `not_found` if there is no such kind. */
 export function kindOf({ id, resource }: Pick<AuditEntry, 'id' | 'resource'>): Kind {
   const name = KIND_NAMES.find((known) => known === resource);
   if (name !== undefined && KINDS[name].audited) return KINDS[name];
@@ -201,14 +201,14 @@ function keyOf({ name }: Kind, id: number): string {
   return `${name} ${id}`;
 }
 
-/** The key of the row that a row belongs to; null if it belongs to none. */
+/** The key of the row that a row belongs to; null if it belongs to no other row. */
 function ownerOf({ name }: Kind, values: Readonly<Record<string, Scalar>>): string | null {
   const [owner] = ownersOf(name);
   const id = owner && values[owner.foreignKey];
   return owner === undefined || typeof id !== 'number' ? null : keyOf(KINDS[owner.kind], id);
 }
 
-/** The values in the text of an entry, as an earlier version may have stored them. */
+/** The values in the text of an entry, which an earlier version may have stored. */
 function valuesIn(text: string | null): Readonly<Record<string, Scalar>> | null {
   return text === null ? null : (JSON.parse(text) as Readonly<Record<string, Scalar>>);
 }

@@ -12,7 +12,7 @@ import type { Representation } from '../representation.ts';
 import type { AuditedStore } from './audited-store.ts';
 import { isReversible, reverse, type Undone } from './reversal.ts';
 
-/** The entries that a subject left in a period, both bounds included. */
+/** The entries of a subject in a period, both bounds included. */
 interface Period {
   readonly subject: string;
   /** ISO 8601, UTC, with milliseconds. */
@@ -21,7 +21,7 @@ interface Period {
   readonly until: string | null;
 }
 
-/** Which entries: by id, or by who left them when. */
+/** Which entries: by id, or by subject and period. */
 export type EntrySelection = readonly number[] | Period;
 
 export class Undo {
@@ -73,7 +73,7 @@ export class Undo {
 }
 
 /**
- * What undoing would do, with every check, on a state that nobody changes.
+ * What undoing would do, with every check, on a state that does not change meanwhile.
  *
  * @returns and throws as {@link Undo.entries}.
  */
@@ -99,7 +99,7 @@ function reverseSelection(
 function entriesOf(transaction: Transaction, { subject, since, until }: Period): number[] {
   const ids = [...transaction.matching('audits', 'subject', subject)].filter((id) => {
     const { time, resource } = existingRow(transaction, 'audits', id);
-    // Accounts are not undone.
+    // Changes of accounts cannot be undone.
     return time >= since && (until === null || time <= until) && isReversible({ resource });
   });
   if (ids.length > 0) return ids;

@@ -1,10 +1,10 @@
 /**
- * Texts with their entity tags, by kind and id, in no more memory than they may use.
+ * Texts with their entity tags, by kind and id, in bounded memory.
  *
  * Invariants:
- * 1. The texts take at most the bytes that they may use. The bytes of one that has left are free
- *    again when their segment is.
- * 2. One text makes room for itself in a short time, however many there are.
+ * 1. The texts take at most the bytes that they may use. The bytes of a removed text are freed with
+ *    its segment.
+ * 2. Making room for one text takes a short time, however many texts there are.
  */
 import type { Kind, KindName } from '../../model/kind.ts';
 import { ALL_KINDS } from '../../model/kinds.ts';
@@ -12,25 +12,25 @@ import { perKind } from '../../model/per-kind.ts';
 import { NOWHERE, RowPlaces } from './row-places.ts';
 import { entryBytes, type NewText, Segment } from './segment.ts';
 
-/** Bytes of a segment. What is in one is let go together, in well under a millisecond. */
+/** Bytes of a segment. Its entries are evicted together, in well under a millisecond. */
 const SEGMENT_BYTES = 256 * 1024;
 
-/** The part of all bytes that one entry or segment takes at most, so that few others leave for it. */
+/** One entry or segment takes at most this part of all bytes, so that it evicts few others. */
 const MAX_PART = 1 / 8;
 
-/** An entry that takes a larger part of a segment has one of its own, so that little is left empty. */
+/** An entry that takes a larger part of a segment gets one of its own, so that little is wasted. */
 const MAX_SHARED_PART = 1 / 4;
 
-/** The part of a segment that is spared at most, so that it makes room. */
+/** At most this part of a segment survives its eviction, so that the eviction makes room. */
 const MAX_SPARED_PART = 1 / 2;
 
 /** Places of a segment: bytes of a small one divided by eight, the alignment of entries. */
 const SEGMENT_PLACES = SEGMENT_BYTES / 8;
 
 /**
- * When room is needed, the oldest segment is let go, and what was read of it since it came is spared
- * once: it moves to the newest one (the clock algorithm, segment by segment). So a read costs one
- * look-up.
+ * When room is needed, the oldest segment is evicted. Its entries that were read since they were
+ * added survive: they move to the newest segment, as not read (the clock algorithm, segment by
+ * segment). So a read costs one look-up.
  *
  * The place of an entry is the number of its segment, which begins with 1, times
  * {@link SEGMENT_PLACES}, plus its offset divided by eight. A larger segment has one entry.
@@ -40,16 +40,16 @@ export class KeptTexts {
   readonly #maxBytes: number;
   readonly #segmentBytes: number;
   readonly #places = perKind(() => new RowPlaces());
-  /** By number; null where one was let go, undefined where none can be. */
+  /** By number; null for an evicted one, undefined for the number 0, which is not used. */
   readonly #segments: (Segment | null | undefined)[] = [undefined];
   /** The oldest first. */
   readonly #byAge = new Set<Segment>();
   #segmentsBytes = 0;
-  /** Where small entries go. */
+  /** The segment to which small entries are added. */
   #current: Segment | null = null;
 
   /**
-   * @param versionOf a kind, for which a text has to have been made to be found.
+   * @param versionOf the current version of a kind: only texts for this version are found.
    * @param maxBytes that the texts take at most.
    */
   constructor(versionOf: (kind: KindName) => number, maxBytes: number) {
@@ -58,7 +58,7 @@ export class KeptTexts {
     this.#segmentBytes = Math.min(SEGMENT_BYTES, Math.floor((maxBytes * MAX_PART) / 8) * 8);
   }
 
-  /** Bytes that the texts take, about. */
+  /** The memory of the texts, about, in bytes. */
   get bytes(): number {
     let bytes = this.#segmentsBytes;
     for (const { name } of ALL_KINDS) bytes += this.#places[name].bytes;
@@ -83,7 +83,7 @@ export class KeptTexts {
 
   /**
    * @param place of a text.
-   * @returns the bytes that were copied; none if there is no room for them.
+   * @returns the bytes that were copied; 0 if there is no room for them.
    */
   copy(place: number, target: Buffer, at: number): number {
     return this.#segmentOf(place).copyText(offsetOf(place), target, at);
@@ -142,7 +142,7 @@ export class KeptTexts {
     return segment;
   }
 
-  /** @param newest that stays, as the one does where small entries go. */
+  /** @param newest a segment that is not evicted; the current one is not evicted either. */
   #makeRoom(newest: Segment): void {
     if (this.bytes <= this.#maxBytes) return;
     for (const segment of this.#byAge) {
@@ -169,7 +169,7 @@ export class KeptTexts {
         toSpare -= size;
       } else this.delete(kind.name, id);
     }
-    // Without an entry it is forgotten already.
+    // If its last entry was deleted or moved, it is forgotten already.
     if (this.#byAge.has(segment)) this.#forget(segment);
   }
 
@@ -179,12 +179,12 @@ export class KeptTexts {
     this.#segmentsBytes -= segment.capacity;
   }
 
-  /** @param place of an entry that nobody finds any more. */
+  /** @param place of an entry that is not found any more. */
   #release(place: number): void {
     if (place === NOWHERE) return;
     const segment = this.#segmentOf(place);
     segment.live -= 1;
-    // The one that small entries go to is used on.
+    // The current segment stays in use.
     if (segment.live === 0 && segment !== this.#current) this.#forget(segment);
   }
 }
@@ -193,12 +193,12 @@ function placeOf({ number }: Segment, offset: number): number {
   return number * SEGMENT_PLACES + offset / 8;
 }
 
-/** In its segment, in bytes. */
+/** The offset of an entry in its segment, in bytes. */
 function offsetOf(place: number): number {
   return (place % SEGMENT_PLACES) * 8;
 }
 
-/** What an entry shows, for whoever reads it now. */
+/** The text and the entity tag of an entry. */
 export class KeptText {
   readonly #segment: Segment;
   readonly #offset: number;

@@ -1,11 +1,11 @@
 /**
- * Representations of committed rows, kept for the next reader as the bytes that are sent.
+ * A cache of representations of committed rows, as the bytes that are sent.
  *
  * Invariants:
- * 1. What {@link RepresentationCache.get} gives is what {@link represent} would give. The entry of a
- *    row leaves in the turn in which the row, or one that belongs to it, changes; and an entry
- *    counts only as long as no attribute has changed that rows of the kind look up in others.
- * 2. They take no more memory than {@link KeptTexts} may use.
+ * 1. {@link RepresentationCache.get} returns what {@link represent} would return. The entry of a
+ *    row is removed in the turn in which the row, or a row that belongs to it, changes. An entry is
+ *    valid only until an attribute changes that rows of the kind look up in other rows.
+ * 2. The cache takes no more memory than {@link KeptTexts} may use.
  */
 import type { Change } from '../../model/change.ts';
 import type { Kind, KindName, Row } from '../../model/kind.ts';
@@ -28,7 +28,7 @@ export interface Readable {
   readonly etag: string;
 }
 
-/** A representation that is being made, for a version of what its kind looks up in others. */
+/** A representation that is being made, for a version of what its kind looks up in other rows. */
 interface Making {
   readonly version: number;
   readonly made: Promise<Representation>;
@@ -37,7 +37,7 @@ interface Making {
 export class RepresentationCache {
   readonly #store: ReadableStore;
   readonly #kept: KeptTexts;
-  /** What is being made, by id, of rows that have not changed since it was begun. */
+  /** Representations that are being made, by id, of rows that have not changed since. */
   readonly #running = perKind(() => new Map<number, Making>());
 
   /** @param maxBytes that the entries take at most. */
@@ -47,13 +47,13 @@ export class RepresentationCache {
     store.onApply((changes) => this.#dropAll(changes));
   }
 
-  /** Bytes that the entries take, about. */
+  /** The memory of the entries, about, in bytes. */
   get bytes(): number {
     return this.#kept.bytes;
   }
 
   /**
-   * Makes a representation in steps, once, however many ask for it meanwhile.
+   * Makes a representation in steps; concurrent calls share it.
    *
    * @param id of a row.
    * @returns what the row shows at the time of the first call.
@@ -84,8 +84,8 @@ export class RepresentationCache {
 
   /**
    * @param id of a row.
-   * @returns null if it is not here, and so many rows belong to the row that it takes
-   *   {@link RepresentationCache.prepare} to make it.
+   * @returns null if it is not cached, and the row owns so many rows that only
+   *   {@link RepresentationCache.prepare} can make it.
    */
   get(kind: Kind, id: number): Readable | null {
     const known = this.#kept.find(kind.name, id);
@@ -99,8 +99,8 @@ export class RepresentationCache {
    * Copies the text of a row.
    *
    * @param id of the row.
-   * @returns its bytes; none if there is no room for them, or if it takes
-   *   {@link RepresentationCache.prepare} to make it.
+   * @returns its bytes; 0 if there is no room for them, or if only
+   *   {@link RepresentationCache.prepare} can make it.
    */
   copyText(kind: Kind, id: number, target: Buffer, at: number): number {
     const known = this.#kept.find(kind.name, id);
@@ -120,11 +120,11 @@ export class RepresentationCache {
     const representation = representAtOnce(kind, row, this.#store);
     if (representation === null) return null;
     const { text } = representation;
-    // Its entity tag is made when it is first asked for: lists need none.
+    // Its entity tag is computed on first use, because lists do not need it.
     return { representation, place: this.#kept.add(kind, id, version, { text, etag: null }) };
   }
 
-  /** At once, since readers see the rows at once: it takes some nanoseconds for each row. */
+  /** Synchronous, because readers see the new rows at once. Takes some nanoseconds for each row. */
   #dropAll(changes: readonly Change[]): void {
     for (const { kind, id, before, after } of changes) {
       if (before !== null) this.#drop(kind, id);

@@ -1,26 +1,26 @@
-/** Where the entries of rows are, by id: neighbouring rows, which lists read, are found side by side. */
+/** The places of cache entries by row id. Neighbouring ids, which lists read, are kept together. */
 
 /** Ids of one block. */
 const BLOCK_IDS = 1024;
 
-/** What a block takes in memory, in bytes, about: a number for each id. */
+/** The memory of a block, about, in bytes: a number for each id. */
 const BLOCK_BYTES = BLOCK_IDS * 4 + 256;
 
-/** The place of an entry that is not there. */
+/** The place of an entry that does not exist. */
 export const NOWHERE = 0;
 
-/** Neighbouring ids; the place of an id is its remainder. */
+/** A block of neighbouring ids; the index of an id is its remainder. */
 interface Block {
   readonly places: Uint32Array;
   /** Ids that have an entry. */
   count: number;
 }
 
-/** A place is a number of the cache's choice, from 1 to 2^32 - 1. */
+/** A place is a number that the cache chooses, from 1 to 2^32 - 1. */
 export class RowPlaces {
   readonly #blocks = new Map<number, Block>();
 
-  /** Bytes that it takes, about. */
+  /** Its memory, about, in bytes. */
   get bytes(): number {
     return this.#blocks.size * BLOCK_BYTES;
   }

@@ -1,16 +1,16 @@
 /**
- * Bytes of entries, one after the other, none of which is ever written over: whoever still sends a
- * text of a segment that the cache has let go sends what it was.
+ * Entries in one buffer, one after the other. Their texts are never overwritten: a response that
+ * still sends a text of an evicted segment stays correct.
  *
- * An entry is a head of {@link HEAD_BYTES} and its text in UTF-8, and begins at a multiple of eight.
- * The head is four numbers of eight bytes, and the entity tag:
+ * An entry is a header of {@link HEAD_BYTES} and its text in UTF-8, and begins at a multiple of
+ * eight. The header is four numbers of eight bytes, and the entity tag:
  *
  * | Number | |
  * |---|---|
  * | 0 | the id of the row |
- * | 1 | the version for which the text holds |
+ * | 1 | the version for which the text is valid |
  * | 2 | the length of the text, in bytes |
- * | 3 | the number of the kind, times four; plus 1 if it was read, 2 if the entity tag is there |
+ * | 3 | the number of the kind, times four; plus 1 if it was read, plus 2 if it has an entity tag |
  */
 import { ENTITY_TAG_LENGTH, entityTag } from '../entity-tag.ts';
 
@@ -27,7 +27,7 @@ export interface Subject {
   /** The number of the kind. */
   readonly kind: number;
   readonly id: number;
-  /** The version for which the text holds. */
+  /** The version for which the text is valid. */
   readonly version: number;
 }
 
@@ -47,14 +47,14 @@ export function entryBytes(bytes: number): number {
 
 /** All offsets are those of entries, in bytes, as {@link Segment.add} returns them. */
 export class Segment {
-  /** By which the cache knows it. */
+  /** The number by which the cache identifies it. */
   readonly number: number;
   readonly #bytes: Uint8Array;
   /** The same bytes, to copy from and to. */
   readonly #buffer: Buffer;
   readonly #numbers: Float64Array;
   #end = 0;
-  /** Entries that the cache still knows. */
+  /** The number of entries that the cache still uses. */
   live = 0;
 
   /** @param capacity in bytes, a multiple of eight. */
@@ -75,7 +75,7 @@ export class Segment {
     return this.#bytes.length - this.#end;
   }
 
-  /** @param text for which there is room. @returns the offset of its entry. */
+  /** Adds an entry, for which there must be room. @returns its offset. */
   add({ kind, id, version }: Subject, { text, bytes, etag }: NewText): number {
     const offset = this.#end;
     this.#numbers.set([id, version, bytes, kind * FLAGS], offset / 8);
@@ -85,7 +85,7 @@ export class Segment {
     return offset;
   }
 
-  /** Takes over an entry, as one that was not read. @param other where it is. */
+  /** Copies an entry of another segment, and marks it as not read. @returns its new offset. */
   take(other: Segment, offset: number): number {
     const end = this.#end;
     this.#end += other.#buffer.copy(this.#buffer, end, offset, offset + other.bytesOf(offset));
@@ -93,7 +93,7 @@ export class Segment {
     return end;
   }
 
-  /** All entries, whether the cache still knows them or not. */
+  /** All entries, whether the cache still uses them or not. */
   *offsets(): Generator<number> {
     for (let offset = 0; offset < this.#end; offset += this.bytesOf(offset)) yield offset;
   }
@@ -133,7 +133,7 @@ export class Segment {
   /**
    * Copies the text.
    *
-   * @returns its bytes; none if there is no room for them.
+   * @returns its bytes; 0 if there is no room for them.
    */
   copyText(offset: number, target: Buffer, at: number): number {
     const length = this.#length(offset);
@@ -142,7 +142,7 @@ export class Segment {
     return this.#buffer.copy(target, at, start, start + length);
   }
 
-  /** See {@link entityTag}. It is made when it is first asked for: lists need none. */
+  /** See {@link entityTag}. Computed on first use, because lists do not need it. */
   etag(offset: number): string {
     const isThere = (this.#flagsOf(offset) & TAGGED) !== 0;
     if (!isThere) this.#setTag(offset, entityTag(this.text(offset)));

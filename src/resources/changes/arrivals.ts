@@ -1,7 +1,7 @@
 /** Callers that wait until the store has a change set. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Callers that are answered in one turn of the event loop: each may write to a connection. */
+/** Callers that resume in one turn of the event loop: each may write to a connection. */
 const WOKEN_PER_TURN = 32;
 
 interface Waiting {
@@ -14,12 +14,12 @@ export class Arrivals {
   readonly #waiting = new Set<Waiting>();
   #closed = false;
 
-  /** @param sequence of the last change set. */
+  /** @param sequence gives the sequence of the last change set. */
   constructor(sequence: () => number) {
     this.#sequence = sequence;
   }
 
-  /** Callers that wait. */
+  /** The number of callers that wait. */
   get size(): number {
     return this.#waiting.size;
   }
@@ -32,7 +32,7 @@ export class Arrivals {
   /**
    * Resolves when there is a change set after a sequence.
    *
-   * @param milliseconds to wait; infinity for any time.
+   * @param milliseconds to wait at most; infinity for no limit.
    * @param signal ends the wait.
    * @returns whether there is one: false if the time is over or the wait was ended.
    */
@@ -63,7 +63,7 @@ export class Arrivals {
     });
   }
 
-  /** To be called after a commit: answers those who waited for it, some in each turn. */
+  /** Call this after a commit: resumes the callers that wait for it, some in each turn. */
   async announce(sequence: number): Promise<void> {
     const due = [...this.#waiting].filter(({ after }) => after < sequence);
     for (const [index, waiting] of due.entries()) {
@@ -72,7 +72,7 @@ export class Arrivals {
     }
   }
 
-  /** Ends all waits, and lets none begin. */
+  /** Ends all waits; no later wait begins. */
   close(): void {
     this.#closed = true;
     for (const waiting of this.#waiting) waiting.settle(false);

@@ -2,8 +2,8 @@
  * The use cases of readers of changes (spec 14.2 to 14.4): change sets after a sequence as an array,
  * at once or when there are some, and as a stream of events; and reads that wait for a sequence.
  *
- * Every answer holds no more than a piece of 64 KiB of a text that all readers share. The number of
- * answers is bounded, and that of the callers that wait.
+ * Every answer holds no more than a piece of 64 KiB of a text that all readers share. The numbers
+ * of open answers and of waiting callers are bounded.
  */
 import { CatalogError } from '../../errors.ts';
 import type { ChangeSource } from './change-source.ts';
@@ -17,10 +17,10 @@ import type { SharedTextsOptions } from './shared-texts.ts';
 /** Milliseconds for which a read waits for a change set that it asks for (spec 15.2). */
 const MIN_SEQUENCE_WAIT_MS = 1000;
 
-/** Answers that are open: arrays that wait or are being sent, and streams. */
+/** Open answers, at most: arrays that wait or are being sent, and streams. */
 const MAX_OPEN = 250;
 
-/** Reads that wait for a change set. */
+/** Reads that wait for a change set, at most. */
 const MAX_WAITING_READS = 1000;
 
 /** Milliseconds without an event after which a stream gets a comment. */
@@ -42,14 +42,14 @@ export interface FeedQuery {
 /** An array of changes. */
 export interface FeedPage {
   readonly text: string | AsyncIterable<Uint8Array>;
-  /** The last change set that there is: there are no changes up to it but those in the array. */
+  /** The last change set of the store. If the array is empty, there were no changes up to it. */
   readonly last: number;
 }
 
 interface Options {
   /** {@link COMMENT_MS} by default. */
   readonly commentMs?: number | undefined;
-  /** How the texts of change sets are shared, where it differs from what is usual. */
+  /** Options for sharing the texts of change sets that differ from the defaults. */
   readonly sharing?: Partial<SharedTextsOptions> | undefined;
 }
 
@@ -67,20 +67,20 @@ export class ChangeFeed {
     this.#texts = new ChangeTexts(source, this.#pace, options.sharing);
   }
 
-  /** The last change set that there is. */
+  /** The sequence of the last change set. */
   get sequence(): number {
     return this.#source.sequence;
   }
 
-  /** Answers that are open. */
+  /** The number of open answers. */
   get open(): number {
     return this.#open;
   }
 
   /**
-   * Waits, for a second, until the state contains a change set.
+   * Waits for up to a second until the state contains a change set.
    *
-   * @returns undefined if it does already.
+   * @returns undefined if it contains the change set already.
    * @throws CatalogError `busy`, as a rejection.
    */
   reach(sequence: number): Promise<void> | undefined {
@@ -98,7 +98,7 @@ export class ChangeFeed {
     }
     throw new CatalogError(
       'busy',
-      `change set ${sequence} is not here yet, the last one is ${this.sequence}; try again`,
+      `change set ${sequence} has not arrived yet; the last one is ${this.sequence}; try again`,
     );
   }
 
@@ -136,7 +136,7 @@ export class ChangeFeed {
     }
   }
 
-  /** @param rest of the parts: it keeps a place at a text until it is closed. */
+  /** @param rest the other parts: they stay a reader of a shared text until they are closed. */
   async #arrayOf(
     first: Part,
     rest: AsyncGenerator<Part>,
@@ -191,7 +191,7 @@ export class ChangeFeed {
         }
         at = last;
       } catch (error) {
-        // The reader was too slow. It comes back with the last id, and gets a 410.
+        // The reader was too slow. It reconnects with the last id, and gets a 410.
         if (error instanceof CatalogError && error.code === 'history_gone') return;
         throw error;
       }
@@ -207,7 +207,7 @@ export class ChangeFeed {
     if (this.#open >= MAX_OPEN) throw tooMany();
   }
 
-  /** Counts an answer from its first piece on: the one to HEAD has none. */
+  /** Counts an answer from its first piece on: the answer to HEAD has no pieces. */
   async *#counted(text: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
     this.#open += 1;
     try {
@@ -218,7 +218,7 @@ export class ChangeFeed {
   }
 }
 
-/** Of no length: that of the text is not known. */
+/** A stream instead of an empty text: the length of the answer to GET is not known. */
 const NOTHING: AsyncIterable<Uint8Array> = {
   async *[Symbol.asyncIterator]() {},
 };
@@ -232,5 +232,5 @@ async function* withFirst(
 }
 
 function tooMany(): CatalogError {
-  return new CatalogError('busy', 'too many requests wait for changes; try again');
+  return new CatalogError('busy', 'too many requests are waiting for changes; try again later');
 }

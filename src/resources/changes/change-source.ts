@@ -1,6 +1,6 @@
 /**
- * The change sets of a store in order, from memory as far as they are recent, and before that from
- * the history. All readers of changes share it.
+ * The change sets of a store in order: the recent ones from memory, older ones from the history.
+ * All readers of changes share it.
  *
  * Invariant: the recent change sets are a run without a gap that ends at the last one announced.
  */
@@ -11,10 +11,10 @@ import { Arrivals } from './arrivals.ts';
 /** Bytes of change sets that are kept in memory, as they are encoded. */
 const MAX_RECENT_BYTES = 8 * 1024 * 1024;
 
-/** What a change set in memory counts at least, in bytes. */
+/** Bytes that a change set in memory counts at least. */
 const MIN_BYTES = 1024;
 
-/** A change set in memory, and about its bytes as it is encoded. */
+/** A change set in memory, and about how many bytes it has when encoded. */
 export interface RecentChangeSet {
   readonly changeSet: ChangeSet;
   readonly bytes: number;
@@ -37,20 +37,20 @@ export class ChangeSource {
     });
   }
 
-  /** The last change set that there is. */
+  /** The sequence of the last change set. */
   get sequence(): number {
     return this.#store.sequence;
   }
 
   /**
-   * Checks that the change sets after a sequence are kept in the history. What is in memory alone does
-   * not count: nobody could say how long it will be there.
+   * Checks that the change sets after a sequence are kept in the history. Change sets that are only
+   * in memory do not count, because they may be evicted at any time.
    *
    * @throws CatalogError `history_gone`, which names the oldest and the last.
    */
   require(sequence: number): void {
     if (sequence === this.sequence) return;
-    // The call judges; reading begins with the first change set that is asked for.
+    // The call checks; reading begins when the first change set is requested.
     void this.#store.since(sequence);
   }
 

@@ -18,7 +18,7 @@ const encoder = new TextEncoder();
 
 /**
  * The changes of a change set as JSON, separated by commas, in pieces; none if nothing of it is
- * published. They are the same ones whenever they are made.
+ * published. The pieces are the same every time.
  */
 export function* changesText(
   changeSet: ChangeSet,
@@ -36,10 +36,10 @@ export function* changesText(
   return pieces.end();
 }
 
-/** Bytes of texts in pieces: all but the last one full, as far as whole characters fill them. */
+/** Encodes texts into pieces. All but the last one are full, up to a whole character. */
 class Pieces {
   readonly #full: Uint8Array[] = [];
-  /** What is not encoded yet. */
+  /** The text that is not encoded yet. */
   #text = '';
   #piece: Buffer | null = null;
   #length = 0;
@@ -50,7 +50,7 @@ class Pieces {
   }
 
   end(): readonly Uint8Array[] {
-    // Most change sets are of one row: they take no more memory than their text.
+    // Most change sets have one row: they take no more memory than their text.
     if (this.#piece === null) return this.#text === '' ? [] : [Buffer.from(this.#text)];
     this.#encode();
     const last = Buffer.from(this.#piece.subarray(0, this.#length));

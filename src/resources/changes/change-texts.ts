@@ -1,9 +1,8 @@
 /**
- * The texts of change sets, for all readers of the feed: one for those who see subjects, and one for
- * the others.
+ * The texts of change sets, for all readers of the feed: one with subjects, and one without.
  *
- * A reader holds one piece of 64 KiB. Small change sets that are in memory have their texts beside
- * them. The others are read and made one at a time, and shared: see shared-texts.ts.
+ * A reader holds one piece of 64 KiB. Texts of small change sets are kept as long as the change
+ * sets are in memory. Other texts are made one at a time, and shared: see shared-texts.ts.
  */
 import { atOnce, inSlices } from '../../slices.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
@@ -13,7 +12,7 @@ import type { Pace } from './pace.ts';
 import { isPublished } from './published.ts';
 import { type Piece, SharedTexts, type SharedTextsOptions } from './shared-texts.ts';
 
-/** Bytes of the texts of other change sets that are kept. */
+/** Bytes of the shared texts that are kept. */
 const MAX_SHARED_BYTES = 8 * 1024 * 1024;
 
 /** A piece of the text of a change set. */
@@ -35,10 +34,10 @@ export class ChangeTexts {
   }
 
   /**
-   * The texts of the change sets after a sequence, up to and including `last`; nothing of those of
+   * The texts of the change sets after a sequence, up to and including `last`, without those of
    * which nothing is published.
    *
-   * @param gone ends it, also while it waits.
+   * @param gone ends the texts, also while they wait.
    * @throws CatalogError `history_gone`, `store_damaged`, `store_unreadable`.
    */
   async *after(
@@ -71,7 +70,7 @@ export class ChangeTexts {
   }
 
   async #make(sequence: number, view: View): Promise<readonly Uint8Array[]> {
-    // Many small ones in a row come out of the files.
+    // Paced, because the files may hold many small change sets in a row.
     await this.#pace.turn();
     for await (const changeSet of this.#source.after(sequence - 1, sequence)) {
       return isPublished(changeSet) ? inSlices(changesText(changeSet, view)) : [];

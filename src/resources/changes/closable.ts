@@ -1,7 +1,7 @@
-/** Texts that wait for their next piece, and are closed meanwhile because their readers have gone. */
+/** Texts that can be closed while they wait for their next piece, because the reader has gone. */
 
 /**
- * @param closed is told first: a generator that waits would be closed with its next piece.
+ * @param closed is aborted first: a waiting generator would otherwise close only at its next piece.
  * @param close closes what the text would close itself if it had begun.
  */
 export function closable(

@@ -1,4 +1,4 @@
-/** The texts of change sets on their way to a reader: as one array, or as server-sent events. */
+/** The texts of change sets as a reader gets them: as one array, or as server-sent events. */
 import type { Part } from './change-texts.ts';
 import type { Pace } from './pace.ts';
 
@@ -41,8 +41,8 @@ export function eventText({ sequence, bytes, isFirst, isLast }: Part): readonly 
 }
 
 /**
- * Joins texts, and sisLast what has become long enough, in its turn. Texts that are long enough
- * themselves are passed on, because others share them.
+ * Joins short texts until they are long enough to be sent, at the given pace. Texts that are long
+ * enough themselves are passed on without a copy, because other readers share them.
  */
 export async function* gathered(
   texts: AsyncIterable<Uint8Array>,

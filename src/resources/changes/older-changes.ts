@@ -1,6 +1,6 @@
 /**
- * Change sets that this host does not keep, or never had because it began with a base of another
- * host: those that share a log find them there.
+ * Change sets that this host does not keep, or never had because it began with the base of another
+ * host. Hosts that share a log find them there.
  */
 import { CatalogError } from '../../errors.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
@@ -8,17 +8,17 @@ import { decodeNextBeside } from '../../store/files/change-set-parts.ts';
 import type { ChangeSource } from './change-source.ts';
 
 /**
- * Reads the change sets after a sequence as they are stored: some, in order.
+ * Reads some of the change sets after a sequence, in order, as they are stored.
  *
  * @throws CatalogError `history_gone` if they are not kept there either; what the network throws.
  */
 export type ReadOlder = (after: number) => Promise<readonly Uint8Array[]>;
 
 /**
- * The change sets after a sequence, up to and including `last`: from this host, and otherwise from
- * where `readOlder` finds them.
+ * The change sets after a sequence, up to and including `last`: from this host if it keeps them,
+ * otherwise from `readOlder`.
  *
- * @throws CatalogError `history_gone` if nobody keeps them; as {@link ChangeSource.after}.
+ * @throws CatalogError `history_gone` if they are not kept anywhere; as {@link ChangeSource.after}.
  */
 export async function* changesAfter(
   source: Pick<ChangeSource, 'after'>,

@@ -1,6 +1,6 @@
-/** Many that send at the same time, a few in each turn of the event loop, so that others are served. */
+/** Lets a few of many senders run in each turn of the event loop, so that others are served. */
 
-/** Pieces of 64 KiB that are sent in one turn: about a millisecond of work. */
+/** Pieces of 64 KiB that are sent in one turn, at most: about a millisecond of work. */
 const PER_TURN = 16;
 
 export class Pace {

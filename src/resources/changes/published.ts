@@ -21,11 +21,11 @@ export function isPublished({ put, delete: deleted }: ChangeSet): boolean {
 }
 
 /**
- * The changes of a change set, each row once: first what was put, rows before those that refer to
- * them, then what was deleted, in the opposite order. So a reader that applies one after the other
- * never refers to a row that it does not have.
+ * The changes of a change set, each row once: first the rows that were put, each before the rows
+ * that refer to it, then the deleted ones in the opposite order. So a reader that applies them one
+ * by one never has a reference to a missing row.
  *
- * @param changeSet as this version writes it: with the rows before.
+ * @param changeSet as this version writes it: with the rows as they were before.
  * @returns null for a step in which no change was found: a reader may pause at each.
  */
 export function* changesIn(changeSet: ChangeSet): Generator<PublishedChange | null> {
@@ -75,11 +75,11 @@ function* byId(rows: readonly Row[]): Generator<null, ReadonlyMap<number, Row>> 
   return found;
 }
 
-/** What the audit entries of a change set tell of a row. */
+/** What the audit entries of a change set say about a row. */
 interface Told {
   /** Who wrote it last. */
   readonly subject: string | null;
-  /** JSON text of the row before the first of the writes; null if there was none. */
+  /** JSON text of the row before the first of the writes; null if there was no row. */
   readonly before: string | null;
 }
 

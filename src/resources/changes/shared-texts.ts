@@ -1,20 +1,20 @@
 /**
  * Long texts that their readers share, in bounded memory, however slow the readers are.
  *
- * A reader has a place at a text while it reads it piece by piece. It keeps no piece but the one that
- * its client is about to take, so a client that takes nothing costs one piece.
+ * A reader is counted at a text while it reads it piece by piece. It holds only the piece that its
+ * client takes next, so a client that takes nothing costs one piece.
  *
  * Invariants:
- * 1. One text is made at a time, in the order in which they were asked for, and only while those that
- *    are kept take no more than they may. So they take at most that, and one text more.
- * 2. No reader keeps others waiting for longer than {@link TURN_MS} for each text that is kept: a
- *    text that is older makes room for the next one. Its readers take a place anew, behind the
- *    others, and go on where they were.
+ * 1. Texts are made one at a time, in the order of the requests, and only while the kept texts take
+ *    at most `maxBytes`. So all texts together take at most that and one text more.
+ * 2. No reader delays others by more than {@link TURN_MS} for each kept text: an older text is
+ *    dropped if the next one needs room. Its readers request it again, after the others, and
+ *    continue where they were.
  */
 
 import { type Delay, delayed } from '../../delay.ts';
 
-/** Milliseconds for which a text is kept at least while somebody reads it. */
+/** Milliseconds for which a text is kept at least while it has readers. */
 const TURN_MS = 5000;
 
 export interface SharedTextsOptions {
@@ -25,15 +25,15 @@ export interface SharedTextsOptions {
   readonly delay?: Delay | undefined;
 }
 
-/** Makes a text, in pieces of at most 64 KiB: the same ones whenever it is made. */
+/** Makes a text in pieces of at most 64 KiB, which are the same every time. */
 type Make = () => Promise<readonly Uint8Array[]>;
 
 interface Text {
   readonly key: string;
   readonly make: Make;
-  /** Those who read it or wait for it. */
+  /** The number of readers that read it or wait for it. */
   readers: number;
-  /** Null before it is made, and after it has made room. */
+  /** Null before it is made, and after it was dropped. */
   pieces: readonly Uint8Array[] | null;
   bytes: number;
   madeAt: number;
@@ -52,11 +52,11 @@ export class SharedTexts {
   readonly #maxBytes: number;
   readonly #now: () => number;
   readonly #delay: Delay;
-  /** In the order in which they were asked for, which is that in which they are made. */
+  /** In the order in which they were requested, and are made. */
   readonly #texts = new Map<string, Text>();
   #bytes = 0;
   #queue: Promise<void> = Promise.resolve();
-  /** Goes on with what waits for room. */
+  /** Resumes the text that waits for room. */
   #wake: (() => void) | null = null;
 
   constructor({ maxBytes, now, delay }: SharedTextsOptions) {
@@ -71,9 +71,9 @@ export class SharedTexts {
   }
 
   /**
-   * Reads a text, which is made if it is not there.
+   * Reads a text, which is made if it is not kept.
    *
-   * @param gone ends the wait for it: then there are no more pieces.
+   * @param gone ends the wait for it; no more pieces follow.
    * @throws what `make` throws.
    */
   async *read(key: string, make: Make, gone: AbortSignal): AsyncGenerator<Piece, void, void> {
@@ -94,7 +94,7 @@ export class SharedTexts {
     }
   }
 
-  /** @returns the text, with a place that has to be left; null if the wait was ended. */
+  /** @returns the text, which the reader has to leave; null if the wait was ended. */
   async #enter(key: string, make: Make, gone: AbortSignal): Promise<Text | null> {
     const text = this.#texts.get(key) ?? this.#ask(key, make);
     text.readers += 1;
@@ -122,7 +122,7 @@ export class SharedTexts {
   }
 
   async #make(text: Text): Promise<void> {
-    // Nobody waits for it any more, or nobody by the time that there is room.
+    // Its readers may have left by now, or leave while it waits for room.
     if (text.readers > 0) await this.#room();
     if (text.readers === 0) {
       this.#texts.delete(text.key);
@@ -152,7 +152,7 @@ export class SharedTexts {
     }
   }
 
-  /** Resolves when a text has made room, or after a time in milliseconds. */
+  /** Resolves when a text was dropped, or after a time in milliseconds. */
   #woken(milliseconds: number): Promise<void> {
     return new Promise((resolve) => {
       const stop = this.#delay(() => this.#wake?.(), milliseconds);
@@ -164,7 +164,7 @@ export class SharedTexts {
     });
   }
 
-  /** What nobody reads is kept for the next reader as long as there is room. */
+  /** Texts without readers are kept for the next reader as long as there is room. */
   #dropUnread(): void {
     for (const text of this.#texts.values()) {
       if (this.#bytes <= this.#maxBytes) return;
@@ -181,7 +181,7 @@ export class SharedTexts {
   }
 }
 
-/** @returns whether it has resolved, rather than that the signal has ended the wait. */
+/** @returns true when `ready` resolves; false if the signal ends the wait first. */
 function isSettled(ready: Promise<void>, gone: AbortSignal): Promise<boolean> {
   if (gone.aborted) return Promise.resolve(false);
   return new Promise((resolve, reject) => {

@@ -7,7 +7,7 @@ export const PERIOD_BOUND =
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const INSTANT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** Characters of `2026-11-21T08:00:00.000Z`: such texts compare as the instants do. */
+/** Characters of `2026-11-21T08:00:00.000Z`: texts of this length sort like the instants. */
 const LENGTH = 24;
 
 /**
@@ -31,7 +31,7 @@ function parseInstant(text: string): string | null {
   return day === undefined ? null : instantIn(day, text);
 }
 
-/** @param day of the text; Date would roll 30 February over to March. */
+/** @param day the date in the text, checked because Date rolls 30 February over to March. */
 function instantIn(day: string, text: string): string | null {
   const midnight = new Date(`${day}T00:00:00Z`);
   if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(day)) return null;

@@ -1,7 +1,7 @@
 /**
- * The candidate that is most like a word, whatever the case; null without candidates.
+ * The candidate that is most similar to a word, ignoring case; null without candidates.
  *
- * @param word short: the time grows with its length times that of all candidates.
+ * @param word must be short: the time grows with its length times that of all candidates.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   let best: { readonly candidate: string; readonly distance: number } | null = null;
@@ -12,9 +12,9 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   return best?.candidate ?? null;
 }
 
-/** The insertions, deletions and replacements that make one word of another (Levenshtein). */
+/** The insertions, deletions and replacements that turn one word into another (Levenshtein). */
 function editDistance(from: string, to: string): number {
-  // Row by row: the distances of a beginning of `from` to every beginning of `to`.
+  // Each row has the distances of one prefix of `from` to every prefix of `to`.
   let row = Array.from({ length: to.length + 1 }, (_, length) => length);
   for (let i = 0; i < from.length; i += 1) {
     const next = [i + 1];

@@ -1,4 +1,4 @@
-/** Paging and order (spec 4.2 and 4.3), as every list takes them. */
+/** Paging and order (spec 4.2 and 4.3), as all lists accept them. */
 import { CatalogError } from '../../errors.ts';
 import type { Direction } from '../../store/memory/orders/order.ts';
 import { malformed, type Parameters } from './parameters.ts';
@@ -6,7 +6,7 @@ import { malformed, type Parameters } from './parameters.ts';
 export const DEFAULT_PAGE_SIZE = 20;
 export const MAX_PAGE_SIZE = 1000;
 
-/** How the client counts, so that links to other pages count the same way. */
+/** Which parameters the client uses, so that links to other pages use the same. */
 type PagingForm = 'page' | 'offset' | 'all';
 
 export interface PagedQuery {
@@ -28,7 +28,7 @@ export function unpagedOf(sent: Parameters): PagedQuery['others'] {
 }
 
 /**
- * @param unpaged whether all objects are listed if nothing is said.
+ * @param unpaged whether all objects are listed if no paging parameter is sent.
  * @throws CatalogError `malformed_query`.
  */
 export function parsePaging(

@@ -2,17 +2,17 @@
 import { CatalogError } from '../../errors.ts';
 import { nearest } from './nearest.ts';
 
-/** The parameters that an operation takes. */
+/** The parameters that an operation accepts. */
 export interface KnownParameters {
   /** Whose they are, in the plural, for messages: "SKUs". */
   readonly owner: string;
   readonly names: ReadonlySet<string>;
 }
 
-/** What was sent: decoded values by name, in the order sent; each name is known and occurs once. */
+/** Decoded values by name, in the order sent. Each name is known and occurs once. */
 export type Parameters = ReadonlyMap<string, string>;
 
-/** Characters of a name that a message repeats. */
+/** Characters of a name that a message repeats, at most. */
 const MAX_QUOTED = 64;
 
 /**
@@ -55,7 +55,7 @@ function unknownParameter({ owner, names }: KnownParameters, name: string): Cata
   return new CatalogError('malformed_query', `${owner} have no query parameter ${quoted}${hint}`);
 }
 
-/** Unlike URLSearchParams, malformed UTF-8 is not replaced: it gives null. */
+/** Unlike URLSearchParams, this does not replace malformed UTF-8: it returns null. */
 function decode(text: string): string | null {
   if (!text.includes('%')) return text.includes('+') ? text.replaceAll('+', ' ') : text;
   try {

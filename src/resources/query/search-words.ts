@@ -2,14 +2,14 @@
 import { foldText, wordsOf } from '../../model/text-folding.ts';
 import { malformed } from './parameters.ts';
 
-/** Unicode code points of `q`, as sent. */
+/** Unicode code points of `q` as sent, at most. */
 export const MAX_SEARCH_LENGTH = 200;
 
 const MAX_SEARCH_WORDS = 10;
 
 /**
  * @param text of the parameter `q`, decoded; undefined if it was not sent.
- * @returns folded words, each once; none if nothing is left to search for.
+ * @returns folded words, each once; empty if there is nothing to search for.
  * @throws CatalogError `malformed_query`.
  */
 export function parseSearch(text: string | undefined): readonly string[] {

@@ -1,17 +1,17 @@
 /**
- * Memory for texts that are sent as soon as they are made, and forgotten: it is used again, since
- * new memory for each would have to be collected.
+ * Reusable buffers for texts that are sent as soon as they are made: the garbage collector would
+ * have to collect a new buffer for each.
  */
 
 /** Bytes of each buffer. */
 export const LENT_BYTES = 64 * 1024;
 
-/** Buffers that wait to be used again, at most. */
+/** Free buffers that are kept, at most. */
 const MAX_FREE = 8;
 
 const free: Buffer[] = [];
 
-/** A text in UTF-8 in a buffer that is given back, or else is left to the garbage collector. */
+/** A text in UTF-8 in a reusable buffer. A buffer that is not given back is garbage-collected. */
 export class LentBytes {
   #buffer: Buffer | null = free.pop() ?? Buffer.allocUnsafeSlow(LENT_BYTES);
 
@@ -21,7 +21,7 @@ export class LentBytes {
     return this.#buffer;
   }
 
-  /** Bytes of the text; it begins where the buffer does. */
+  /** Bytes of the text, which starts at the beginning of the buffer. */
   length = 0;
 
   /** The text. @throws Error if it was given back. */
@@ -29,7 +29,7 @@ export class LentBytes {
     return new Uint8Array(this.buffer.buffer, 0, this.length);
   }
 
-  /** To be called when nobody will read the bytes any more. */
+  /** Call this when the bytes are not read any more. */
   giveBack(): void {
     if (this.#buffer !== null && free.length < MAX_FREE) free.push(this.#buffer);
     this.#buffer = null;

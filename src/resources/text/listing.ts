@@ -1,13 +1,13 @@
 /**
  * The text of a list, which may be longer than memory should hold for one client.
  *
- * Invariant: what is sent is the list at the moment of the request, however long its client takes.
+ * Invariant: what is sent is the list as of the request, however long the client takes.
  * Rows are immutable; what their objects show of other rows is read when the request is made.
  */
 import { LENT_BYTES, LentBytes } from './lent-bytes.ts';
 import { inPieces } from './pieces.ts';
 
-/** JSON text: whole, or in pieces that are made as they are asked for. */
+/** JSON text: whole, or in pieces that are made on demand. */
 export type ListText = string | LentBytes | AsyncIterable<string>;
 
 const COMMA = 0x2c;
@@ -15,11 +15,11 @@ const OPENING = 0x5b;
 const CLOSING = 0x5d;
 
 /**
- * @param rows of which the first are represented now.
- * @param copyText writes the JSON text of a row to a place in the buffer, and returns how many bytes
- *   it has; none if there is no room for it, or if it would take long.
- * @param represented gives the texts of the rows that are left, each in parts; called once, before
- *   this returns, if there are any.
+ * @param rows the first of them are represented now.
+ * @param copyText writes the JSON text of a row to the buffer at an offset, and returns its bytes;
+ *   0 if there is no room for it, or if it would take long.
+ * @param represented gives the texts of the remaining rows, each in parts; called once, before this
+ *   returns, if there are any.
  */
 export function listText<R>(
   rows: Iterable<R>,
@@ -36,7 +36,7 @@ export function listText<R>(
     if (done === true) break;
     const start = end === 1 ? end : end + 1;
     const bytes = copyText(value, buffer, start);
-    // The last byte is for the end of the list.
+    // The last byte is reserved for the end of the list.
     if (bytes === 0 || start + bytes === LENT_BYTES) {
       const rest = {
         *[Symbol.iterator]() {

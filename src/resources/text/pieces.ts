@@ -1,12 +1,12 @@
-/** Long texts in pieces, each made when it is asked for. */
+/** Long texts in pieces, each made on demand. */
 import { inLaterSlices, inSlices } from '../../slices.ts';
 
 /** UTF-16 units of one piece, at most. */
 const PIECE_UNITS = 64 * 1024;
 
 /**
- * Joins texts and cuts them into pieces. The event loop turns between two pieces, and while a piece
- * takes long to make.
+ * Joins texts and cuts them into pieces. Returns to the event loop between two pieces, and while it
+ * makes a piece that takes long.
  *
  * @param texts each made in well under a millisecond.
  */
@@ -28,7 +28,7 @@ export async function* inPieces(texts: Iterable<string>): AsyncGenerator<string>
   try {
     for (let piece = await inSlices(nextPiece()); piece !== ''; ) {
       yield piece;
-      // A client that takes every piece at once would otherwise hold up all others.
+      // A client that takes every piece immediately would otherwise block all others.
       piece = await inLaterSlices(nextPiece());
     }
   } finally {

@@ -1,6 +1,6 @@
 /**
  * The columns of CSV (spec 12.3): the attributes of the object in their order, in words that people
- * use. References stand there as id and as name, prices as decimals.
+ * use. References are written as id and as name, prices as decimals.
  */
 import type { Attribute, Kind, KindName, Row, Scalar } from '../../model/kind.ts';
 import type { Money } from '../../model/money.ts';
@@ -13,7 +13,7 @@ import { visibleAttributes } from '../visible-attributes.ts';
 import { joinPairs, pairText, pathText } from './labels.ts';
 
 export interface Column {
-  /** In the header. */
+  /** Its name in the header. */
   readonly name: string;
   /** The attribute that a cell is about. */
   readonly attribute: string;
@@ -29,12 +29,12 @@ export function columnsOf(kind: Kind, money: Money): readonly Column[] {
     columnOf(kind, name, declared, money),
     ...(ADDED[`${kind.name}.${name}`] ?? []),
   ]);
-  // To tell specifications of equal names apart.
+  // It distinguishes specifications with the same name.
   if (kind.name === 'options') columns.push(named('spu', 'spec_id', spuOfOption));
   return columns;
 }
 
-/** Names of references that the object itself does not show, after an attribute. */
+/** Name columns that follow an attribute, for names that the object itself does not show. */
 const ADDED: Readonly<Record<string, readonly Column[]>> = {
   'categories.parent_id': [
     named('parent', 'parent_id', (row, view) => categoryPath(row['parent_id'], view)),
@@ -64,7 +64,7 @@ function columnOf(kind: Kind, name: string, declared: Attribute, money: Money): 
   return { name: header, attribute: name, form: 'plain', text: plain };
 }
 
-/** The name of the row that a reference names; a category by its path. */
+/** The column with the name of the referenced row; a category has its path. */
 function nameColumn(
   kind: Kind,
   name: string,

@@ -1,8 +1,8 @@
 /**
  * Exports that clients download: how many at a time, and how fast they have to be taken (spec 12.2).
  *
- * Invariant: an export has its place, and keeps old versions of what changes, until its client has
- * taken it, is gone, or has been too slow. A client that stands still cannot keep either.
+ * Invariant: an export takes a place, and keeps old versions of changed rows, until its client has
+ * taken it, has gone, or was too slow. A client that stalls cannot keep either.
  */
 import { delayed } from '../../delay.ts';
 import { CatalogError } from '../../errors.ts';
@@ -11,22 +11,22 @@ import type { Selection } from '../../store/memory/selection.ts';
 import type { Exports } from './exports.ts';
 import type { Format } from './formats.ts';
 
-/** Exports that are being sent. */
+/** Exports that are being sent, at most. */
 export const MAX_OPEN = 24;
 
-/** Those of one subject: the others have places as well. A copy of the catalog takes six at once. */
+/** Exports of one subject, so that others get places. A copy of the catalog takes six at once. */
 export const MAX_OF_SUBJECT = 12;
 
 /** Seconds after which a client may try again. */
 const RETRY_AFTER_S = '10';
 
-/** Bytes for each of which a client has the time anew. */
+/** Bytes after which the time of a client begins again. */
 const STRETCH_BYTES = 1024 * 1024;
 
 export interface Clock {
   /** Milliseconds on a clock that does not go back. */
   readonly now: () => number;
-  /** Calls `work` after a time in milliseconds. @returns ends the waiting. */
+  /** Calls `work` after a time in milliseconds. @returns a function that cancels the call. */
   readonly after: (milliseconds: number, work: () => void) => () => void;
 }
 
@@ -38,7 +38,7 @@ const CLOCK: Clock = {
 /** See {@link ExportFile}. */
 export interface Download {
   readonly name: string;
-  /** Call its `return` if nobody reads it to its end. */
+  /** Call its `return` if it is not read to its end. */
   readonly text: AsyncIterableIterator<string, void>;
 }
 
@@ -48,7 +48,7 @@ export class Downloads {
   readonly #clock: Clock;
   readonly #places = new Places();
 
-  /** @param timeout milliseconds for a client to take each MiB of an export, or what is left. */
+  /** @param timeout milliseconds for a client to take each MiB of an export, or the rest of it. */
   constructor(exports: Pick<Exports, 'open'>, timeout: number, clock = CLOCK) {
     this.#exports = exports;
     this.#timeout = timeout;
@@ -83,15 +83,17 @@ class Places {
   readonly #bySubject = new Map<string, number>();
 
   /**
-   * @returns gives the place back; to be called once.
+   * @returns a function that gives the place back; call it once.
    * @throws CatalogError `busy`.
    */
   take(subject: string): () => void {
     if (this.#of(subject) >= MAX_OF_SUBJECT) {
-      throw busy(`${MAX_OF_SUBJECT} exports of yours are being sent; read one of them to its end`);
+      throw busy(
+        `${MAX_OF_SUBJECT} of your exports are in progress; read one of them to its end first`,
+      );
     }
     if (this.#taken >= MAX_OPEN) {
-      throw busy(`${MAX_OPEN} exports are being sent; try again when one of them has ended`);
+      throw busy(`${MAX_OPEN} exports are in progress; try again when one of them has ended`);
     }
     this.#count(subject, 1);
     return () => this.#count(subject, -1);
@@ -114,8 +116,8 @@ function busy(message: string): CatalogError {
 }
 
 /**
- * A text whose reader has a time for each MiB. The time that the server takes to make a piece is not
- * the reader's. When the time is over, the text is closed, whether or not its reader comes again.
+ * A text with a time limit for the reader of each MiB. The time that the server takes to make a
+ * piece does not count. When the time is over, the text is closed, even if its reader has stalled.
  */
 class TimedText implements AsyncIterableIterator<string, void> {
   readonly #pieces: AsyncIterator<string>;
@@ -123,9 +125,9 @@ class TimedText implements AsyncIterableIterator<string, void> {
   readonly #clock: Clock;
   readonly #onClose: () => void;
   #state: 'open' | 'late' | 'closed' = 'open';
-  /** Bytes that were given since the time began. */
+  /** Bytes that were read since the time began. */
   #bytes = 0;
-  /** Milliseconds of the time that the reader has taken. */
+  /** Milliseconds of the time that the reader has used. */
   #waited = 0;
   /** Ends the wait for the reader. */
   #stop: () => void = () => {};
@@ -162,14 +164,14 @@ class TimedText implements AsyncIterableIterator<string, void> {
   }
 
   async return(): Promise<IteratorResult<string, void>> {
-    // Where the text is busy with a piece, it is closed when the piece is made.
+    // If a piece is being made, the text is closed when the piece is complete.
     await this.#pieces.return?.();
     this.#close('closed');
     return { done: true, value: undefined };
   }
 
   get #late(): string {
-    return `the client has taken less than 1 MiB of an export in ${this.#timeout / 1000} s`;
+    return `the client read less than 1 MiB of an export in ${this.#timeout / 1000} s`;
   }
 
   #give(piece: string): void {
@@ -191,7 +193,7 @@ class TimedText implements AsyncIterableIterator<string, void> {
     };
   }
 
-  /** The reader is too late. Nobody else waits for the text, so it can be closed at once. */
+  /** The reader is too late. No piece is being made, so the text can be closed at once. */
   #end(): void {
     this.#close('late');
     void this.#pieces.return?.();

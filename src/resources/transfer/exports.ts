@@ -17,8 +17,8 @@ export interface ExportFile {
   /** `skus-2026-11-21.csv`. */
   readonly name: string;
   /**
-   * The file in pieces of at most 64 Ki UTF-16 units, made as they are asked for. It shows one state
-   * of the store, that of the first piece.
+   * The file in pieces of at most 64 Ki UTF-16 units, made on demand. It shows one state of the
+   * store, as of the first piece.
    */
   readonly text: AsyncIterable<string>;
 }
@@ -51,7 +51,7 @@ export class Exports {
     };
   }
 
-  /** Commits may undo what was prepared. */
+  /** In a loop, because commits may undo what was prepared. */
   async #prepare(kind: Kind, selection: Selection): Promise<void> {
     for (;;) {
       const preparing =
@@ -75,8 +75,8 @@ export class Exports {
 }
 
 /**
- * A view that keeps no row that belongs to another one as an object: an export reads each of them
- * once. What many rows refer to is kept.
+ * A view that does not keep rows that belong to other rows as objects: an export reads each of them
+ * once. Rows to which many others refer are kept.
  */
 function readingOnce(view: FrozenView): View {
   return {
@@ -85,7 +85,7 @@ function readingOnce(view: FrozenView): View {
   };
 }
 
-/** @param rows null for a row that is passed over: for it the text is empty. */
+/** @param rows null for a row that is skipped: its text is empty. */
 type Writer = (
   kind: Kind,
   rows: Iterable<Row | null>,

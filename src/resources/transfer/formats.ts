@@ -11,7 +11,7 @@ export const FORMAT_TYPES: Readonly<Record<Format, string>> = {
   json: 'application/json',
 };
 
-/** The format that the ending of a file's name says; CSV if it says none. */
+/** The format that the extension of a file's name stands for; CSV if it stands for none. */
 export function formatOf(file: string): Format {
   if (/\.json$/i.test(file)) return 'json';
   return /\.(?:ndjson|jsonl)$/i.test(file) ? 'ndjson' : 'csv';

@@ -1,6 +1,6 @@
 /**
- * Cells that a spreadsheet would take for a formula (spec 12.5): they get an apostrophe, which is
- * taken off again.
+ * Cells that a spreadsheet would take for a formula (spec 12.5): an export puts an apostrophe
+ * before them, which an import removes.
  */
 
 const FORMULA = /^'*[=+\-@\t\r]/;
@@ -12,7 +12,7 @@ export function guardFormula(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text;
 }
 
-/** What the text of a cell stands for. */
+/** The value that the text of a cell stands for. */
 export function unguardFormula(cell: string): string {
   return GUARDED.test(cell) ? cell.slice(1) : cell;
 }

@@ -1,9 +1,9 @@
 /**
- * The reports of imports on their way to clients, which may be many, and slow (spec 12.7).
+ * Sends the reports of imports to clients, which may be many, and slow (spec 12.7).
  *
- * Invariant: a client that takes nothing costs one piece. Those of an import that has ended share its
- * bytes; those of one that is under way share the lists that it makes, and each has a text of its own
- * of the piece alone that it is about to take.
+ * Invariant: a client that takes nothing costs one piece. Clients of a finished import share its
+ * bytes. Clients of an unfinished import share its lists, and each has its own copy only of the
+ * piece that it takes next.
  */
 import { CatalogError } from '../../errors.ts';
 import { inSlices } from '../../slices.ts';
@@ -64,7 +64,7 @@ export class ImportReports {
     return { etag, text: closable(this.#paced(bytes.call(this)), closed) };
   }
 
-  /** To be called when an import is not kept any more. */
+  /** Call this when an import is not kept any more. */
   forget(id: number): void {
     this.#etags.delete(id);
   }
@@ -79,7 +79,7 @@ export class ImportReports {
     const pieces: Uint8Array[] = [];
     const tagger = new EntityTagger();
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-      // A copy, because a part of the whole would keep it in memory.
+      // A copy, because a subarray would keep all bytes in memory.
       const piece = Uint8Array.from(bytes.subarray(at, at + PIECE_BYTES));
       tagger.update(piece);
       pieces.push(piece);

@@ -1,4 +1,4 @@
-/** What an import has come to, as clients see it (spec 12.7). */
+/** The state of an import, as clients see it (spec 12.7). */
 import { randomUUID } from 'node:crypto';
 import { entityTag } from '../entity-tag.ts';
 import type { RowChange } from './rows/row-writer.ts';
@@ -6,7 +6,7 @@ import type { RowChange } from './rows/row-writer.ts';
 /** Entries of each list, at most. */
 const MAX_LISTED = 1000;
 
-/** About the bytes of all changes that are listed: descriptions of SPUs are long. */
+/** UTF-16 units of all listed changes, about: descriptions of SPUs are long. */
 const MAX_CHANGE_UNITS = 4 * 1024 * 1024;
 
 /** UTF-16 units of a message, at most: some quote the file, of which a row has up to 4 MiB. */
@@ -26,7 +26,7 @@ export interface ImportSummary {
   readonly collection: string;
   readonly state: ImportPhase;
   readonly dry_run: boolean;
-  /** Rows of the file that are no header and not empty. */
+  /** Rows of the file, without the header and empty rows. */
   readonly rows: number;
   readonly created: number;
   readonly changed: number;
@@ -50,15 +50,15 @@ export interface ImportReport extends ImportSummary {
 
 type Counted = 'rows' | 'created' | 'changed' | 'unchanged' | 'refused';
 
-/** Bytes of the file that are read, of those that will be: it is read once or twice. */
+/** Bytes that were read, and that will be read in all: the file is read once or twice. */
 export interface ImportProgress {
   readonly done: number;
   readonly total: number;
 }
 
-/** An import at one moment, for readers who take their time. */
+/** A snapshot of an import, for slow readers. */
 export interface ImportMoment {
-  /** Another one for every other moment, also of another import. */
+  /** Unique to this snapshot, also among other imports. */
   readonly etag: string;
   /** UTF-16 units of its JSON text, about. */
   readonly units: number;
@@ -72,18 +72,18 @@ export class ImportState {
   readonly #dryRun: boolean;
   #state: ImportPhase = 'checking';
   #counts: Record<Counted, number> = { ...NOTHING };
-  /** Those that are listed, as JSON: a client asks for them again and again. Only ever longer. */
+  /** The listed errors, as JSON because clients poll for them. Elements are only appended. */
   readonly #errors: string[] = [];
   #errorCount = 0;
   #errorUnits = 0;
-  /** The same of the changes. A list that is over is left to those who read it. */
+  /** The same for the changes. Replaced instead of cleared, because snapshots still read it. */
   #changes: string[] = [];
   #changeCount = 0;
   #changeUnits = 0;
   #bytesRead = 0;
   #bytesInAll = 0;
   readonly #nonce = randomUUID();
-  /** How often what is shown has changed. */
+  /** How often the report has changed. */
   #version = 0;
 
   constructor(id: number, collection: string, dryRun: boolean) {
@@ -109,7 +109,7 @@ export class ImportState {
     return [...this.moment.parts()].join('');
   }
 
-  /** What it is now; later changes are not in it. */
+  /** A snapshot of its state now, without later changes. */
   get moment(): ImportMoment {
     const head = JSON.stringify(this.summary).slice(0, -1);
     const [errors, changes] = [this.#errors, this.#changes];
@@ -148,7 +148,7 @@ export class ImportState {
     }
   }
 
-  /** Rows of the file that were looked at. */
+  /** The number of rows of the file that were counted. */
   get rows(): number {
     return this.#counts.rows;
   }
@@ -158,7 +158,7 @@ export class ImportState {
     this.#state = state;
   }
 
-  /** Counts a row and what it does; null if it changes nothing. */
+  /** Counts a row and its change; null if it changes nothing. */
   count(row: number, change: RowChange | null): void {
     this.#add('rows');
     if (change === null) {
@@ -192,7 +192,7 @@ export class ImportState {
     this.#errors.push(text);
   }
 
-  /** Nothing is written, or nothing was written yet: what the check counted does not count. */
+  /** Forgets the changes that the check has counted, because they are not written. */
   forget(): void {
     this.#version += 1;
     const { rows, refused } = this.#counts;
@@ -202,7 +202,7 @@ export class ImportState {
     this.#changeUnits = 0;
   }
 
-  /** Before the rows are counted again as they are written. */
+  /** Call this before rows are written: they are counted again. */
   beginWriting(): void {
     this.forget();
     this.#counts = { ...NOTHING };
@@ -222,7 +222,7 @@ function* joined(list: readonly string[], count: number): Generator<string> {
 
 function shortened(text: string): string {
   if (text.length <= MAX_MESSAGE_UNITS) return text;
-  // A copy, because a part of a text keeps the whole in memory.
+  // A copy, because a slice would keep the whole text in memory.
   return `${Buffer.from(text.slice(0, MAX_MESSAGE_UNITS)).toString()}…`;
 }
 

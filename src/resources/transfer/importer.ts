@@ -2,9 +2,9 @@
  * One import: every row is checked, then all are written (spec 12.10).
  *
  * Invariants:
- * 1. The check runs every row, in the order of the file, as the write does, on a draft over a frozen
- *    view that is then dropped. So it finds what the write would do, and a dry run is the check
- *    alone.
+ * 1. The check runs every row in the order of the file, as the write does, but on a draft over a
+ *    frozen view, which is dropped afterwards. So it finds what the write would do; a dry run is
+ *    only the check.
  * 2. Nothing is written if a row or the file is refused.
  * 3. A commit holds at most {@link BATCH} rows, and other requests run between commits.
  */
@@ -27,7 +27,7 @@ import { Names } from './rows/names.ts';
 import { problemsOf } from './rows/row-problems.ts';
 import { type ImportTask, type RowChange, RowWriter, Seen } from './rows/row-writer.ts';
 
-/** Rows of one commit, and about the UTF-16 units that they have, at most. */
+/** Rows of one commit, at most, and about how many UTF-16 units they have. */
 const BATCH = { rows: 250, units: 512 * 1024 };
 
 /** The kinds whose names a column holds, by its attribute. */
@@ -43,7 +43,7 @@ const NAMED: Readonly<Record<string, readonly KindName[]>> = {
 export interface ImportOrder extends ImportTask {
   readonly format: Format;
   readonly dryRun: boolean;
-  /** Under whose name it is written. */
+  /** Who writes it, for the audit trail. */
   readonly subject: string | null;
 }
 
@@ -53,7 +53,7 @@ type ImportTarget = Pick<AuditedStore, 'freeze' | 'requireRoom' | 'transact'>;
 export interface ImporterOptions {
   readonly audited: ImportTarget;
   readonly money: Money;
-  /** Of JSON of a body, which hold for a row as well; the usual ones without them. */
+  /** The JSON limits of a body, which apply to a row as well; {@link JSON_LIMITS} by default. */
   readonly jsonLimits?: JsonLimits;
   /** Whether to stop, because the process ends. */
   readonly isStopping: () => boolean;
@@ -79,7 +79,7 @@ export class Importer {
     this.#state = state;
   }
 
-  /** Ends in one of the last states; what goes wrong is in the state. */
+  /** Runs to one of the final states. Failures are not thrown: they are in the state. */
   async run(onWriting: () => Promise<void>): Promise<void> {
     const state = this.#state;
     try {
@@ -126,12 +126,12 @@ export class Importer {
   }
 
   /**
-   * Kinds of which a row of the file writes what no later row of it reads: what belongs to a row that
-   * can occur once. It is most of what a file of SKUs writes.
+   * Kinds whose rows no later row of the file reads: they belong to rows that occur only once. They
+   * are most of what a file of SKUs writes.
    */
   #readOnce(): readonly KindName[] {
     const { kind, match } = this.#order;
-    // A later row may have the name of one that is created.
+    // A later row may match a created one by name.
     if (match === 'name') return [];
     return Object.values(kind.attributes).flatMap((declared) =>
       declared.role === 'children' ? [declared.kind] : [],
@@ -208,7 +208,7 @@ export class Importer {
 
   #goOn(): void {
     if (this.#options.isStopping()) {
-      throw new Error('the server was stopped; import what is not written again');
+      throw new Error('the server was stopped; import again the rows that were not written');
     }
     this.#options.audited.requireRoom();
   }
@@ -218,7 +218,7 @@ export class Importer {
     return new RowWriter(task, this.#options.money, names, seen);
   }
 
-  /** @param view to read the names of; null if they are read already. */
+  /** @param view to read the names from; null if they were read before. */
   async *#rows(writer: RowWriter, view: FrozenView | null): AsyncGenerator<readonly FileRow[]> {
     const { kind, format, match } = this.#order;
     let kinds: readonly KindName[] = match === 'name' ? [kind.name] : [];
@@ -228,7 +228,10 @@ export class Importer {
         match !== 'id' &&
         !columns.some((column) => column?.attribute === matchedBy(this.#order))
       ) {
-        throw new FileProblem(`there is no column ${matchedBy(this.#order)} to match by`, 1);
+        throw new FileProblem(
+          `the file has no column ${matchedBy(this.#order)}, by which rows are to be matched`,
+          1,
+        );
       }
       writer.useColumns(columns);
       kinds = [...kinds, ...columns.flatMap((column) => NAMED[column?.attribute ?? ''] ?? [])];

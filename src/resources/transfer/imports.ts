@@ -10,10 +10,10 @@ import { ImportReports, type ShownImport } from './import-reports.ts';
 import { type ImportProgress, ImportState, type ImportSummary } from './import-state.ts';
 import { Importer, type ImporterOptions, type ImportOrder } from './importer.ts';
 
-/** Imports that are kept. */
+/** Finished imports that are kept, at most. */
 const MAX_KEPT = 100;
 
-/** Imports that are not finished, their files on the disk. */
+/** Unfinished imports, at most: their files are on the disk. */
 const MAX_UNFINISHED = 8;
 
 /** Seconds after which a client may try again. */
@@ -44,15 +44,15 @@ export interface ImportStorage {
 
 export interface ImportsOptions extends Omit<ImporterOptions, 'isStopping'> {
   readonly storage: ImportStorage;
-  /** Resolves when rows can be looked for without holding anybody up. */
+  /** Resolves when the indexes are built, so that look-ups do not block the event loop. */
   readonly whenIndexed: () => Promise<void>;
-  /** Runs an import, and bounds the memory that it takes meanwhile. */
+  /** Runs an import, and bounds the memory that it takes. */
   readonly inSmallHeap: (run: () => Promise<void>) => Promise<void>;
   /** Called with failures that an import cannot show. */
   readonly onError: (error: unknown) => void;
 }
 
-/** What has to be in a state that is read back. */
+/** What a saved state must have. */
 const keptShape = v.looseObject({
   id: v.number(),
   collection: v.string(),
@@ -62,7 +62,7 @@ const keptShape = v.looseObject({
   changes: v.array(v.unknown()),
 });
 
-/** What the client is told of a file that was received. */
+/** The answer to a file that was received. */
 export interface Accepted {
   /** Of the import. */
   readonly id: number;
@@ -78,7 +78,7 @@ export class Imports {
   /** By ascending id. */
   readonly #finished = new Map<number, ImportSummary>();
   readonly #running = new Map<number, ImportState>();
-  /** By the ids of those that are not finished: resolves when they are. */
+  /** By the ids of unfinished imports: resolves when they have ended. */
   readonly #ends = new Map<number, Promise<void>>();
   #unfinished = 0;
   #lastId = 0;
@@ -90,7 +90,7 @@ export class Imports {
     this.#reports = new ImportReports((id) => options.storage.load(id));
   }
 
-  /** Reads what is kept, and ends what an earlier process left. */
+  /** Reads the imports that are kept; unfinished ones of an earlier process are `failed` now. */
   static async open(options: ImportsOptions): Promise<Imports> {
     const imports = new Imports(options);
     await imports.#recover();
@@ -153,7 +153,7 @@ export class Imports {
    * Keeps the answer under the key.
    *
    * @param digest of the file.
-   * @returns the answer that is kept already; null if there was none, and this one is.
+   * @returns the answer that was kept before; null if there was none, and this one is kept now.
    * @throws CatalogError `key_reused`, `write_refused`.
    */
   #firstWith(
@@ -173,7 +173,7 @@ export class Imports {
     });
   }
 
-  /** Removes what was received for an import that there will not be. */
+  /** Removes what was received for an import that will not run. */
   async #drop(id: number): Promise<void> {
     this.#unfinished -= 1;
     const { storage, onError } = this.#options;
@@ -274,8 +274,8 @@ export class Imports {
     if (summary.state !== 'checking' && summary.state !== 'writing') return summary;
     const message =
       summary.state === 'checking'
-        ? 'the server ended; no row is written'
-        : 'the server ended while rows were written; the audit trail shows which are: import the others again';
+        ? 'the server stopped; no row was written'
+        : 'the server stopped while it wrote rows; the audit trail shows which were written; import the others again';
     const failed = { ...summary, state: 'failed', error_count: summary.error_count + 1 } as const;
     const all = [...errors, { row: null, column: null, message }];
     await this.#options.storage.save(id, JSON.stringify({ ...failed, errors: all, changes }));
@@ -283,7 +283,7 @@ export class Imports {
   }
 }
 
-/** Passes the bytes of a file on, and through a hash. */
+/** Passes the bytes of a file on, and hashes them. */
 async function* hashing(source: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
   for await (const bytes of source) {
     hash.update(bytes);

@@ -1,14 +1,14 @@
-/** Names of rows as people read them in a cell: paths and specifications (spec 12.4). */
+/** Names of rows as people read and write them in a cell: paths and specifications (spec 12.4). */
 import { atOnce } from '../../slices.ts';
 
-/** What a backslash stands before, besides a space at either end. */
+/** Characters that are escaped with a backslash, besides a space at either end of a name. */
 const SPECIAL = /[\\;=>]/g;
 
 /** A name within a path or a list of specifications. */
 function escapeName(name: string): string {
   const escaped = name.replace(SPECIAL, String.raw`\$&`);
   const begun = escaped.startsWith(' ') ? `\\${escaped}` : escaped;
-  // A name is not a space alone, so that this is another one.
+  // A name is never a single space, so this is not the space at the beginning.
   return begun.endsWith(' ') ? `${begun.slice(0, -1)}\\ ` : begun;
 }
 
@@ -27,14 +27,14 @@ export function joinPairs(texts: readonly string[]): string {
   return texts.join('; ');
 }
 
-/** A text that is not a path or a list of specifications. The message ends a sentence. */
+/** A text that is not a path or a list of specifications. The message is the end of a sentence. */
 export class LabelError extends Error {}
 
 /** Levels of a path. */
 const MAX_LEVELS = 3;
 
 /**
- * The names of a path, from the first level; none of an empty text.
+ * The names of a path, from the first level; empty for an empty text.
  *
  * @throws LabelError if a name is empty, or there are more levels than categories have.
  */
@@ -46,9 +46,9 @@ export function parsePath(text: string): string[] {
 }
 
 /**
- * Specifications and their options; none of an empty text. Yields between parts of the work.
+ * Specifications and their options; empty for an empty text. Yields between parts of the work.
  *
- * @param most pairs.
+ * @param most pairs, at most.
  * @throws LabelError if a part is not `name=value`, or there are more.
  */
 export function* parsePairs(
@@ -73,11 +73,11 @@ export function* parsePairs(
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 
-/** Characters between two yields: a tenth of a millisecond. */
+/** Characters between two yields, which take a tenth of a millisecond. */
 const SLICE_UNITS = 32 * 1024;
 
 /**
- * The parts between separators that no backslash stands before; escapes stay in them.
+ * The parts between separators that are not escaped; the parts keep their escapes.
  *
  * @returns null if there are more than `most`.
  */
@@ -123,7 +123,7 @@ function nameIn(part: string): string {
   return part.slice(begin, end).replaceAll(/\\([^])/g, '$1');
 }
 
-/** Whether a backslash stands before a place that is not one of a pair itself. */
+/** Whether the character at an offset is escaped: an odd number of backslashes is before it. */
 function isEscaped(text: string, at: number): boolean {
   let before = at;
   while (before > 0 && text.charCodeAt(before - 1) === BACKSLASH) before -= 1;

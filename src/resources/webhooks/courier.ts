@@ -2,11 +2,11 @@
  * The deliveries of one webhook (spec 14.6, 14.7).
  *
  * Invariants:
- * 1. Messages are delivered in the order of their change sets, one at a time. One that fails is tried
- *    again, and the later ones wait.
- * 2. The position that is kept never passes a change set that was not delivered, so after a crash
- *    some are delivered again and none is left out.
- * 3. While it waits, it holds no change set in memory.
+ * 1. Messages are delivered in the order of their change sets, one at a time. A failed message is
+ *    retried, and the later ones wait.
+ * 2. The saved position never passes a change set that was not delivered. So after a crash some may
+ *    be delivered again, but none is lost.
+ * 3. While the courier waits, it holds no change set in memory.
  */
 import { CatalogError, messageOf } from '../../errors.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
@@ -20,10 +20,10 @@ import { GIVE_UP_MS, MAX_DELAY_MS } from './schedule.ts';
 /** Milliseconds between two writes of the state while deliveries succeed. */
 const SAVE_INTERVAL_MS = 1000;
 
-/** Milliseconds after which it looks again whether it is this host that delivers. */
+/** Milliseconds until it checks again whether this host delivers. */
 const OFF_DUTY_DELAY_MS = 1000;
 
-/** Milliseconds after which it goes on if the history cannot be read. */
+/** Milliseconds until it tries again if the history cannot be read. */
 const UNREADABLE_DELAY_MS = 60_000;
 
 /** HTTP 410: the receiver wants no more deliveries. */
@@ -38,13 +38,13 @@ export interface Post {
   readonly secrets: Secrets;
   readonly storage: DeliveryStorage;
   readonly send: Send;
-  /** Whether it is this host that delivers; asked before each attempt. */
+  /** Whether this host delivers; called before each attempt. */
   readonly isOnDuty: () => boolean;
   /** Milliseconds to the next attempt, by the number of failures in a row. */
   readonly retryDelay?: ((failures: number) => number) | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Commits what has become of a webhook, if it is still there and has the same address. */
+  /** Commits a change of a webhook, if it still exists and has the same address. */
   readonly mark: (webhook: Webhook, change: Partial<Webhook>) => Promise<void>;
   /** Reports what an operator should see. */
   readonly warn: (message: string) => void;
@@ -56,7 +56,7 @@ export class Courier {
   readonly #post: Post;
   readonly #id: number;
   readonly state: DeliveryState;
-  /** Ends the request under way. */
+  /** Aborts the request under way. */
   #request = new AbortController();
   #wake = new AbortController();
   #ended: Promise<void> = Promise.resolve();
@@ -74,13 +74,13 @@ export class Courier {
     this.#ended = this.#run();
   }
 
-  /** To be called after the webhook was changed. @param anew whether to try again at once. */
+  /** Call this after the webhook was changed. @param anew whether to try again at once. */
   changed(anew: boolean): void {
     if (anew) this.state.beginAnew();
     this.#wake.abort();
   }
 
-  /** To be called after its address was changed. What the former one answers counts no more. */
+  /** Call this after its address was changed. An answer of the former address is ignored. */
   redirected(): void {
     this.changed(true);
     this.#request.abort();
@@ -121,7 +121,7 @@ export class Courier {
     }
   }
 
-  /** @returns what ends a wait from now on. */
+  /** @returns the signal that ends waits from now on. */
   #listen(): AbortSignal {
     if (this.#wake.signal.aborted && !this.#stopping) this.#wake = new AbortController();
     return this.#wake.signal;
@@ -132,14 +132,14 @@ export class Courier {
     const { source, now, changesAfter } = this.#post;
     const { state } = this;
     const rest = (state.next ?? 0) - now();
-    // A longer rest is that of a clock that was set back.
+    // If the rest is longer, the clock was set back.
     if (rest > 0 && rest <= MAX_DELAY_MS) return pause(rest, wake);
     const last = source.sequence;
-    // A copy of the directory may be newer than that of the store in it.
+    // In a copy of the data directory, this state may be newer than the store.
     if (state.position > last) return this.#skip(webhook);
     if (state.position === last) {
       await source.arrivals.past(last, undefined, wake);
-      // The source is closed before this ends.
+      // The source is closed before this courier is stopped.
       if (source.arrivals.closed) await pause(Number.POSITIVE_INFINITY, wake);
       return;
     }
@@ -158,7 +158,7 @@ export class Courier {
       nth += 1;
       if (nth <= this.state.messages) continue;
       if (wake.aborted || !(await this.#attempt(webhook, message))) return false;
-      // Changed meanwhile, the webhook may be about other changes.
+      // If the webhook was changed meanwhile, its messages may be different ones.
       this.state.messages = wake.aborted ? 0 : nth;
     }
     return true;
@@ -183,7 +183,7 @@ export class Courier {
     return false;
   }
 
-  /** @returns null if the request was ended, with the server or for another address. */
+  /** @returns null if the request was aborted, because the courier stops or the address changed. */
   async #send(webhook: Webhook, message: Message): Promise<Outcome | null> {
     const { secrets, send, now } = this.#post;
     this.#request = new AbortController();
@@ -202,7 +202,7 @@ export class Courier {
     const { warn, now, retryDelay } = this.#post;
     const time = now();
     const tried = this.state.failed(message, outcome, time, retryDelay);
-    const why = outcome.error ?? `it answered with ${outcome.status}`;
+    const why = outcome.error ?? `the response was ${outcome.status}`;
     const failing = this.#failingSince();
     const since = failing ?? new Date(time).toISOString();
     const isOver = outcome.status === GONE || tried >= GIVE_UP_MS;
@@ -217,13 +217,13 @@ export class Courier {
     this.#save();
   }
 
-  /** The changes that are next are not kept: it goes on with the oldest since its creation that are. */
+  /** If the next changes are not kept any more: continues with the oldest since its creation. */
   #skip({ origin }: Webhook): void {
     const { store, source, now, warn } = this.#post;
-    // A row that was copied from another store may begin beyond the end of this one.
+    // The origin of a row that was copied from another store may be beyond the end of this one.
     const after = Math.min(Math.max(store.oldest, origin), source.sequence);
     const why = this.state.skipped(after, now());
-    warn(`webhook ${this.#id} goes on after change set ${after}: ${why}`);
+    warn(`webhook ${this.#id} continues after change set ${after}: ${why}`);
     this.#save();
   }
 
@@ -231,7 +231,7 @@ export class Courier {
     return this.#post.store.get('webhooks', this.#id)?.failing_since ?? null;
   }
 
-  /** A disk that refuses this does not hold up deliveries. */
+  /** If the disk refuses the write, deliveries continue. */
   async #mark(webhook: Webhook, change: Partial<Webhook>): Promise<void> {
     await this.#post.mark(webhook, change).catch(this.#post.onError);
   }
@@ -248,7 +248,7 @@ export class Courier {
   }
 }
 
-/** Resolves after some time, or when the signal ends it. @param milliseconds may be infinite. */
+/** Resolves after some time, or when the signal aborts. @param milliseconds may be infinite. */
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

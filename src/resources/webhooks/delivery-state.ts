@@ -1,4 +1,4 @@
-/** How far the deliveries of a webhook are: what is kept of them across restarts. */
+/** The state of the deliveries of a webhook, which is kept across restarts. */
 import * as v from 'valibot';
 import type { Message } from './message.ts';
 import { MAX_DELAY_MS, retryDelay } from './schedule.ts';
@@ -36,7 +36,7 @@ const stateFile = v.object({
 /** A delivery as it is listed. */
 export type Delivery = Readonly<v.InferOutput<typeof delivery>>;
 
-/** What has come of an attempt: an HTTP status, or why there is none. */
+/** The result of an attempt: an HTTP status, or why there is none. */
 export interface Outcome {
   readonly status: number | null;
   readonly error: string | null;
@@ -50,7 +50,7 @@ export class DeliveryState {
   /** When the next attempt is due, in milliseconds since the epoch; null for now. */
   next: number | null = null;
   #failures = 0;
-  /** The first failure; it is moved on by the time in which nothing was tried. */
+  /** The time of the first failure in a row, moved forward by times in which nothing was tried. */
   #tryingSince: number | null = null;
   #lastFailure: number | null = null;
   /** The oldest first. */
@@ -61,7 +61,7 @@ export class DeliveryState {
     this.position = position;
   }
 
-  /** @returns the state that {@link DeliveryState.text} gave; null if the text is another. */
+  /** Parses {@link DeliveryState.text}. @returns null if the text is not such a state. */
   static parse(text: string): DeliveryState | null {
     let json: unknown;
     try {
@@ -79,7 +79,7 @@ export class DeliveryState {
     return state;
   }
 
-  /** Where the deliveries go on. */
+  /** Where the deliveries continue. */
   get place(): object {
     return {
       position: this.position,
@@ -99,17 +99,17 @@ export class DeliveryState {
     return this.#deliveries.toReversed();
   }
 
-  /** Takes note of a delivery that has arrived. */
+  /** Records a delivery that has arrived. */
   delivered(message: Message, outcome: Outcome, time: number): void {
     this.#endFailures();
     this.#note(message, 'delivered', outcome, time);
   }
 
   /**
-   * Takes note of a failure.
+   * Records a failure.
    *
    * @param delay milliseconds to the next attempt, by the number of failures in a row.
-   * @returns milliseconds for which deliveries have been tried in vain.
+   * @returns milliseconds for which all attempts have failed.
    */
   failed(message: Message, outcome: Outcome, time: number, delay = retryDelay): number {
     this.#failures += 1;
@@ -122,8 +122,8 @@ export class DeliveryState {
   }
 
   /**
-   * Of the time since the last failure the longest delay counts at most: for the rest the server was
-   * off, or its clock was set forward. Of a clock that was set back nothing counts.
+   * The time since the last failure counts only up to the longest delay: if more has passed, the
+   * server was off, or its clock was set forward. If the clock was set back, no time counts.
    */
   #triedUntil(time: number): number {
     const [first, last] = [this.#tryingSince, this.#lastFailure];
@@ -131,13 +131,13 @@ export class DeliveryState {
     return last - first + Math.min(Math.max(time - last, 0), MAX_DELAY_MS);
   }
 
-  /** Takes note that changes up to `position` cannot be delivered. @returns why. */
+  /** Records that changes up to `position` cannot be delivered. @returns why. */
   skipped(position: number, time: number): string {
     const first = this.position + 1;
     const error =
       position < first
-        ? 'the change sets that it had are not in this store'
-        : `the change sets ${first} to ${position} are not kept any more`;
+        ? 'its last delivered change sets are not in this store'
+        : `change sets ${first} to ${position} are no longer kept`;
     this.position = position;
     this.messages = 0;
     const [at, id] = [new Date(time).toISOString(), `skipped_${first}_${position}`];
@@ -156,7 +156,7 @@ export class DeliveryState {
     return error;
   }
 
-  /** Tries again at once, for as long as if nothing had failed yet. */
+  /** Tries again at once, as if nothing had failed yet. */
   beginAnew(): void {
     this.#endFailures();
     this.messages = 0;
@@ -169,7 +169,7 @@ export class DeliveryState {
     this.next = null;
   }
 
-  /** Takes note that no attempt will follow. */
+  /** Records that no attempt will follow. */
   gaveUp(): void {
     this.next = null;
     const last = this.#deliveries.at(-1);

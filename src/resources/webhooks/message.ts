@@ -19,7 +19,7 @@ const DIGEST_LENGTH = 12;
 const SLICE_MS = 2;
 
 export interface Message {
-  /** The same whenever it is sent, also after a restart: receivers know by it what they have. */
+  /** The same at each attempt, also after a restart, so that receivers recognise repetitions. */
   readonly id: string;
   readonly sequence: number;
   /** How many changes it holds. */
@@ -60,9 +60,9 @@ export async function* messagesOf(
 }
 
 /**
- * What the ids of all messages about a change set begin with. The numbers alone do not tell messages
- * apart: after a restore or a promotion they are given again, to other webhooks and change sets, and
- * other resources make other messages. A receiver would drop what it takes for a repetition.
+ * The prefix of the ids of all messages about a change set. The numbers alone are not unique: after
+ * a restore or a promotion they are assigned again to other webhooks and change sets, and other
+ * `resources` make other messages. A receiver would drop those as repetitions.
  */
 function nameOf({ id, created, resources }: Webhook, { sequence, time }: ChangeSet): string {
   const digest = hash('sha256', JSON.stringify([created, resources, time]), 'hex');
@@ -70,9 +70,9 @@ function nameOf({ id, created, resources }: Webhook, { sequence, time }: ChangeS
 }
 
 /**
- * The headers of a delivery, signed as Standard Webhooks has it.
+ * The headers of a delivery, signed as Standard Webhooks specifies.
  *
- * @param secret as {@link Secrets.secretOf} gives it.
+ * @param secret as {@link Secrets.secretOf} returns it.
  * @param time of this attempt, in milliseconds since the epoch.
  */
 export function signedHeaders(

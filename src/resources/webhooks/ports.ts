@@ -1,4 +1,4 @@
-/** What deliveries need of the outside. */
+/** The interfaces that deliveries need from the rest of the server. */
 import type { RowOf } from '../../model/rows.ts';
 
 export type Webhook = RowOf<'webhooks'>;
@@ -16,13 +16,13 @@ export interface OutgoingRequest {
  * Sends by POST, without following redirects.
  *
  * @returns the HTTP status of the answer.
- * @throws Error with a message for the operator, if there is no answer in time.
+ * @throws Error with a message for the operator if there is no answer in time.
  */
 export type Send = (request: OutgoingRequest) => Promise<number>;
 
-/** How far the deliveries of a webhook are: it changes while they go on. */
+/** The state of the deliveries of a webhook, which changes while they continue. */
 interface LiveState {
-  /** Where they go on: some numbers, as JSON. */
+  /** Where they continue: some numbers, as JSON. */
   readonly place: object;
   /** The place, and the last deliveries. */
   readonly text: string;
@@ -32,7 +32,7 @@ interface LiveState {
 export interface DeliveryStorage {
   /** @returns null if there is none. */
   load(id: number): string | null;
-  /** Keeps the state as it is now, or as it is when it is written. */
+  /** Saves the state as of the call, or as of the time when it is written. */
   save(id: number, state: LiveState): Promise<void>;
   forget(id: number): Promise<void>;
   ids(): readonly number[];

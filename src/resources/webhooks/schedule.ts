@@ -7,12 +7,12 @@ const FIRST_DELAY_MS = 2 * SECOND_MS;
 export const MAX_DELAY_MS = HOUR_MS;
 
 /**
- * For so long deliveries are tried; then the webhook is deactivated. Of the time between two attempts
- * no more than the longest delay counts.
+ * Milliseconds for which failing deliveries are retried; then the webhook is deactivated. The time
+ * between two attempts counts only up to the longest delay.
  */
 export const GIVE_UP_MS = 72 * HOUR_MS;
 
-/** The share of a delay that is left to chance, so that many receivers are not called at once. */
+/** The random share of a delay, so that many receivers are not called at once. */
 const JITTER = 0.2;
 
 /**

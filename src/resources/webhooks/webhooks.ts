@@ -15,7 +15,7 @@ import { Courier, type Post } from './courier.ts';
 import { type Delivery, DeliveryState } from './delivery-state.ts';
 import type { Webhook } from './ports.ts';
 
-/** Each has a connection, a task and a list of deliveries. */
+/** Bounded because each webhook has a connection, a task and a list of deliveries. */
 const MAX_WEBHOOKS = 100;
 
 const KIND = KINDS.webhooks;
@@ -27,7 +27,7 @@ export interface WebhookFigures {
   readonly failed: number;
   /** Active webhooks whose last delivery failed. */
   readonly failing: number;
-  /** Change sets by which the last of the active webhooks is behind. */
+  /** Change sets that the slowest of the active webhooks still has to deliver. */
   readonly lag: number;
 }
 
@@ -35,7 +35,7 @@ export interface WebhooksOptions
   extends Omit<Post, 'store' | 'mark' | 'onAttempt' | 'now' | 'source' | 'changesAfter'> {
   readonly audited: AuditedStore;
   readonly source: ChangeSource;
-  /** Where change sets are found that this host does not keep; nowhere, if left out. */
+  /** Reads change sets that this host does not keep; without it they are skipped. */
   readonly readOlder?: ReadOlder | undefined;
   /** Milliseconds since the epoch; the machine's clock by default. */
   readonly now?: (() => number) | undefined;
@@ -77,7 +77,7 @@ export class Webhooks {
     });
   }
 
-  /** Takes the deliveries up where an earlier process, or another host, has left them. */
+  /** Resumes the deliveries where an earlier process, or another host, has stopped. */
   async start(): Promise<void> {
     const { storage, audited } = this.#options;
     const { store } = audited;
@@ -93,7 +93,7 @@ export class Webhooks {
   }
 
   /**
-   * Creates a webhook. Changes are delivered that are committed after it.
+   * Creates a webhook. Changes that are committed after it are delivered.
    *
    * @param body parsed JSON.
    * @returns the answer, with the secret of the webhook in its text.
@@ -131,14 +131,14 @@ export class Webhooks {
   }
 
   /**
-   * The last deliveries of a webhook, the latest first; none of one that is just being created.
+   * The last deliveries of a webhook, the latest first; empty while the webhook is being created.
    *
-   * @throws CatalogError `log_unavailable` if another host delivers, and what it keeps is not there.
+   * @throws CatalogError `log_unavailable` if another host delivers, and its state cannot be read.
    */
   async deliveriesOf(id: number): Promise<readonly Delivery[]> {
     const deliveries = await this.#notedOf(id);
     const isActive = this.#options.audited.store.get('webhooks', id)?.active === true;
-    // The latest alone is tried again. An earlier one had other resources.
+    // Only the latest one is retried. Earlier ones that failed were for other resources.
     return deliveries.map((delivery, index) =>
       index === 0 && isActive ? delivery : { ...delivery, next_attempt: null },
     );
@@ -171,7 +171,7 @@ export class Webhooks {
     this.#couriers.clear();
   }
 
-  /** Adds the secret, which is kept nowhere, to the object of a new webhook. */
+  /** Adds the secret, which is not stored, to the object of a new webhook. */
   #withSecret({ id, text }: Created, key: string): string {
     const object = JSON.parse(text) as Webhook;
     const secret = this.#options.secrets.secretOf({ ...object, id: id ?? object.id, key });
@@ -187,9 +187,9 @@ export class Webhooks {
       return;
     }
     if (courier === undefined) {
-      // One whose deletion was undone begins where it was created, or with the oldest there is.
+      // A webhook whose deletion was undone begins at its creation, or at the oldest change set.
       const added = this.#courierFor(after, new DeliveryState(after.origin));
-      // It is known from now on, but what is kept of the deleted one is removed before it begins.
+      // It is registered now, but begins only after the state of the deleted one was removed.
       this.#removals = this.#removals.then(() => added.start());
       return;
     }
@@ -210,13 +210,15 @@ export class Webhooks {
     await this.#options.storage.forget(id).catch(this.#options.onError);
   }
 
-  /** Where an earlier process was. If that is lost, deliveries begin anew: none is left out. */
+  /** The state of an earlier process. If it is lost, deliveries begin again and none is missed. */
   #stateOf({ id, origin }: Webhook): DeliveryState {
     const { storage, warn } = this.#options;
     const text = storage.load(id);
     const state = text === null ? null : DeliveryState.parse(text);
     if (text !== null && state === null) {
-      warn(`the position of webhook ${id} cannot be read; it begins where it was created`);
+      warn(
+        `the position of webhook ${id} cannot be read; its deliveries start again from its creation`,
+      );
     }
     return state ?? new DeliveryState(origin);
   }
@@ -233,6 +235,6 @@ export class Webhooks {
 function tooMany(): CatalogError {
   return new CatalogError(
     'too_many_webhooks',
-    `there are ${MAX_WEBHOOKS} webhooks, which is as many as there may be; delete one first`,
+    `there are ${MAX_WEBHOOKS} webhooks already, the maximum; delete one first`,
   );
 }

@@ -194,7 +194,7 @@ test('a bucket that sends a few bytes a second fails after the deadline', async 
   const pieces = await store.get('a');
   assert.ok(pieces !== null);
   const failure = await wholeOf(pieces).then(String, messageOf);
-  assert.match(failure, /^a read of a brought \d+ bytes in 0\.5 s, which is too slow$/);
+  assert.match(failure, /^a read of a received only \d+ bytes in 0\.5 s, which is too slow$/);
   await s3.close();
 });
 
@@ -230,7 +230,7 @@ test('a call that fails says what was asked of which object, and what is known o
   const failure = (call: () => Promise<unknown>) => call().then(String, messageOf);
   s3.fault = () => 500;
   for (const [what, call] of calls) {
-    assert.match(await failure(call), `${what} failed: the answer was an error without a reason`);
+    assert.match(await failure(call), `${what} failed: the response was an error without a reason`);
   }
   s3.fault = () => 'before';
   for (const [what, call] of calls) assert.match(await failure(call), `${what} failed: `);

@@ -276,7 +276,7 @@ function stranger(name: string): Damage {
   };
 }
 
-const CANNOT = 'move the directory away';
+const CANNOT = 'move it away';
 const ALL_SETS = [4, 5, 6, 7, 8].map(set);
 
 const DAMAGES: readonly Damage[] = [
@@ -458,7 +458,7 @@ const DAMAGES: readonly Damage[] = [
       writeFileSync(join(data, 'changes'), 'mine');
     },
     file: 'changes',
-    says: 'a directory has to be where a file is',
+    says: 'there is a file where a directory is expected',
     met: 'by all',
   },
   ...[

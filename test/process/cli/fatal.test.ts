@@ -54,7 +54,7 @@ for (const [name, end] of Object.entries(ENDS)) {
     test(`if ${name}, a line says why, at the level ${level}`, async () => {
       const { status, stderr } = await collect(start(end, level));
       assert.is(status, 1);
-      assert.match(stderr, /\{"level":"error",[^\n]*: it broke; start again"\}\n/);
+      assert.match(stderr, /\{"level":"error",[^\n]*: it broke; restart the server"\}\n/);
     });
   }
 
@@ -63,7 +63,7 @@ for (const [name, end] of Object.entries(ENDS)) {
     const shell = `"$0" -e "$1" 2>&1 >&3 | { sleep 1; cat; }`;
     const args = ['-c', `{ ${shell}; } 3>&1`, process.execPath, programOf(end, 'warn', FULL_PIPE)];
     const { stdout } = await collect(spawn('sh', args, { stdio: ['ignore', 'pipe', 'pipe'] }));
-    assert.match(stdout, /: it broke; start again"\}\n/);
+    assert.match(stdout, /: it broke; restart the server"\}\n/);
   });
 
   test(`if ${name}, a reader of a socket that is late gets the line`, async () => {
@@ -76,7 +76,7 @@ for (const [name, end] of Object.entries(ENDS)) {
     child.stderr.on('data', (chunk) => (said += chunk));
     const [status] = await closed;
     assert.is(status, 1);
-    assert.match(said, /: it broke; start again"\}\n/);
+    assert.match(said, /: it broke; restart the server"\}\n/);
   });
 
   test(`if ${name} and the reader of a socket has gone, the process ends all the same`, async () => {

@@ -44,7 +44,7 @@ test('a server that is ready: 0, and one line', async () => {
   for (const { status, stdout, stderr } of [named, configured, flags]) {
     assert.equal([status, stdout, stderr], [0, 'ready\n', '']);
   }
-  await assertNotReady(server.url, 'the answer is 404');
+  await assertNotReady(server.url, 'the response has status 404');
 });
 
 test('a server that is not ready: 1, and its reason', async () => {
@@ -76,9 +76,12 @@ test('nobody listens: 1, and the address', async () => {
 
 test('what is no answer of ours is not repeated, and a redirect is not followed', async () => {
   const error = JSON.stringify({ error: 'not ready: \u001b[2J' });
-  await assertNotReady(await answering(503, error), /readyz: the answer is 503$/m);
+  await assertNotReady(await answering(503, error), /readyz: the response has status 503$/m);
   const ready = await answering(200, '');
-  await assertNotReady(await answering(302, '', { Location: ready }), 'the answer is 302');
+  await assertNotReady(
+    await answering(302, '', { Location: ready }),
+    'the response has status 302',
+  );
 });
 
 test('bytes that are not HTTP: 1', async () => {
@@ -93,7 +96,7 @@ test('an answer that does not end is not waited for, nor one that is too long', 
     more();
     more();
   });
-  await assertNotReady(await serving(endless), 'the answer is 503');
+  await assertNotReady(await serving(endless), 'the response has status 503');
 });
 
 for (const [name, server] of [

@@ -407,7 +407,7 @@ for (const [from, steps] of STEPS) {
     if (steps.includes(4)) assert.match(lines[steps.indexOf(4)] ?? '', 'article number');
     assert.match(lines[steps.indexOf(5)] ?? '', 'webhooks');
     assert.equal(lines.slice(steps.length), [
-      `the files as they were are in ${keptIn(data, from)} until the next checkpoint`,
+      `the previous files are kept in ${keptIn(data, from)} until the next checkpoint`,
       '',
     ]);
     assert.equal(readdirSync(data).sort(), [

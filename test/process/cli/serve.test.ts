@@ -108,7 +108,7 @@ test('a host name that has no address exits 1 with one line that says what to na
   assertOneLine(finished);
   assert.match(
     finished.stderr,
-    /none\.invalid cannot be listened on; name an address of this machine with --host/,
+    /cannot listen on none\.invalid; choose an address of this machine with --host/,
   );
 });
 

@@ -109,7 +109,7 @@ test('a name is taken once, and what is not there cannot be changed', async () =
   const data = temporaryDirectory();
   await done(data, ['add', 'ann'], PASSWORD);
   const before = readFileSync(join(data, 'access.json'), 'utf8');
-  assertFailed(await users(data, ['add', 'ann'], PASSWORD), 'there is a user ann already');
+  assertFailed(await users(data, ['add', 'ann'], PASSWORD), 'the user ann exists already');
   for (const args of [
     ['passwd', 'bob'],
     ['role', 'bob', 'editor'],
@@ -262,11 +262,11 @@ testOnTerminal('on a terminal the password is asked for twice and never shown', 
     ['users', 'add', 'ann', '--data', data],
     [
       ['Password of ann: ', `${PASSWORD}x\u007f\r`],
-      ['Once more: ', `${PASSWORD}\r`],
+      ['Repeat the password: ', `${PASSWORD}\r`],
     ],
   );
   assert.is(status, 0, shown);
-  assert.is(shown, 'Password of ann: \r\nOnce more: \r\nadded ann as viewer\r\n');
+  assert.is(shown, 'Password of ann: \r\nRepeat the password: \r\nadded ann as viewer\r\n');
   const server = await startServer({ data });
   const body = { username: 'ann', password: PASSWORD };
   assert.is((await send(server, 'POST', JSON_TOKEN, { body, token: null })).status, 201);
@@ -278,7 +278,7 @@ const ENDINGS: readonly (readonly [string, readonly (readonly [string, string])[
     'two that differ',
     [
       ['Password of ann: ', `${PASSWORD}\r`],
-      ['Once more: ', `${PASSWORD}!\r`],
+      ['Repeat the password: ', `${PASSWORD}!\r`],
     ],
     'differ',
   ],
@@ -288,7 +288,7 @@ const ENDINGS: readonly (readonly [string, readonly (readonly [string, string])[
     'Ctrl-D at the second prompt',
     [
       ['Password of ann: ', `${PASSWORD}\r`],
-      ['Once more: ', '\u0004'],
+      ['Repeat the password: ', '\u0004'],
     ],
     'no password was given',
   ],
@@ -302,7 +302,7 @@ for (const [what, typed, says] of ENDINGS) {
     assert.match(shown, says);
     assert.match(shown, 'nothing was changed');
     assert.not.match(shown, 'corr');
-    assert.is(shown.includes('Once more'), typed.length > 1, shown);
+    assert.is(shown.includes('Repeat the password'), typed.length > 1, shown);
     assert.equal(readdirSync(data), []);
   });
 }

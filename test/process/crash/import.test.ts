@@ -68,7 +68,7 @@ async function assertRepeatable(data: string, what: string): Promise<void> {
   if (first.state !== 'done') {
     assert.is(first.state, 'failed', what);
     const { errors } = await read(service, `/admin/imports/${first.id}/`);
-    assert.match(errors.at(-1).message, /the server ended/);
+    assert.match(errors.at(-1).message, /the server stopped/);
   }
   const again = await importInto(service, 'skus', file(), { query: QUERY });
   assert.is(again.state, 'done', JSON.stringify(again.errors));

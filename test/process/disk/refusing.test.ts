@@ -286,7 +286,7 @@ testMounted('a page that finds no room is written when there is room', async () 
   disk.fill(4096);
   const name = 'Phone, renamed';
   assert.is((await send(server, 'PATCH', `/admin/skus/${sku}/`, { body: { name } })).status, 200);
-  const failure = `a page could not be written and is tried again: skus/${sku}.html: ENOSPC`;
+  const failure = `a page could not be written; the server will try again: skus/${sku}.html: ENOSPC`;
   await until('the page has failed', () => said().includes(failure));
   const text = readFileSync(file, 'utf8');
   // The file stays whole; who asks the server gets the page as the commit has made it.
@@ -323,7 +323,7 @@ testMounted(
     const observed = await measured({ data: disk.directory, args: ['--history', '0'] });
     const { server } = observed;
     const said = listen(server);
-    const told = () => linesWith(said(), 'the store goes on, but');
+    const told = () => linesWith(said(), 'the store continues despite an error');
     const catalog = await createCatalog(server);
     await outgrowBase(server, catalog);
     const ids = await idsOf(server, '/admin/goods/');
@@ -685,7 +685,7 @@ for (const [step, injection] of [
 testTraced('writes are answered while the head cannot be written, which is told once', async () => {
   const server = await startServer();
   const said = listen(server);
-  const told = () => linesWith(said(), 'the store goes on, but');
+  const told = () => linesWith(said(), 'the store continues despite an error');
   const head = () => readHead(machineDisk, join(server.data, HEAD))?.sequence;
   const book = bookOf('Emma')[2].body;
   await make(server, '/books/', book);
@@ -717,9 +717,9 @@ async function assertGaveUp(server: Serving): Promise<void> {
   await until('the server has ended', () => server.child.exitCode !== null);
   const { status, stderr } = await server.finished;
   assert.is(status, 1, stderr);
-  const told = linesWith(stderr, 'the store cannot go on');
+  const told = linesWith(stderr, 'the store stopped');
   assert.is(told.length, 1, stderr);
-  assert.match(told[0] ?? '', /could not be synced \(EIO: .*; start again"\}$/);
+  assert.match(told[0] ?? '', /could not be synced \(EIO: .*; restart the server"\}$/);
 }
 
 /**

@@ -279,7 +279,7 @@ test('a host whose disk refuses the accounts of the others accepts no token', as
 
   refusal.active = true;
   const own = await failure(end(second, refusableDisk(refusal), two, 'bob'));
-  assert.match(messageOf(own), 'the change is made on the other hosts');
+  assert.match(messageOf(own), 'the change was made on the other hosts');
   assert.is((own as CatalogError).code, 'write_unknown');
   await until('they have it', () =>
     readFileSync(join(first, 'access.json'), 'utf8').includes('bob'),

@@ -172,7 +172,7 @@ test('spec 15.13: a follower that is too far behind takes a new base by itself',
   const [there, here] = await Promise.all([primary.stop(), replica.stop()]);
   assert.is(there.status, 0);
   assert.is(here.status, 0);
-  assert.match(here.stderr, /does not keep the next change set; taking a new base/);
+  assert.match(here.stderr, /does not keep the next change set; fetching a new base/);
   assert.is(await backupOf(replica.data), await backupOf(primary.data));
 });
 
@@ -208,7 +208,7 @@ test('spec 15.13, 15.15, 15.16: kills in mid-stream, a promotion, and the old pr
   const promotion = await runCommand(['promote', '--data', data]);
   assert.is(promotion.status, 0, promotion.stderr);
   assert.match(promotion.stdout, /epoch 2 begins after change set \d+/);
-  assert.match(promotion.stderr, /WARNING: .* is lost/);
+  assert.match(promotion.stderr, /WARNING: .* are lost/);
   primary = await startPrimary({ data: primary.data, args: ['--port', port] });
   const successor = await startServer({ data });
   assert.is((await send(successor, 'POST', '/books/', { body: book('After') })).status, 201);

@@ -81,7 +81,7 @@ test('a host with an empty directory takes its base from another one, once there
   const young = await start('shop', empty);
   const { status, text } = await readiness(young);
   assert.is(status, 503);
-  assert.match(text, /takes a base from another host \(0 %\)/);
+  assert.match(text, /is fetching a base from another host \(0 %\)/);
   assert.is((await fetch(`${young.url}/healthz`)).status, 200);
   const read = await send(young, 'GET', '/books/1/', { undescribed: 'there is no catalog yet' });
   assert.is(read.status, 503);
@@ -94,7 +94,7 @@ test('a host with an empty directory takes its base from another one, once there
   await ready(young);
   // Its log is another pipe than the answers.
   await until('it says what it took', () =>
-    /took a base of \d+ bytes as of change set 3/.test(young.said()),
+    /fetched a base of \d+ bytes as of change set 3/.test(young.said()),
   );
   assert.is((await send(young, 'GET', '/books/1/')).json.name, 'one');
   const written = await send(young, 'POST', '/books/', book('four'));

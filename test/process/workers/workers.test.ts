@@ -246,10 +246,10 @@ test('a port that another program has is named, though workers could share it', 
 test('workers are refused beside --follow and --log, and in a directory with a long path', async () => {
   const together = await runCommand(['serve', '--workers', '2', '--log', 'etcd://127.0.0.1:1/x']);
   assert.is(together.status, 2, together.stderr);
-  assert.match(together.stderr, /has one worker/);
+  assert.match(together.stderr, /has only one worker/);
   const data = join(temporaryDirectory(), 'long'.repeat(30));
   const { stderr } = await runCommand(['serve', '--data', data, '--port', '0', ...WORKERS]);
-  assert.match(stderr, /name a shorter --data/);
+  assert.match(stderr, /give a shorter --data/);
 });
 
 test.run();

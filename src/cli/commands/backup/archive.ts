@@ -1,4 +1,4 @@
-/** `restore --from`, `check --archive`, `keys generate`: what is done with an archive. */
+/** `restore --from`, `check --archive`, `keys generate`: the commands for archives. */
 import { ArchiveObjects } from '../../../archive/archive-objects.ts';
 import { checkArchive } from '../../../archive/check.ts';
 import { readArchive, type Target } from '../../../archive/replay.ts';
@@ -22,7 +22,7 @@ export interface RestoreArchiveOptions extends ArchiveOptions {
 }
 
 /**
- * Makes a store of what the archive had at the target, with the newest accounts and keys.
+ * Makes a store from the state of the archive at the target, with the newest accounts and keys.
  *
  * @throws CatalogError `archive_failed`, `encryption`, `store_not_empty`, `store_damaged`,
  *   `schema_version`, `access_file`, `usage`.
@@ -31,7 +31,7 @@ export async function restoreArchive(
   { archive, key, data, target }: RestoreArchiveOptions,
   context: Context,
 ): Promise<void> {
-  // Before the archive is read, which takes a while.
+  // Checked first, because reading the archive takes a while.
   requireNoStore(context.disk, data);
   const objects = openObjects({ archive, key }, context);
   const state = await readArchive(objects, target);
@@ -57,7 +57,7 @@ export async function checkArchiveCommand(
 ): Promise<void> {
   const objects = openObjects(options, context);
   const { findings, gaps, bases, first, state } = await checkArchive(objects);
-  for (const gap of gaps) context.print(`${objects.url} never got ${gap}`);
+  for (const gap of gaps) context.print(`${objects.url} does not contain ${gap}`);
   for (const finding of findings) context.print(finding);
   if (findings.length > 0 || state === null) {
     const count = findings.length === 1 ? 'one finding' : `${findings.length} findings`;
@@ -75,7 +75,9 @@ export async function checkArchiveCommand(
 /** @throws CatalogError `encryption`. */
 export async function keysGenerate(file: string, { disk, print }: Context): Promise<void> {
   const id = await createKeyFile(disk, file);
-  print(`made the key ${id} in ${file}; without it nothing that it encrypts can be read`);
+  print(
+    `created the key ${id} in ${file}; keep a copy of it, because nothing that it encrypts can be read without it`,
+  );
 }
 
 function openObjects(

@@ -1,4 +1,4 @@
-/** `backup`: the whole catalog as one file, beside a running server too. */
+/** `backup`: the whole catalog as one file, also while a server runs. */
 import type { Context } from '../../../app/context.ts';
 import { backUpCredentials } from '../../../auth/backup/credentials.ts';
 import type { EncryptTo } from '../../../auth/backup/encryption.ts';
@@ -56,7 +56,7 @@ export async function backup(options: BackupOptions, context: Context): Promise<
   context.print(`backed up ${data} to ${path}: ${[describeState(state), ...also].join('; ')}`);
 }
 
-/** @returns who may read the keys; null if they are left out. */
+/** @returns how the keys are encrypted; null if they are left out. */
 function encryptionOf(
   { passphraseFile, recipient: recipients = [] }: BackupOptions,
   { disk }: Context,
@@ -65,19 +65,21 @@ function encryptionOf(
   return recipients.length === 0 ? null : { recipients };
 }
 
-/** What the system says to a user who may read the directory, and not write there. */
+/** The errors of a user who may read the directory, but not write to it. */
 const MAY_ONLY_READ = new Set(['EACCES', 'EPERM', 'EROFS']);
 
 /**
- * Keeps the time of the backup, which is complete whether or not that succeeds. A backup needs no
- * right but to read, so a user who has no other makes one without a warning.
+ * Records the time of the backup, which is complete even if that fails. A backup needs only the
+ * right to read, so a user who has no other right gets no warning.
  */
 async function remember(data: string, state: State, { disk, warn }: Context): Promise<void> {
   try {
     await recordBackup(disk, data, new Date(), state.sequence);
   } catch (error) {
     if (MAY_ONLY_READ.has((error as NodeJS.ErrnoException).code ?? '')) return;
-    warn(`warning: the backup is complete, but its time cannot be kept: ${messageOf(error)}`);
+    warn(
+      `warning: the backup is complete, but its time could not be recorded: ${messageOf(error)}`,
+    );
   }
 }
 
@@ -89,7 +91,7 @@ async function refusing(target: string, write: () => Promise<void>): Promise<voi
     if (cause instanceof CatalogError) throw cause;
     throw new CatalogError(
       'backup_failed',
-      `${target} did not take the backup: ${messageOf(cause)}`,
+      `the backup could not be written to ${target}: ${messageOf(cause)}`,
       { cause },
     );
   }

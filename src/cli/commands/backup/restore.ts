@@ -23,7 +23,7 @@ export interface RestoreOptions {
   readonly passphraseFile?: string;
   /** A file with age identities. */
   readonly identityFile?: string;
-  /** Leaves encrypted keys where they are. */
+  /** Does not restore encrypted keys. */
   readonly withoutKeys?: true;
 }
 
@@ -53,7 +53,7 @@ async function readBackup(file: string, context: Context): Promise<Required<Back
   return readable(file, () => verifyBackup(file, pieces));
 }
 
-/** @returns what opens the keys; null if there are none, or if they are not to be restored. */
+/** @returns how to decrypt the keys; null if there are none, or they are not to be restored. */
 function decryptionOf(
   name: string,
   { passphraseFile, identityFile, withoutKeys }: RestoreOptions,
@@ -65,6 +65,6 @@ function decryptionOf(
   if (identityFile !== undefined) return { identities: readIdentities(disk, identityFile) };
   throw new CatalogError(
     'backup_failed',
-    `${name} holds encrypted keys; name their passphrase with --passphrase-file or their age identity with --identity-file, or leave them out with --without-keys`,
+    `${name} holds encrypted keys; give their passphrase with --passphrase-file or an age identity with --identity-file, or leave them out with --without-keys`,
   );
 }

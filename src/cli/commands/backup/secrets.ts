@@ -2,7 +2,7 @@
 import type { Disk } from '../../../disk/disk.ts';
 import { CatalogError, messageOf } from '../../../errors.ts';
 
-/** Bytes: more than any passphrase or list of identities, and less than a device would give. */
+/** Bytes: more than any passphrase or list of identities has; it bounds the reading of a device. */
 const MAX_BYTES = 64 * 1024;
 
 /**

@@ -1,4 +1,4 @@
-/** `export`: a collection as a file, beside a running server too (spec 8.13). */
+/** `export`: a collection as a file, also while a server runs (spec 8.13). */
 import { dirname } from 'node:path';
 import type { Context } from '../../../app/context.ts';
 import { DurableFile, withOpen } from '../../../disk/durable-file.ts';
@@ -50,7 +50,7 @@ export async function exportCollection(options: ExportOptions, context: Context)
   context.print(`exported ${state.count(kind.name)} ${kind.plural} to ${output}`);
 }
 
-/** The file appears whole or not at all. */
+/** The file appears complete or not at all. */
 async function write(
   { disk }: Context,
   text: AsyncIterable<string>,
@@ -74,7 +74,7 @@ async function refusing(target: string, run: () => Promise<void>): Promise<void>
     await run();
   } catch (cause) {
     if (endsWriting(cause)) throw cause;
-    const message = `${target} did not take the export: ${messageOf(cause)}`;
+    const message = `the export could not be written to ${target}: ${messageOf(cause)}`;
     throw new CatalogError('export_failed', message, { cause });
   }
 }

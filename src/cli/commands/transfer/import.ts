@@ -1,4 +1,4 @@
-/** `import`: a file into a collection, beside a running server too (spec 8.14). */
+/** `import`: a file into a collection, also while a server runs (spec 8.14). */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Context } from '../../../app/context.ts';
@@ -23,14 +23,14 @@ import { type ImportSettings, sourceOf, type Source, type Show, onSignal } from 
 
 export interface ImportOptions extends ImportSettings {
   readonly dryRun: boolean;
-  /** Bytes of a file that the command imports itself; a server has its own bound. */
+  /** Bytes of a file that the command imports itself; a server has its own limit. */
   readonly maxImport: number;
 }
 
 /** Milliseconds between two attempts to get the store from another import. */
 const RETRY_MS = 250;
 
-/** How often the holder of the store may be unknown, because it is just changing. */
+/** Attempts in which the holder of the store may be unknown, because it is changing. */
 const MAX_UNKNOWN = 20;
 
 /**
@@ -90,7 +90,7 @@ async function check(
   return JSON.parse(state.text) as ImportReport;
 }
 
-/** Here if nobody owns the store; by the server if one does; after another import if that does. */
+/** In this process if the store is free; by a server that owns it; or after another import. */
 async function importWhole(
   options: ImportOptions,
   source: Source,
@@ -135,11 +135,11 @@ async function importHere(
   const { disk, warn } = context;
   try {
     const imports = await Imports.open({
-      // A server that runs later applies its own bound to the trail.
+      // A server that is started later applies its own bound to the trail.
       audited: new AuditedStore(store, { auditBytes: Number.POSITIVE_INFINITY }),
       money: moneyOf(options, context),
       storage: await openImportFiles(disk, data),
-      // Nobody waits beside a command, and it needs few of them.
+      // No requests wait while a command runs, and it needs few indexes.
       whenIndexed: () => Promise.resolve(),
       inSmallHeap: withSmallHeap,
       onError: (error) => warn(messageOf(error), error),
@@ -159,7 +159,7 @@ async function importHere(
   }
 }
 
-/** @throws CatalogError `body_too_large`, as it is read. */
+/** @throws CatalogError `body_too_large`, while it is read. */
 function readBounded({ maxImport }: ImportOptions, source: Source): AsyncIterable<Uint8Array> {
   return bounded(source.read(), maxImport, '--max-import');
 }
@@ -182,7 +182,7 @@ function moneyOf({ currency, data }: ImportOptions, { disk }: Context): Money {
   return new Money(currency ?? keptSettings(disk, data).currency);
 }
 
-/** Milliseconds between two looks at the progress. */
+/** Milliseconds between two updates of the progress bar. */
 const SHOW_MS = 100;
 
 async function shownWhile(
@@ -195,7 +195,7 @@ async function shownWhile(
     if (now !== null && now.total > 0) show(now);
   };
   const timer = setInterval(look, SHOW_MS);
-  // What is done sooner than the first interval is shown at its beginning or at its end.
+  // Shows work that ends before the first interval, too.
   look();
   try {
     await work;

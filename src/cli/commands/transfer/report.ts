@@ -1,4 +1,4 @@
-/** What the command line says of an import (spec 8.14). */
+/** The report of an import on the command line (spec 8.14). */
 import type { Context } from '../../../app/context.ts';
 import { CatalogError } from '../../../errors.ts';
 import type { Kind } from '../../../model/kind.ts';
@@ -35,7 +35,7 @@ function failure(file: string, { state, errors, error_count }: ImportReport): Ca
   const what =
     state === 'refused'
       ? `nothing was imported from ${file}: ${count}, listed on standard output; the first is`
-      : `${file} was not imported to its end`;
+      : `the import of ${file} failed`;
   return new CatalogError('import_failed', `${what}${why}`);
 }
 
@@ -69,7 +69,7 @@ function shown(value: unknown): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 
-/** A message may quote a cell that has several. */
+/** A message may quote a cell that has several lines. */
 function oneLine(text: string): string {
   return text.replaceAll(/[\r\n]+/g, ' ');
 }

@@ -1,4 +1,4 @@
-/** An import that a running server is asked for (spec 8.14). */
+/** An import that the command requests from a running server (spec 8.14). */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -19,13 +19,13 @@ import { LOCK } from '../../../store/files/files.ts';
 import { commandSubject } from '../subject.ts';
 import { type ImportSettings, onSignal, type Show, type Source } from './source.ts';
 
-/** Milliseconds between two looks at the reply. */
+/** Milliseconds between two reads of the reply. */
 const LOOK_MS = 50;
 
-/** Milliseconds without a sign of the server after which it is looked for. */
+/** Milliseconds without a change of the reply until the command checks that the server runs. */
 const SILENCE_MS = 2000;
 
-/** Milliseconds that a server has to take a request. */
+/** Milliseconds within which a server has to take a request. */
 const TAKE_MS = 60_000;
 
 export class ServerRequest {
@@ -33,7 +33,7 @@ export class ServerRequest {
   readonly #context: Context;
   readonly #folder: string;
   readonly #token = randomUUID();
-  /** The line before the file. */
+  /** The line that precedes the file in a request. */
   readonly #order: Buffer;
   readonly #original: Source;
   /** Whether the file was copied for the server. */
@@ -59,13 +59,13 @@ export class ServerRequest {
    * Hands the file to the server, and waits until it is imported.
    *
    * @returns null if the server ended before it took the file.
-   * @throws CatalogError what the server says; `busy` if it does not take the file; `import_failed`
-   *   if it ended meanwhile, or if a signal ends the wait.
+   * @throws CatalogError of the server; `busy` if it does not take the file; `import_failed` if it
+   *   ended meanwhile, or if a signal ends the wait.
    */
   async run(show: Show): Promise<ImportReport | null> {
     const { disk } = this.#context;
     if (!this.#isCopied) await this.#copy();
-    // Before the server can take the file: a signal would otherwise leave it to be imported.
+    // Before the server can take the file: otherwise a signal would end only the command.
     const ignore = onSignal(() => {
       this.#isStopped = true;
     });
@@ -118,15 +118,18 @@ export class ServerRequest {
         if (reply === null && (await this.#withdraw())) return null;
         return this.#abandoned(reply);
       }
-      // A server that has started since does not reply to what an earlier one has taken.
+      // A server that was started since does not reply about a file that an earlier one took.
       if (reply !== null && this.#report(reply.id) !== null) return this.#abandoned(reply);
       if (reply === null && performance.now() - begun > TAKE_MS && (await this.#withdraw())) {
-        throw new CatalogError('busy', 'the server has not taken the file; try again later');
+        throw new CatalogError(
+          'busy',
+          'the server did not accept the file in time; try again later',
+        );
       }
     }
   }
 
-  /** @throws CatalogError what the server says of a file that it does not take. */
+  /** @throws CatalogError of the server if it refuses the file. */
   #read(): Extract<ImportReply, { readonly id: number }> | null {
     const bytes = this.#context.disk.read(this.#path('reply'));
     const reply = bytes && decodeReply(bytes);
@@ -135,17 +138,17 @@ export class ServerRequest {
     throw new CatalogError(reply.error.code, reply.error.message);
   }
 
-  /** @throws CatalogError `import_failed` if the disk refused to keep how it ended. */
+  /** @throws CatalogError `import_failed` if the disk did not take the report. */
   #ended(id: number): ImportReport {
     const found = this.#report(id);
     if (found !== null) return found;
     throw new CatalogError(
       'import_failed',
-      `the server has imported the file, but could not keep the report; see /admin/imports/${id}/ and its log`,
+      `the server has imported the file, but could not save the report; see /admin/imports/${id}/ and its log`,
     );
   }
 
-  /** The import as the server has kept it; null as long as it runs. */
+  /** The report that the server has saved; null while the import runs. */
   #report(id: number): ImportReport | null {
     const bytes = this.#context.disk.read(join(this.#folder, `${id}.json`));
     if (bytes === null) return null;
@@ -153,7 +156,7 @@ export class ServerRequest {
     return found.state === 'checking' || found.state === 'writing' ? null : found;
   }
 
-  /** @returns whether the server had not taken it. */
+  /** @returns whether the request is withdrawn; false if the server has taken it. */
   async #withdraw(): Promise<boolean> {
     try {
       await this.#context.disk.rename(this.#path('request'), this.#path('part'));
@@ -168,20 +171,20 @@ export class ServerRequest {
     if (reply === null && (await this.#withdraw())) {
       return new CatalogError('import_failed', 'stopped; nothing was imported');
     }
-    const where = reply === null ? '' : `: see /admin/imports/${reply.id}/`;
+    const where = reply === null ? '' : `; see /admin/imports/${reply.id}/`;
     return new CatalogError(
       'import_failed',
-      `stopped waiting; the server imports the file${where}`,
+      `stopped waiting, but the server continues the import${where}`,
     );
   }
 
-  /** @throws CatalogError `import_failed` unless the server has kept how the import ended. */
+  /** @throws CatalogError `import_failed` unless the server has saved the report. */
   #abandoned(reply: { readonly id: number } | null): ImportReport {
     const found = reply && this.#report(reply.id);
     if (found !== null) return found;
     throw new CatalogError(
       'import_failed',
-      'the server ended before the file was imported; import it again',
+      'the server stopped before the file was imported; import it again',
     );
   }
 

@@ -1,4 +1,4 @@
-/** What `import` reads, and what it takes besides. */
+/** The file that `import` reads, and its other settings. */
 import type { Context } from '../../../app/context.ts';
 import { readFile } from '../../../app/imports/import-files.ts';
 import { CatalogError, messageOf } from '../../../errors.ts';
@@ -18,14 +18,14 @@ export interface ImportSettings extends ImportTask {
   readonly currency: string | null;
 }
 
-/** Shows how far an import is. */
+/** Shows the progress of an import. */
 export type Show = (progress: ImportProgress) => void;
 
 /** The bytes of a file. Those of standard input can be read once. */
 export interface Source {
   /** In bytes; null if it is not known. */
   readonly size: number | null;
-  /** @throws CatalogError `import_failed`, as it is read. */
+  /** @throws CatalogError `import_failed`, while it is read. */
   read(): AsyncIterable<Uint8Array>;
 }
 
@@ -53,7 +53,7 @@ async function* readable(
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Calls back at the first signal; a second one ends the process. @returns what undoes this. */
+/** Calls `stop` at the first signal; a second one ends the process. @returns what undoes this. */
 export function onSignal(stop: () => void): () => void {
   for (const signal of SIGNALS) process.once(signal, stop);
   return () => {

@@ -1,7 +1,7 @@
 /**
- * `/admin/hosts/`: what hosts that follow this one ask for (spec 15.10 to 15.14). Both sides are this
- * program, of one version, so that the description of the API leaves these paths out; the one that
- * asks checks the answers (src/hosts/following/primary-client.ts).
+ * `/admin/hosts/`: the paths for hosts that follow this one (spec 15.10 to 15.14). Both sides run
+ * the same version of this program, so the description of the API leaves these paths out. The
+ * follower checks the answers (src/hosts/following/primary-client.ts).
  */
 import { CatalogError } from '../../../errors.ts';
 import { malformed, parseParameters } from '../../../resources/query/parameters.ts';
@@ -22,7 +22,7 @@ interface Question {
   /** The last segment of the path. */
   readonly path: string;
   readonly name: string;
-  /** What it is about, for the documents of the table. */
+  /** What the path is about, for the summaries. */
   readonly about: string;
   /** The media type of the answer. */
   readonly type: string;
@@ -33,7 +33,7 @@ export const HOST_PATHS: readonly Path[] = [
   hostPath({
     path: 'state',
     name: 'HostState',
-    about: 'the history and the epochs of this host, and how far it is',
+    about: 'the history and the epochs of this host, and its last change set',
     type: JSON_TYPE,
     run: readState,
   }),

@@ -1,4 +1,4 @@
-/** `/admin/<collection>/imports/` takes a file, and `/admin/imports/` shows what has come of it. */
+/** `/admin/<collection>/imports/` accepts a file, and `/admin/imports/` shows the results. */
 import { CatalogError } from '../../../errors.ts';
 import type { Kind } from '../../../model/kind.ts';
 import {
@@ -24,7 +24,7 @@ import { shortListOf } from '../short-lists.ts';
 import { IMPORTS_TAG } from '../tags.ts';
 import { FILE_EXAMPLES, HEAD, MANY, ONE } from './shapes.ts';
 
-/** Bytes of a file, unless set otherwise. */
+/** Most bytes of a file, unless configured otherwise. */
 export const MAX_IMPORT_BYTES = 256 * 1024 * 1024;
 
 const DRY_RUN = 'dry_run';
@@ -34,20 +34,24 @@ const CREATE_MISSING = 'create_missing';
 const text = { type: 'string' };
 
 const PARAMETERS: readonly Parameter[] = [
-  parameter(DRY_RUN, 'Writes nothing, and says what would be written.', {
+  parameter(DRY_RUN, 'If `true`, nothing is written, and the import reports what it would write.', {
     ...text,
     enum: ['false', 'true'],
     default: 'false',
   }),
-  parameter(MATCH, 'By which attribute rows are found; SKUs alone have a code.', {
+  parameter(MATCH, 'The attribute by which existing rows are found; only SKUs have a code.', {
     ...text,
     enum: MATCHES,
     default: 'id',
   }),
-  parameter(CREATE_MISSING, 'What is created if a name is not found, separated by commas.', {
-    ...text,
-    pattern: `^(?:${CREATABLE.join('|')})(?:,(?:${CREATABLE.join('|')}))*$`,
-  }),
+  parameter(
+    CREATE_MISSING,
+    'The collections in which rows are created for names that are not found, separated by commas.',
+    {
+      ...text,
+      pattern: `^(?:${CREATABLE.join('|')})(?:,(?:${CREATABLE.join('|')}))*$`,
+    },
+  ),
 ];
 
 const NAMES = new Set(PARAMETERS.map(({ name }) => name));
@@ -56,7 +60,7 @@ function parameter(name: string, description: string, schema: Parameter['schema'
   return { component: name, name, in: 'query', description, schema };
 }
 
-/** @param maxImport bytes of a file. */
+/** @param maxImport most bytes of a file. */
 export function importPath(place: Place, maxImport = MAX_IMPORT_BYTES): Path {
   const { kind } = place;
   const name = componentName(kind);
@@ -72,7 +76,7 @@ export function importPath(place: Place, maxImport = MAX_IMPORT_BYTES): Path {
         id: `import${name}List`,
         summary: `Import ${kind.plural}`,
         description:
-          'Creates and changes the rows of a file: all rows are checked first, and none is written if one has an error.',
+          'Creates and changes the items in a file. All rows are checked first; if one has an error, none is written.',
         role: roleFor(place, 'POST'),
         parameters: [...PARAMETERS, IDEMPOTENCY_KEY],
         body: stream(
@@ -83,7 +87,8 @@ export function importPath(place: Place, maxImport = MAX_IMPORT_BYTES): Path {
         responses: {
           202: {
             name: 'ImportAccepted',
-            description: 'The file is imported in the background. `Location` tells how far it is.',
+            description:
+              'The file is imported in the background. `Location` is the path of the import, which shows its progress.',
             headers: ['Location', 'Idempotent-Replayed?'],
             content: ONE,
           },
@@ -110,7 +115,7 @@ export const IMPORT_PATHS: readonly Path[] = [
         id: 'listImports',
         summary: 'List the imports',
         description:
-          'The last hundred, the latest first, without their errors and changes; all of them, unless the query asks for a page.',
+          'The last 100 imports, the latest first, without their errors and changes. All of them are returned unless the query requests a page.',
         role: 'viewer',
         parameters: PAGING,
         body: noBody,
@@ -120,7 +125,7 @@ export const IMPORT_PATHS: readonly Path[] = [
             description: 'The imports.',
             headers: ['X-Total-Count'],
             content: MANY,
-            head: { name: 'ImportListHead', description: 'How many imports there are.' },
+            head: { name: 'ImportListHead', description: 'The number of imports.' },
           },
         },
         run: (context) =>
@@ -152,7 +157,7 @@ export const IMPORT_PATHS: readonly Path[] = [
       GET: operation({
         id: 'readImport',
         summary: 'Read an import',
-        description: 'How far it is, what it changes, and what is wrong with the file.',
+        description: 'The progress of the import, its changes and the errors in the file.',
         role: 'viewer',
         body: noBody,
         responses: {
@@ -202,7 +207,7 @@ async function accept(
   };
 }
 
-/** The type was compared before with those that are taken. */
+/** The type has already been checked against the accepted ones. */
 function formatOf(contentType = ''): Format {
   const type = contentType.split(';')[0]?.trim().toLowerCase();
   return FORMATS.find((format) => FORMAT_TYPES[format] === type) ?? 'csv';
@@ -225,5 +230,8 @@ function parseMissing(sent: Parameters): ReadonlySet<string> {
   if (value === undefined) return new Set();
   const names = value.split(',');
   if (names.every((name) => CREATABLE.some((each) => each === name))) return new Set(names);
-  throw malformed(CREATE_MISSING, `must be some of ${CREATABLE.join(',')}`);
+  throw malformed(
+    CREATE_MISSING,
+    `must be one or more of ${CREATABLE.join(', ')}, separated by commas`,
+  );
 }

@@ -1,4 +1,4 @@
-/** What the API's description says about imports. */
+/** Imports in the description of the API. */
 import { arrayOf, negotiatedJson, type Shape } from '../../operations/content.ts';
 
 const EXAMPLE = {
@@ -25,10 +25,13 @@ const text = { type: 'string' };
 
 const PROPERTIES = {
   id: { type: 'integer', minimum: 1 },
-  collection: { ...text, description: 'By its name in the path.' },
+  collection: { ...text, description: 'The name of the collection in the path.' },
   state: { ...text, enum: ['checking', 'writing', 'done', 'refused', 'failed'] },
-  dry_run: { type: 'boolean', description: 'Whether it only says what it would do.' },
-  rows: { ...count, description: 'Rows of the file, without the header and empty ones.' },
+  dry_run: {
+    type: 'boolean',
+    description: 'Whether the import only reports what it would change.',
+  },
+  rows: { ...count, description: 'Rows of the file, without the header and empty rows.' },
   created: count,
   changed: count,
   unchanged: count,
@@ -40,11 +43,11 @@ const PROPERTIES = {
 const LIST_PROPERTIES = {
   errors: {
     type: 'array',
-    description: 'The first thousand.',
+    description: 'The first 1,000 errors.',
     items: {
       type: 'object',
       properties: {
-        row: { type: ['integer', 'null'], description: 'The header is 1.' },
+        row: { type: ['integer', 'null'], description: 'The header is row 1.' },
         column: { type: ['string', 'null'] },
         message: text,
       },
@@ -53,7 +56,7 @@ const LIST_PROPERTIES = {
   },
   changes: {
     type: 'array',
-    description: 'The first thousand, if they are not very long.',
+    description: 'The first 1,000 changes, or fewer if they are very long.',
     items: {
       type: 'object',
       properties: {
@@ -63,7 +66,7 @@ const LIST_PROPERTIES = {
         fields: {
           type: 'object',
           additionalProperties: { type: 'array', minItems: 2, maxItems: 2 },
-          description: 'Before and after, of each attribute that differs.',
+          description: 'The values before and after, for each attribute that differs.',
         },
       },
       required: ['row', 'id', 'action', 'fields'],
@@ -86,22 +89,35 @@ function shapeOf(name: string, description: string, properties: object, example:
 
 const WHOLE = { ...EXAMPLE, ...LISTS };
 
-/** An import as it is shown by itself. */
+/** An import as its own path shows it. */
 export const ONE = negotiatedJson(
-  shapeOf('Import', 'What has come of an import.', { ...PROPERTIES, ...LIST_PROPERTIES }, WHOLE),
+  shapeOf(
+    'Import',
+    'The progress and the result of an import.',
+    { ...PROPERTIES, ...LIST_PROPERTIES },
+    WHOLE,
+  ),
   { Import: () => ({ summary: 'An import', value: WHOLE }) },
 );
 
-/** Imports as they are listed. */
+/** Imports as the list shows them. */
 export const MANY = arrayOf(
-  negotiatedJson(shapeOf('ImportSummary', 'An import in short.', PROPERTIES, EXAMPLE), {}),
+  negotiatedJson(
+    shapeOf(
+      'ImportSummary',
+      'An import without its lists of errors and changes.',
+      PROPERTIES,
+      EXAMPLE,
+    ),
+    {},
+  ),
   { ImportList: () => ({ summary: 'Imports', value: [EXAMPLE] }) },
 );
 
 /** The answer to HEAD. */
-export const HEAD = { name: 'ImportHead', description: 'There is something to read.' };
+export const HEAD = { name: 'ImportHead', description: 'The import exists.' };
 
-/** A file that is sent. */
+/** An example of a file that is sent. */
 export const FILE_EXAMPLES = {
   ImportFile: () => ({ summary: 'Names by their ids', value: 'id,name\r\n3,Ondine\r\n' }),
 };

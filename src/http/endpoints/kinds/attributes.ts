@@ -1,4 +1,4 @@
-/** The attributes of kinds as JSON Schema: what clients send, and what they are shown. */
+/** The attributes of kinds as JSON Schema, in requests and in answers. */
 import type { Attribute, Kind, Scalar } from '../../../model/kind.ts';
 import { KINDS } from '../../../model/kinds.ts';
 import { visibleAttributes } from '../../../resources/visible-attributes.ts';
@@ -6,7 +6,7 @@ import type { Attributes } from '../../operations/body.ts';
 import type { JsonSchema } from '../../operations/content.ts';
 import { jsonSchemaOf } from '../../operations/json-schema.ts';
 
-/** What OPTIONS says of the attributes that a client may send. */
+/** What OPTIONS says about the attributes that a client may send. */
 export function sentAttributes(kind: Kind): Attributes {
   return Object.fromEntries(
     writableAttributes(kind).map(({ name, schema, required }) => [name, { ...schema, required }]),
@@ -14,9 +14,9 @@ export function sentAttributes(kind: Kind): Attributes {
 }
 
 export interface WritableAttribute {
-  /** As requests call it. */
+  /** Its name in requests. */
   readonly name: string;
-  /** As the kind declares it. */
+  /** Its name in the declaration of the kind. */
   readonly attribute: string;
   readonly schema: JsonSchema;
   /** On POST and PUT; PATCH requires none. */
@@ -44,7 +44,7 @@ export function writableAttributes(kind: Kind): WritableAttribute[] {
   });
 }
 
-/** The list of which rows keep the JSON text. */
+/** The list that rows store as JSON text. */
 function listIn(text: Scalar | undefined): unknown {
   return typeof text === 'string' ? JSON.parse(text) : text;
 }

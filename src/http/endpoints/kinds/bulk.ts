@@ -36,7 +36,7 @@ function createAllOperation(place: Place): Operation<Kind> {
     id: `create${name}List`,
     summary: `Create several ${kind.plural}`,
     description:
-      'Makes one object of each element, all or none. The `fields` of a 422 begin with the position.',
+      'Creates one object from each element, all or none. In a 422, each key of `fields` begins with the position of the element.',
     role: roleFor(place, 'POST'),
     parameters: [IDEMPOTENCY_KEY],
     body: uncheckedJson(
@@ -64,7 +64,7 @@ function changeAllOperation(place: Place): Operation<Kind> {
     id: `change${name}List`,
     summary: `Change several ${kind.plural}`,
     description:
-      'Each element names an object by its `id`, and says what is to change of it: all or none. The `fields` of a 422 begin with the position; an unknown `id` is 422 as well.',
+      'Each element has the `id` of an object and the attributes to change. Either all objects are changed or none. In a 422, each key of `fields` begins with the position of the element. An unknown `id` is 422 as well.',
     role: roleFor(place, 'PATCH'),
     body: uncheckedJson(
       updatesOf(kind),

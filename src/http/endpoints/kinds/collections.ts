@@ -35,7 +35,7 @@ import {
   templateOf,
 } from './place.ts';
 
-/** @param post what creates an object, if it is not what creates those of other kinds. */
+/** @param post the operation that creates an object; the general one if left out. */
 export function collectionPath(place: Place, post?: Operation<Address>): Path {
   const { kind, nesting } = place;
   const addressOf = addressing(place);
@@ -58,16 +58,18 @@ export function collectionPath(place: Place, post?: Operation<Address>): Path {
   });
 }
 
-export const LIST_HEAD = { name: 'ListHead', description: 'There is such a page.' };
+export const LIST_HEAD = { name: 'ListHead', description: 'The headers of the page.' };
 
 function listOperation(place: Place): Operation<Address> {
   const { kind } = place;
   const { name, about } = namesOf(place, 'List');
-  const unpaged = kind.unpaged ? ' Without any of these four, all of them.' : '';
+  const unpaged = kind.unpaged
+    ? ' Without any of these four parameters, all objects are returned.'
+    : '';
   return operation({
     id: `list${name}`,
     summary: `List ${about}`,
-    description: `Paged by \`page\` and \`per_page\`, or by \`limit\` and \`offset\`.${unpaged} Of several filters all must hold.`,
+    description: `Paged by \`page\` and \`per_page\`, or by \`limit\` and \`offset\`.${unpaged} An object must match all filters.`,
     role: roleFor(place, 'GET'),
     parameters: listParameters(kind),
     body: noBody,
@@ -80,7 +82,7 @@ function listOperation(place: Place): Operation<Address> {
         head: LIST_HEAD,
       },
     },
-    // Too many sort orders are made at once.
+    // If too many sort orders are being built.
     failures: [503],
     run: list,
   });
@@ -94,7 +96,7 @@ function list(context: RequestContext<Address>): HttpResponse | Promise<HttpResp
   );
 }
 
-/** The answer to GET of a list. @param up the Link value that names what the list belongs to. */
+/** The answer to GET of a list. @param up the Link value that names the parent of the list. */
 export function pageOf(
   { request, mediaType }: Pick<RequestContext<unknown>, 'request' | 'mediaType'>,
   query: PagedQuery,
@@ -112,7 +114,7 @@ export function pageOf(
   };
 }
 
-/** The parent of a nested collection, the index of any other. */
+/** The link to the parent of a nested collection, or to the index for any other. */
 function upLink({ kind, parent }: Address, path: string): string {
   const below = parent === null ? (kind.path ?? '') : `/${parent.nesting.segment}/`;
   return `<${path.slice(0, path.length - below.length + 1)}>; rel="up"`;
@@ -124,7 +126,7 @@ function createOperation(place: Place): Operation<Address> {
   return operation({
     id: `create${name}`,
     summary: `Create ${about}`,
-    description: `Makes one ${kind.label}.`,
+    description: `Creates one ${kind.label}.`,
     role: roleFor(place, 'POST'),
     parameters: [IDEMPOTENCY_KEY],
     body: uncheckedJson(
@@ -158,7 +160,7 @@ async function create(context: RequestContext<Address>, body: unknown): Promise<
   };
 }
 
-/** @param path of the collection, as the client called it. */
+/** @param path of the collection, as in the request. */
 export function creationHeaders(
   { id, etag, replayed }: Creation,
   path: string,

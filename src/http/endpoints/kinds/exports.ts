@@ -24,7 +24,7 @@ const FORMAT: Parameter = {
   component: 'exportFormat',
   name: 'format',
   in: 'query',
-  description: 'The format of the file: CSV, one JSON object a line, or a JSON array.',
+  description: 'The format of the file: CSV, one JSON object per line, or a JSON array.',
   schema: { type: 'string', enum: FORMATS, default: 'csv' },
 };
 
@@ -42,7 +42,7 @@ export function exportPath(place: Place): Path {
         id: `export${name}List`,
         summary: `Export ${kind.plural}`,
         description:
-          'All that a list with the same filters would show on all of its pages, as one file and as of one moment. The columns of CSV are those that an import reads. At most 24 exports are sent at a time, 12 of them for one subject; one more is a 503.',
+          'Everything that a list with the same filters would show on all of its pages, as one file that shows the catalog at one moment. An import reads the same CSV columns. At most 24 exports are sent at a time, 12 of them for one subject; one more is 503.',
         role: roleFor(place, 'GET'),
         parameters: [FORMAT, ...selectionParameters(kind)],
         body: noBody,
@@ -53,7 +53,7 @@ export function exportPath(place: Place): Path {
             headers: ['Content-Disposition'],
             content: arrayOfAll(kind),
             alternative: TEXT,
-            head: { name: 'ExportHead', description: 'There is such a file.' },
+            head: { name: 'ExportHead', description: 'The headers of the file.' },
           },
         },
         failures: [406, 503],
@@ -86,7 +86,7 @@ async function exportAll(context: RequestContext<Kind>): Promise<HttpResponse> {
   const format = parseFormat(sent.get(FORMAT.name));
   const type = negotiate(header(request, 'accept'), [offerOf(format)]);
   const { name, text } = await services.exports.open(kind, format, selection, subjectOf(context));
-  // Nobody reads the text for HEAD: it would keep its place.
+  // HEAD does not read the text. If it stayed open, it would count as an export in progress.
   if (request.method === 'HEAD') await text.return?.();
   return {
     status: 200,

@@ -14,7 +14,7 @@ import { componentName, withArticle } from './names.ts';
 import { type Place, tagOf, templateOf } from './place.ts';
 import { manyOf } from './shapes.ts';
 
-/** A row that exists, or did. */
+/** A row that exists or has existed. */
 interface Subject {
   readonly kind: Kind;
   readonly id: number;
@@ -46,7 +46,7 @@ export function itemAuditsPath(place: Place): Path {
       GET: operation({
         id: `list${name}`,
         summary: `List ${about}`,
-        description: `Who wrote the ${kind.label}, when, from what to what. Also of one that was deleted. Paged, sorted and filtered like \`${audits.path}\`.`,
+        description: `Who changed the ${kind.label}, when, and its attributes before and after. A deleted ${kind.label} keeps its entries. Paged, sorted and filtered like \`${audits.path}\`.`,
         role: kind.adminOnly ? 'admin' : 'editor',
         parameters: listParameters(audits),
         body: noBody,
@@ -59,7 +59,7 @@ export function itemAuditsPath(place: Place): Path {
             head: LIST_HEAD,
           },
         },
-        // Too many sort orders are made at once.
+        // If too many sort orders are being built.
         failures: [503],
         run: list,
       }),

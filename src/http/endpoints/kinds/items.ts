@@ -28,7 +28,7 @@ import {
   templateOf,
 } from './place.ts';
 
-/** An item that is there. */
+/** An item that exists. */
 interface Item {
   readonly address: Address;
   readonly id: number;
@@ -66,7 +66,7 @@ export function itemPath(place: Place): Path {
   });
 }
 
-const ITEM_HEAD = { name: 'ItemHead', description: 'There is such an item.' };
+const ITEM_HEAD = { name: 'ItemHead', description: 'The item exists.' };
 
 function readOperation(place: Place): Operation<Item> {
   const { kind, nesting } = place;
@@ -75,7 +75,7 @@ function readOperation(place: Place): Operation<Item> {
   return operation({
     id: `read${name}`,
     summary: `Read ${about}`,
-    description: `With \`If-None-Match\` only if it has changed.${tells ? ' One that was deleted is 410, one that never was 404.' : ''}`,
+    description: `With \`If-None-Match\`, the object is sent only if it has changed.${tells ? ' A deleted item is 410, and one that never existed is 404.' : ''}`,
     role: roleFor(place, 'GET'),
     body: noBody,
     responses: {
@@ -96,11 +96,13 @@ function updateOperation(place: Place, mode: Mode): Operation<Item> {
   const { kind } = place;
   const { name, about } = namesOf(place, '');
   const whole = mode === 'whole';
-  const rest = whole ? 'What is left out gets its default.' : 'What is left out stays as it is.';
+  const rest = whole
+    ? 'An attribute that is left out gets its default.'
+    : 'An attribute that is left out stays as it is.';
   return operation({
     id: `${whole ? 'replace' : 'change'}${name}`,
     summary: `${whole ? 'Replace' : 'Change'} ${about}`,
-    description: `${rest} With \`If-Match\` only if nobody has changed it since.`,
+    description: `${rest} With \`If-Match\`, the request fails if the ${kind.label} has changed since it was read.`,
     role: roleFor(place, whole ? 'PUT' : 'PATCH'),
     body: uncheckedJson(
       whole ? replacementOf(kind) : patchOf(kind),
@@ -111,7 +113,7 @@ function updateOperation(place: Place, mode: Mode): Operation<Item> {
     responses: {
       200: {
         name: `${componentName(kind)}Changed`,
-        description: `The ${kind.label} as it is now.`,
+        description: `The ${kind.label} after the change.`,
         headers: ['ETag', 'Preference-Applied?'],
         content: oneOf(kind),
         head: ITEM_HEAD,
@@ -132,7 +134,9 @@ function deleteOperation(place: Place): Operation<Item> {
     summary: `Delete ${about}`,
     description: [
       'The id is never used again.',
-      ...(holding.length > 0 ? [`Refused as long as ${pluralsOf(holding)} refer to it.`] : []),
+      ...(holding.length > 0
+        ? [`Refused with 409 as long as ${pluralsOf(holding)} refer to it.`]
+        : []),
       ...(cascading.length > 0 ? [`Its ${pluralsOf(cascading)} are deleted with it.`] : []),
     ].join(' '),
     role: roleFor(place, 'DELETE'),
@@ -188,7 +192,7 @@ function respond(
   return { status: 200, headers: { 'Content-Type': mediaType, ETag: etag, Link }, body: text };
 }
 
-/** The conditions of a write are judged again when it is carried out. */
+/** The conditions of a write are checked again when it is carried out. */
 function preconditionOf(conditions: Conditions | null): Precondition {
   return conditions === null ? null : ({ etag }) => requireWritable(conditions, etag);
 }

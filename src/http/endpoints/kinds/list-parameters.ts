@@ -1,4 +1,4 @@
-/** The query parameters of collections, as the description has them. */
+/** The query parameters of collections in the description. */
 import type { Kind } from '../../../model/kind.ts';
 import { filterParameters } from '../../../resources/query.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../resources/query/paging.ts';
@@ -25,48 +25,52 @@ export function query(
 const size = integer(1, { maximum: MAX_PAGE_SIZE });
 
 /**
- * Their defaults are said in words: a client that sends the declared defaults of all of them, as
- * the viewer does, would page in both forms at once.
+ * Their defaults are named only in the text: a client that sends all declared defaults, as the
+ * viewer does, would page in both forms at once.
  */
 export const PAGING: readonly Parameter[] = [
   query(
     'page',
-    'Which page, with `per_page`; 1 if left out. Not with `limit` or `offset`.',
+    'The page to return, with `per_page`; the default is 1. Not allowed with `limit` or `offset`.',
     integer(1),
   ),
-  query('per_page', `How many objects a page has; ${DEFAULT_PAGE_SIZE} if left out.`, size),
+  query('per_page', `The number of objects on a page; the default is ${DEFAULT_PAGE_SIZE}.`, size),
   query(
     'limit',
-    `How many objects, with \`offset\`; ${DEFAULT_PAGE_SIZE} if left out. Not with \`page\` or \`per_page\`.`,
+    `The number of objects to return, with \`offset\`; the default is ${DEFAULT_PAGE_SIZE}. Not allowed with \`page\` or \`per_page\`.`,
     size,
   ),
-  query('offset', 'How many objects to pass over; 0 if left out.', integer(0)),
+  query('offset', 'The number of objects to skip; the default is 0.', integer(0)),
 ];
 
-export const ORDER = query('order', 'Equal values keep the ascending id in either direction.', {
-  ...text,
-  enum: ['asc', 'desc'],
-  default: 'asc',
-});
+export const ORDER = query(
+  'order',
+  'The direction. Objects with equal values are sorted by ascending id in either direction.',
+  {
+    ...text,
+    enum: ['asc', 'desc'],
+    default: 'asc',
+  },
+);
 
 const SEARCH = query(
   'q',
-  'Those in which every word occurs somewhere in a text, whatever the case, accents or width; at most 10 words. Empty is the same as absent.',
+  'Only objects in which every word occurs somewhere in a text, ignoring case, accents and width; at most 10 words. An empty value is ignored.',
   { ...text, maxLength: MAX_SEARCH_LENGTH },
 );
 
 const KEYWORD = query(
   'keyword',
-  'Those with exactly this name; empty is the same as absent.',
+  'Only objects with exactly this name. An empty value is ignored.',
   text,
 );
 
-/** What the query of a collection takes. */
+/** The query parameters of a collection. */
 export function listParameters(kind: Kind): Parameter[] {
   return [...PAGING, ...selectionParameters(kind)];
 }
 
-/** The parameters that say which rows, and in which order. */
+/** The parameters that select rows and their order. */
 export function selectionParameters(kind: Kind): Parameter[] {
   const sortby = query(
     'sortby',
@@ -79,14 +83,14 @@ export function selectionParameters(kind: Kind): Parameter[] {
   return [sortby, ORDER, SEARCH, ...keyword, ...filtersOf(kind), ...ranges];
 }
 
-/** The filters but `keyword`; the description has the request's word alone (spec 1.9). */
+/** The filters except `keyword`, each under its name in requests only (spec 1.9). */
 function filtersOf(kind: Kind): Parameter[] {
   const byAttribute = new Map<string, string>();
   for (const [name, attribute] of filterParameters(kind)) {
     if (name !== 'keyword' && !byAttribute.has(attribute)) byAttribute.set(attribute, name);
   }
   return [...byAttribute].map(([attribute, name]) =>
-    query(name, `Those with this \`${name}\`.`, filterSchema(kind, attribute)),
+    query(name, `Only objects with this \`${name}\`.`, filterSchema(kind, attribute)),
   );
 }
 
@@ -102,10 +106,10 @@ function filterSchema(kind: Kind, attribute: string): JsonSchema {
 function rangeParameter(name: string, range: RangeParameter): Parameter {
   const { attribute, bound, values } = range;
   if (values === 'period') {
-    const [when, edge] = bound === 'min' ? ['from', 'beginning'] : ['up to', 'end'];
+    const [when, edge] = bound === 'min' ? ['at or after', 'beginning'] : ['at or before', 'end'];
     return query(
       name,
-      `Those whose \`${attribute}\` is ${when} this one: an instant with its offset from UTC, or a date, which stands for the ${edge} of its day in UTC.`,
+      `Only objects whose \`${attribute}\` is ${when} this: an instant with its offset from UTC, or a date, which stands for the ${edge} of its day in UTC.`,
       {
         ...text,
         anyOf: [{ format: 'date-time' }, { format: 'date' }],
@@ -114,8 +118,8 @@ function rangeParameter(name: string, range: RangeParameter): Parameter {
     );
   }
   if (values === 'flag') {
-    return query(name, `Those with this \`${name}\`.`, { ...text, enum: ['true', 'false'] });
+    return query(name, `Only objects with this \`${name}\`.`, { ...text, enum: ['true', 'false'] });
   }
   const what = bound === 'min' ? 'at least' : 'at most';
-  return query(name, `Those whose \`${attribute}\` is ${what} this.`, integer(0));
+  return query(name, `Only objects whose \`${attribute}\` is ${what} this.`, integer(0));
 }

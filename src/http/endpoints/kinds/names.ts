@@ -7,12 +7,12 @@ export function componentName({ name }: Kind): string {
   return singular.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** "an SPU", said by its letters, but "a SKU", said as a word; "a book". */
+/** "an SPU", which is spelled out, but "a SKU", which is read as a word; "a book". */
 export function withArticle(label: string): string {
   return `${/^(?:[aeio]|SP)/.test(label) ? 'an' : 'a'} ${label}`;
 }
 
-/** The same with a capital letter. */
+/** The words with a capital first letter. */
 export function capitalised(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

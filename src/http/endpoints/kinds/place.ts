@@ -1,4 +1,4 @@
-/** Where rows of a kind are reached: by a path of their own, or by that of a parent. */
+/** Where the rows of a kind are found: at their own path, or below the path of a parent. */
 import type { Role } from '../../../auth/roles.ts';
 import type { Kind, Nesting } from '../../../model/kind.ts';
 import { KINDS } from '../../../model/kinds.ts';
@@ -14,7 +14,7 @@ export interface Place {
   readonly kind: Kind;
   /** Null for the path of the kind itself. */
   readonly nesting: Nesting | null;
-  /** Whether writing what anybody may read takes a token. */
+  /** Whether writing to public collections needs a token. */
   readonly protectsOpen: boolean;
 }
 
@@ -59,17 +59,17 @@ export function namesOf({ kind, nesting }: Place, many: '' | 'List') {
   };
 }
 
-/** The group of operations of a kind; without a path of its own it belongs to that of its parent. */
+/** The tag of a kind's operations; a kind without its own path has the tag of its parent. */
 export function tagOf({ kind, nesting, protectsOpen }: Place): Tag {
   const shown = kind.path === null && nesting !== null ? KINDS[nesting.parent] : kind;
   const { plural, path, public: open, adminOnly } = shown;
-  const asked = protectsOpen ? 'A token is asked for to write.' : 'No token is asked for.';
+  const asked = protectsOpen ? 'Writing needs a token.' : 'No token is needed.';
   const token = adminOnly ? 'a token with the role `admin`' : 'a token';
-  const who = open ? asked : `For holders of ${token}.`;
+  const who = open ? asked : `Needs ${token}.`;
   return { name: plural, description: `${capitalised(plural)}, at \`${path}\`. ${who}` };
 }
 
-/** Who writes; null if no token was asked for. */
+/** The subject of the caller; null if the operation needs no token. */
 export function subjectOf({ caller }: Pick<RequestContext<unknown>, 'caller'>): string | null {
   return caller?.subject ?? null;
 }

@@ -1,4 +1,4 @@
-/** `/admin/audits/<id>/reversal/`: undoes the write that an audit entry tells of (spec 1.14). */
+/** `/admin/audits/<id>/reversal/`: undoes the write that an audit entry records (spec 1.14). */
 import * as v from 'valibot';
 import { CatalogError } from '../../../errors.ts';
 import type { Row } from '../../../model/kind.ts';
@@ -23,7 +23,7 @@ const reversalRequest = v.pipe(
   v.object({
     force: v.pipe(
       v.optional(flag, false),
-      v.description('Whether rows that have changed since are overwritten.'),
+      v.description('Whether to overwrite rows that have changed since.'),
     ),
   }),
   v.description('How to undo a write.'),
@@ -44,22 +44,22 @@ export const REVERSAL_PATH: Path = definePath<Row>({
       id: 'createReversal',
       summary: 'Undo a write',
       description:
-        'The row gets back what it was `before` the entry: a new row is deleted, a deleted row comes back under its id, a changed row gets its old values. What the same request wrote to the specification records of a SKU is undone with it. All or none; refused with 409 if a row has changed since, unless `force` is true. It leaves entries of its own.',
+        'The row gets the values that it had `before` the entry: a created row is deleted, a deleted row is restored with its id, and a changed row gets its old values. What the same request wrote to the specification records of a SKU is undone with it. All or none: if a row has changed since, the request is refused with 409 unless `force` is true. The reversal adds its own entries to the audit trail.',
       role: 'editor',
       body: optionalJson('ReversalInput', reversalRequest, {
-        summary: 'Only if nobody has changed the row since',
+        summary: 'Only if the row has not changed since',
         value: { force: false },
       }),
       responses: {
         200: {
           name: 'Reversed',
-          description: 'The object as it is again.',
+          description: 'The restored object.',
           headers: ['ETag', 'Preference-Applied?'],
           content: anyObject(),
         },
         204: {
           name: 'ReversedByDeleting',
-          description: 'The row was new, and is deleted.',
+          description: 'The write had created the row; the row is now deleted.',
           headers: ['Preference-Applied?'],
         },
       },
@@ -69,7 +69,7 @@ export const REVERSAL_PATH: Path = definePath<Row>({
   },
 });
 
-/** An object of any kind that the trail tells of. */
+/** An object of any audited kind. */
 function anyObject(): Content {
   const contents = ALL_KINDS.filter(({ audited }) => audited).map(oneOf);
   const [{ types } = oneOf(audits)] = contents;

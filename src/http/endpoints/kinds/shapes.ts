@@ -1,4 +1,4 @@
-/** The objects of kinds as clients send and read them, with examples of the demo catalog. */
+/** The objects of kinds as clients send and read them, with examples from the demo catalog. */
 import type { Attribute, Kind } from '../../../model/kind.ts';
 import { KINDS } from '../../../model/kinds.ts';
 import { joinOf } from '../../../model/rules.ts';
@@ -42,7 +42,7 @@ export function manyOf(kind: Kind): Content {
   });
 }
 
-/** What creates an object of a kind. */
+/** The body that creates an object of a kind. */
 export function inputOf(kind: Kind): Content {
   return plainJson(inputShape(kind), {
     [`${componentName(kind)}Input`]: () =>
@@ -50,7 +50,7 @@ export function inputOf(kind: Kind): Content {
   });
 }
 
-/** What creates several objects. */
+/** The body that creates several objects. */
 export function inputsOf(kind: Kind): Content {
   const examples = {
     [`${componentName(kind)}InputList`]: () =>
@@ -59,7 +59,7 @@ export function inputsOf(kind: Kind): Content {
   return arrayOf(inputOf(kind), examples, { minItems: 1 });
 }
 
-/** What replaces an object. */
+/** The body that replaces an object. */
 export function replacementOf(kind: Kind): Content {
   return plainJson(inputShape(kind), {
     [`${componentName(kind)}Replacement`]: () =>
@@ -67,7 +67,7 @@ export function replacementOf(kind: Kind): Content {
   });
 }
 
-/** What changes some attributes of an object. */
+/** The body that changes some attributes of an object. */
 export function patchOf(kind: Kind): Content {
   return plainJson(patchShape(kind), {
     [`${componentName(kind)}Patch`]: () => {
@@ -77,7 +77,7 @@ export function patchOf(kind: Kind): Content {
   });
 }
 
-/** What changes some attributes of several objects. */
+/** The body that changes some attributes of several objects. */
 export function updatesOf(kind: Kind): Content {
   const one = plainJson(updateShape(kind), {});
   const examples = {
@@ -87,7 +87,7 @@ export function updatesOf(kind: Kind): Content {
   return arrayOf({ ...one, shapes: [...one.shapes, patchShape(kind)] }, examples, { minItems: 1 });
 }
 
-/** What a page is previewed with. */
+/** The body of a preview of a page. */
 export function previewOf(kind: Kind): Content {
   const name = `${componentName(kind)}PreviewInput`;
   const properties = Object.fromEntries(
@@ -100,7 +100,7 @@ export function previewOf(kind: Kind): Content {
     name,
     schema: () => ({
       type: 'object',
-      description: `What the page of ${withArticle(kind.label)} is to show. Without \`id\`, what makes a new one is required.`,
+      description: `The values for the page of ${withArticle(kind.label)}. Without \`id\`, the same attributes are required as for a new one.`,
       properties,
       examples: demoExamples().changes(kind, 1),
     }),
@@ -115,7 +115,7 @@ export function previewAttributes(kind: Kind): Attributes {
   const id = {
     type: 'integer',
     minimum: 1,
-    description: 'The object whose values count for what is left out.',
+    description: 'The object from which attributes that are left out are taken.',
   };
   const sent = sentSchemas(kind).map(
     ([name, schema]) => [name, { ...without(schema, 'default'), required: false }] as const,
@@ -154,7 +154,7 @@ function inputShape(kind: Kind): Shape {
       );
       return {
         ...objectSchema(
-          `What makes ${withArticle(kind.label)}. Read-only and unknown members are ignored.`,
+          `The attributes of ${withArticle(kind.label)} that a client sends. Read-only and unknown members are ignored.`,
           sentSchemas(kind),
           required,
         ),
@@ -169,7 +169,7 @@ function patchShape(kind: Kind): Shape {
     name: `${componentName(kind)}Patch`,
     schema: () => ({
       ...objectSchema(
-        `What is to change of ${withArticle(kind.label)}; the rest stays as it is.`,
+        `The attributes of ${withArticle(kind.label)} to change; the others stay as they are.`,
         sentSchemas(kind).map(([name, schema]) => [name, without(schema, 'default')] as const),
         [],
       ),
@@ -184,7 +184,7 @@ function updateShape(kind: Kind): Shape {
   return {
     name: `${componentName(kind)}Update`,
     schema: () => ({
-      description: `One element of a change of several ${kind.plural}: which, and what of it.`,
+      description: `One element of a change of several ${kind.plural}: the \`id\`, and the attributes to change.`,
       allOf: [
         { type: 'object', properties: { id: { type: 'integer', minimum: 1 } }, required: ['id'] },
         refTo(patchShape(kind)),
@@ -194,7 +194,7 @@ function updateShape(kind: Kind): Shape {
   };
 }
 
-/** The attributes that clients send, by the names that requests give them. */
+/** The attributes that clients send, by their names in requests. */
 function sentSchemas(kind: Kind): (readonly [string, JsonSchema])[] {
   return writableAttributes(kind).map(({ name, attribute, schema }) => [
     name,
@@ -215,7 +215,7 @@ function objectSchema(
   };
 }
 
-/** What the declaration says of an attribute beyond its type. */
+/** What the declaration says about an attribute beyond its type. */
 function describe(kind: Kind, declared: Attribute, sent: boolean): JsonSchema {
   const description = sentenceOf(kind, declared, sent);
   return description === null ? {} : { description };
@@ -224,9 +224,9 @@ function describe(kind: Kind, declared: Attribute, sent: boolean): JsonSchema {
 function sentenceOf(kind: Kind, declared: Attribute, sent: boolean): string | null {
   switch (declared.role) {
     case 'id':
-      return 'Given by the server, never again to another.';
+      return 'Assigned by the server and never used again.';
     case 'serverSet':
-      return declared.meaning ?? 'Kept by the server.';
+      return declared.meaning ?? 'Set by the server.';
     case 'document':
       return declared.meaning;
     case 'internal':
@@ -238,7 +238,7 @@ function sentenceOf(kind: Kind, declared: Attribute, sent: boolean): string | nu
     case 'children': {
       const { label, plural } = KINDS[declared.kind];
       return sent
-        ? `Each element adds one ${label}; none is removed. Send none to leave them as they are.`
+        ? `Each element adds one ${label}; none is removed. Send an empty array to leave them as they are.`
         : `The ${plural} of the ${kind.label}.`;
     }
     case 'input': {

@@ -1,4 +1,4 @@
-/** `GET /docs/`: Swagger UI over our own `/openapi.json`, carried in the executable. */
+/** `GET /docs/`: Swagger UI for our own `/openapi.json`, embedded in the executable. */
 import page from '../../../../templates/viewer/page.njk' with { type: 'text' };
 import { CatalogError } from '../../../errors.ts';
 import { noBody } from '../../operations/body.ts';
@@ -14,7 +14,7 @@ import type { PathParameter } from '../../operations/parameters.ts';
 import { definePath, type Path } from '../../operations/path.ts';
 import { SERVICE_TAG } from '../tags.ts';
 
-/** Only this server's own files run, and nothing is asked of another host. */
+/** Only this server's own files run, and nothing is loaded from another host. */
 const POLICY =
   "default-src 'none'; base-uri 'none'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; img-src 'self' data:; script-src 'self'; style-src 'self' 'unsafe-inline'";
 
@@ -24,7 +24,7 @@ const PAGE: ServedDocument = {
   policy: POLICY,
 };
 
-/** The names in files.ts: few readers ask for the files, and a start would have to read them. */
+/** The names in files.ts, which is loaded only when one is requested, not at every start. */
 const NAMES = ['pages.css', 'swagger-ui.css', 'swagger-ui-bundle.js', 'start.js'] as const;
 
 const FILE: PathParameter = {
@@ -51,7 +51,7 @@ export const VIEWER_PATHS: readonly Path[] = [
       GET: operation({
         id: 'readDocumentation',
         summary: 'Read the documentation',
-        description: 'This description for people, to be tried out.',
+        description: 'This description as a page, on which the operations can be tried out.',
         role: null,
         body: noBody,
         responses: {
@@ -78,7 +78,7 @@ export const VIEWER_PATHS: readonly Path[] = [
       GET: operation({
         id: 'readDocumentationFile',
         summary: 'Read a file of the documentation',
-        description: 'What the page of the documentation and the index load.',
+        description: 'A file that the documentation page or the page of the index loads.',
         role: null,
         body: noBody,
         responses: {

@@ -1,10 +1,10 @@
 /**
- * Memory of request bodies: what all bodies that were not handled yet take together.
+ * Limits the memory of all request bodies that were not handled yet.
  *
- * Without it, as many connections as there may be could each hold a body that never ends.
+ * Without it, every connection that the limits allow could hold a body that never ends.
  */
 
-/** Bodies up to this size are always accepted: they take no more than the headers of a request. */
+/** Bodies up to this size are always accepted: they take no more memory than request headers. */
 const SMALL_BODY_BYTES = 16 * 1024;
 
 export class BodyBudget {
@@ -21,7 +21,7 @@ export class BodyBudget {
     this.#isMemoryScarce = isMemoryScarce;
   }
 
-  /** Bytes that are held now. */
+  /** Bytes of all bodies in memory now. */
   get held(): number {
     return this.#held;
   }

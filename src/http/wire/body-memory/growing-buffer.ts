@@ -5,8 +5,8 @@ import type { BodyBudget } from './body-budget.ts';
 const FIRST_BYTES = 4096;
 
 /**
- * One buffer that doubles as bytes arrive. However small the chunks are, nothing is kept for each of
- * them, and the memory is at most twice what has arrived.
+ * One buffer that doubles as bytes arrive. Nothing is kept for each chunk, however small, and the
+ * buffer has at most twice the bytes that have arrived, or {@link FIRST_BYTES} if that is more.
  */
 export class GrowingBuffer {
   readonly #declared: number;
@@ -18,7 +18,7 @@ export class GrowingBuffer {
   /**
    * @param declared bytes that are expected; 0 if that is unknown.
    * @param limit most bytes of the body.
-   * @param budget of all bodies together.
+   * @param budget that all bodies share.
    */
   constructor(declared: number, limit: number, budget: BodyBudget) {
     this.#declared = declared;
@@ -35,12 +35,12 @@ export class GrowingBuffer {
     return outcome;
   }
 
-  /** What has arrived. */
+  /** The bytes that have arrived. */
   bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.#size);
   }
 
-  /** Gives the memory back. */
+  /** Frees the memory and returns it to the budget. */
   release(): void {
     this.#budget.release(this.#buffer.length);
     this.#buffer = NOTHING;
@@ -53,7 +53,7 @@ export class GrowingBuffer {
       const larger = this.#capacityFor(size);
       if (!this.#budget.grow(capacity, larger)) return 'over budget';
       if (chunk.length === larger) {
-        // The whole body in one chunk, which is the common case: nothing is copied.
+        // The common case: the whole body arrived in one chunk, so nothing is copied.
         this.#buffer = chunk;
         return 'added';
       }

@@ -1,5 +1,5 @@
 /**
- * What the CSV parser would take long for, found before it reads it: the text of an error quotes and
+ * Finds text for which the CSV parser would take long, before the parser reads it: an error message
  * copies the whole cell, and a row is an array of all its cells.
  */
 import { MAX_TEXT_UNITS } from './file-row.ts';
@@ -11,7 +11,7 @@ const QUOTE = 0x22;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** Where the text must not be read on, and why. */
+/** Where the parser has to stop, and why. */
 interface Stop {
   readonly at: number;
   readonly message: string;
@@ -43,7 +43,7 @@ export class CsvGuard {
         if (!begins && this.#units > MAX_TEXT_UNITS) {
           return {
             at,
-            message: 'the file is not CSV: a quote is in a cell without quotes around it',
+            message: 'the file is not CSV: a cell without quotes around it contains a quote',
           };
         }
         this.#inQuotes = begins;

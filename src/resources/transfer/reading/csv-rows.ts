@@ -6,24 +6,24 @@ import { CsvGuard } from './csv-guard.ts';
 import { FileProblem } from './file-problem.ts';
 import { type FileRow, MAX_ROW_BYTES } from './file-row.ts';
 
-/** Bytes in which the header of a CSV file ends. */
+/** UTF-16 units, at least, in which the delimiter is detected; a header is shorter. */
 const HEADER_BYTES = 16 * 1024;
 
-/** Named, because an editor may have added lines with another end than that of the header. */
+/** Set instead of detected, because an editor may have added lines with another line end. */
 const LINE_ENDS = ['\r\n', '\n', '\r'];
 
-/** Bytes of an empty line: its end. */
+/** Bytes of an empty line, at most: those of its end. */
 const EMPTY_LINE_BYTES = 2;
 
 /** A record of the text. */
 interface CsvRecord {
   readonly cells: readonly string[];
-  /** With the end of its last line. */
+  /** Including the end of its last line. */
   readonly bytes: number;
 }
 
 /**
- * @param onHeader is given the names of the columns before the first row.
+ * @param onHeader gets the names of the columns before the first row.
  * @returns the rows that end in each piece.
  * @throws FileProblem, after the rows before the problem.
  */
@@ -114,9 +114,9 @@ class CsvRecords {
   }
 
   /**
-   * The parser compares the width of every record with that of the first, and for an error that
-   * nobody sees it copies one of another width by way of JSON: 4 MiB take 100 ms, and 200 ms if
-   * they are commas. So each is the first.
+   * The parser compares the width of every record with that of the first. If they differ, it copies
+   * the record by way of JSON for an error that is not used: 4 MiB take 100 ms, and 200 ms if they
+   * are commas. So every record is made the first one.
    */
   #forgetWidth(): null {
     Object.assign(this.#parser.info, { records: 0 });
@@ -136,7 +136,7 @@ class CsvRecords {
 
   /** @returns the record that ends with the text. @throws CsvError. */
   async end(): Promise<readonly CsvRecord[]> {
-    // So that the last line has an end as well, and only an empty one is as short as its end.
+    // Every line gets an end, also the last one, so that only an empty line is as short as its end.
     const isOpen = this.#last !== '\n' && this.#last !== '\r';
     await new Promise<void>((resolve, reject) => {
       this.#parser.once('error', reject).end(isOpen ? '\n' : '', () => resolve());
@@ -152,7 +152,7 @@ class CsvRecords {
   }
 }
 
-/** The delimiter by which the header has the most columns; a comma if there is one alone. */
+/** The delimiter that gives the header the most columns; a comma if there is only one column. */
 function delimiterOf(head: string): string {
   let best = { delimiter: ',', columns: 0 };
   for (const delimiter of [',', ';', '\t']) {

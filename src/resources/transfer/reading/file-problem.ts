@@ -1,4 +1,4 @@
-/** A file that cannot be read as what it is said to be: nothing of it is imported. */
+/** A file that cannot be read in the given format: nothing of it is imported. */
 export class FileProblem extends Error {
   /** From 1; null if it is not known. */
   readonly row: number | null;

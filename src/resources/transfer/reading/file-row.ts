@@ -7,19 +7,19 @@ export const MAX_ROW_BYTES = 4 * 1024 * 1024;
 /** UTF-16 units of one text, at most: those of the longest description, an SPU's. */
 export const MAX_TEXT_UNITS = 2 * 65_536;
 
-/** Characters as which JSON can write one UTF-16 unit: `\u00e9`. */
+/** The most characters with which JSON can write one UTF-16 unit: `\u00e9`. */
 const ESCAPED = 6;
 
 /** Members of one object, at most. No object of the API has as many. */
 const MAX_MEMBERS = 1000;
 
-/** What JSON of a row may have, where a body may have as much as `limits` say. */
+/** The limits of the JSON of a row, given those of a body. */
 export function rowLimits({ depth, elements }: JsonLimits): Required<JsonLimits> {
   return { depth, elements, members: MAX_MEMBERS, characters: ESCAPED * MAX_TEXT_UNITS };
 }
 
 export interface FileRow {
-  /** As a spreadsheet counts: the header is 1; of NDJSON the line, of JSON the element from 1. */
+  /** CSV: as a spreadsheet counts, the header is 1. NDJSON: the line. JSON: the element, from 1. */
   readonly row: number;
   /** About how many characters it has in the file. */
   readonly units: number;

@@ -1,6 +1,6 @@
 /**
- * The rows of a file, read in pieces (spec 12.8): one piece, its rows and the beginning of the next
- * row are in memory.
+ * The rows of a file, read in pieces (spec 12.8): only one piece, its rows and the beginning of the
+ * next row are in memory.
  */
 import type { JsonLimits } from '../../../json/json-limits.ts';
 import type { Format } from '../formats.ts';
@@ -9,12 +9,12 @@ import { FileProblem } from './file-problem.ts';
 import { type FileRow, rowLimits } from './file-row.ts';
 import { jsonRows } from './json-rows.ts';
 
-/** Rows of one file. */
+/** Rows of one file, at most. */
 const MAX_ROWS = 1_000_000;
 
 /**
- * @param limits of JSON of a body.
- * @param onHeader is given the names of the columns before the first row of a CSV file.
+ * @param limits the JSON limits of a body.
+ * @param onHeader gets the names of the columns before the first row of a CSV file.
  * @returns the rows of each piece, as they are read.
  * @throws FileProblem, after the rows before the problem.
  */
@@ -33,11 +33,12 @@ export async function* fileRows(
     count += rows.length;
     yield rows.length > left ? rows.slice(0, left) : rows;
     const surplus = rows[left];
-    if (surplus !== undefined) throw new FileProblem(`has more than ${MAX_ROWS} rows`, surplus.row);
+    if (surplus !== undefined)
+      throw new FileProblem(`the file has more than ${MAX_ROWS} rows`, surplus.row);
   }
 }
 
-/** Decodes the file without a byte order mark. @throws FileProblem. */
+/** Decodes the file and drops a byte order mark. @throws FileProblem. */
 async function* checkedUtf8(source: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {

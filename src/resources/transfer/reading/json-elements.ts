@@ -1,6 +1,6 @@
 /**
- * The texts of the elements of a JSON array (RFC 8259), cut out of a stream: only brackets and
- * strings are told apart; whether an element is JSON, JSON.parse says.
+ * Cuts the texts of the elements of a JSON array (RFC 8259) out of a stream. It recognises only
+ * brackets and strings; JSON.parse finds out whether an element is JSON.
  */
 import { FileProblem } from './file-problem.ts';
 
@@ -10,7 +10,7 @@ type Expected = 'array' | 'first' | 'element' | 'separator' | 'end';
 class ElementCutter {
   readonly #maxLength: number;
   #expected: Expected = 'array';
-  /** What earlier pieces have of the element. */
+  /** The part of the element that was in earlier pieces. */
   #element = '';
   #depth = 0;
   #inString = false;
@@ -80,7 +80,10 @@ class ElementCutter {
   #take(part: string): string {
     const element = this.#element + part;
     if (element.length <= this.#maxLength) return element;
-    throw new FileProblem(`an element is longer than ${this.#maxLength}`, this.#count + 1);
+    throw new FileProblem(
+      `an element is longer than ${this.#maxLength} characters`,
+      this.#count + 1,
+    );
   }
 
   #wrong(): FileProblem {

@@ -8,7 +8,7 @@ import { jsonElements } from './json-elements.ts';
 
 type RowLimits = ReturnType<typeof rowLimits>;
 
-/** Longer rows are scanned and parsed in slices: at once so many characters take at most 5 ms. */
+/** Longer rows are scanned and parsed in slices. So many characters at once take at most 5 ms. */
 const LARGE_UNITS = 64 * 1024;
 
 /**

@@ -12,7 +12,7 @@ import type { SentColumn } from './header.ts';
 import type { References } from './references.ts';
 import { type RowProblem, RowProblems } from './row-problems.ts';
 
-/** A cell that has a column. */
+/** A cell and its column. */
 export interface Cell {
   readonly column: SentColumn;
   readonly raw: string;
@@ -36,7 +36,7 @@ interface Reading {
 }
 
 /**
- * The members of the object by their attributes; those of which nothing is said are left out.
+ * The members of the object by their attributes, without attributes that no cell sets.
  * Yields between parts of the work.
  *
  * @throws RowProblems with every problem.
@@ -64,7 +64,7 @@ class CellReader {
     const isOwned = owner === null || this.#attempt(owner.column, () => this.#requireSpu(owner));
     for (const cell of this.#cells) {
       if (cell.column.form === 'specs' || !this.#counts(cell)) continue;
-      // Without its SPU a specification would only be missing as well.
+      // If the SPU does not exist, the specification would only be reported as missing as well.
       const waits = !isOwned && cell.column.name === 'spec';
       if (!waits) this.#attempt(cell.column, () => this.#readOne(cell));
     }
@@ -78,7 +78,7 @@ class CellReader {
     return members;
   }
 
-  /** Of an id and a name of one reference, an empty one says nothing beside the other. */
+  /** Whether a cell sets a value. An empty one does not if another cell of its reference does. */
   #counts({ column, raw }: Cell): boolean {
     if (column.name === 'id' || this.#isOwner(column)) return false;
     if (raw !== '') return true;
@@ -94,7 +94,7 @@ class CellReader {
     );
   }
 
-  /** Whether the column tells specifications of equal names apart, by their SPU. */
+  /** Whether the column has the SPU of an option's specification, to tell equal names apart. */
   #isOwner({ name }: SentColumn): boolean {
     return name === 'spu' && this.#reading.kind.name === 'options';
   }
@@ -110,7 +110,7 @@ class CellReader {
     this.#reading.references.requireSpu(unguardFormula(raw));
   }
 
-  /** The SPU says something without the name of a specification too. @throws LabelError. */
+  /** Checks the SPU of the specification if no cell names the specification. @throws LabelError. */
   #requireOwner({ raw }: Cell): void {
     const { target, transaction } = this.#reading;
     const isNamed = this.#cells.some(({ column, raw: name }) => {
@@ -124,7 +124,7 @@ class CellReader {
     throw new LabelError(`specification ${spec.id} belongs to SPU ${JSON.stringify(owner)}`);
   }
 
-  /** @returns whether nothing was wrong. */
+  /** Reports what `run` throws. @returns whether it succeeded. */
   #attempt(column: SentColumn, run: () => void): boolean {
     try {
       run();
@@ -175,7 +175,7 @@ class CellReader {
     throw new LabelError(`must be an amount in ${money.currency}: digits, with ${places}`);
   }
 
-  /** @param beside as of {@link CellReader.#idBeside}. */
+  /** @param beside see {@link CellReader.#idBeside}. */
   #readName({ attribute, sent }: SentColumn, text: string, beside: number | null): void {
     const { references, kind } = this.#reading;
     const isParent = attribute === 'parent_id';
@@ -197,8 +197,8 @@ class CellReader {
   }
 
   /**
-   * The id in the cell beside a name, if the names of the row are those that an export writes for
-   * it: of several rows with one name the id tells which. Null if there is no such id.
+   * The id that the row has beside a name of a reference, if an export of that id would write the
+   * same names: it selects one of several rows with the same name. Null if there is no such id.
    */
   #idBeside(attribute: string): number | null {
     const about = this.#cells.filter(({ column }) => column.attribute === attribute);
@@ -215,7 +215,7 @@ class CellReader {
       : null;
   }
 
-  /** The path of an SPU's third level says the first two as well. */
+  /** The path of an SPU's third level gives the first two as well. */
   #sayLevels(path: readonly number[], by: string): void {
     for (const [index, attribute] of ['category1_id', 'category2_id'].entries()) {
       const own = this.#cells.find(({ column }) => column.name === attribute);
@@ -246,7 +246,7 @@ class CellReader {
   }
 }
 
-/** Besides text. */
+/** The types that a schema accepts besides text. */
 interface Types {
   readonly null: boolean;
   readonly number: boolean;
@@ -255,7 +255,7 @@ interface Types {
 
 const types = new WeakMap<object, Types>();
 
-/** The types of values that a schema takes: asked for each cell, and the same every time. */
+/** The types that a schema accepts, computed once: they are needed for each cell. */
 function typesOf(schema: v.GenericSchema): Types {
   let known = types.get(schema);
   if (known === undefined) {

@@ -1,22 +1,22 @@
-/** The header of a CSV file (spec 12.8): which column says what. */
+/** The header of a CSV file (spec 12.8): what each column holds. */
 import type { Kind } from '../../../model/kind.ts';
 import type { Money } from '../../../model/money.ts';
 import { visibleAttributes } from '../../visible-attributes.ts';
 import { type Column, columnsOf } from '../columns.ts';
 import { FileProblem } from '../reading/file-problem.ts';
 
-/** The words of responses for the owning SPU. */
+/** The names of responses for the owning SPU, and the columns that they stand for. */
 const ALIASES: Readonly<Record<string, string>> = { goods_id: 'spu_id', goods: 'spu' };
 
 const CURRENCY = /^(.+) ([A-Z]{3})$/;
 
 /** A column of a file. */
 export interface SentColumn extends Column {
-  /** As the header of the file names it: {@link ALIASES} have another name than their column. */
+  /** Its name in the header of the file: {@link ALIASES} have another name than their column. */
   readonly sent: string;
 }
 
-/** The columns that are read: null for one that only the service sets. */
+/** The columns of a file: null for one that is not read, because only the service sets it. */
 export function readHeader(
   kind: Kind,
   money: Money,
@@ -28,7 +28,7 @@ export function readHeader(
     const name = known.has(sent) ? sent : (ALIASES[sent] ?? sent);
     const column = known.get(name);
     if (column === undefined) throw unknown(money, known, sent);
-    if (seen.has(name)) throw new FileProblem('is there twice', 1, sent);
+    if (seen.has(name)) throw new FileProblem('occurs twice', 1, sent);
     seen.add(name);
     return isReadOnly(kind, column) ? null : { ...column, sent };
   });
@@ -57,5 +57,5 @@ function unknown(money: Money, known: ReadonlyMap<string, Column>, name: string)
     return new FileProblem(`is in ${currency}, but prices are in ${money.currency}`, 1, name);
   }
   const columns = [...known.keys()].join(', ');
-  return new FileProblem(`is no column; the columns are ${columns}`, 1, name);
+  return new FileProblem(`is not a column; the columns are ${columns}`, 1, name);
 }

@@ -13,7 +13,7 @@ function nameOf(kind: KindName, row: Row): string {
   return String(row[nameAttribute(kind)] ?? '');
 }
 
-/** Kinds whose rows are found by these names; the store itself finds SKUs by their keyword. */
+/** Kinds whose rows are found by these names; the store itself finds SKUs by name. */
 const FOUND: ReadonlySet<KindName> = new Set(['brands', 'categories', 'goods', 'specs', 'options']);
 
 type Index = ShardedMap<string, number | number[]>;
@@ -26,8 +26,8 @@ function add(index: Index, name: string, id: number): void {
 }
 
 /**
- * Ids by name, as of a view. A reader compares the row itself, so that rows that have got another
- * name since are not found; {@link Names.add} adds new ones.
+ * Ids by name, as of a view. {@link Names.find} compares the row itself, so that rows that were
+ * renamed since are not found; {@link Names.add} adds new ones.
  */
 export class Names {
   readonly #indexes = new Map<KindName, Index>();
@@ -44,7 +44,7 @@ export class Names {
     this.#indexes.set(kind, index);
   }
 
-  /** @returns the same names without those that were added: for another run of the same file. */
+  /** @returns the same names without those that were added, for another pass over the same file. */
   fresh(): Names {
     const names = new Names();
     for (const [kind, index] of this.#indexes) names.#indexes.set(kind, index);

@@ -1,4 +1,4 @@
-/** From names in cells to ids: references, paths of categories, specifications and options. */
+/** Resolves names in cells to ids: references, paths of categories, specifications and options. */
 import type { KindName, Row, Scalar } from '../../../model/kind.ts';
 import { KINDS } from '../../../model/kinds.ts';
 import { existingRow } from '../../../model/rows.ts';
@@ -9,7 +9,7 @@ import { insertUnseen } from '../../rows.ts';
 import { LabelError, parsePairs, parsePath } from '../labels.ts';
 import { nameAttribute, type Names } from './names.ts';
 
-/** Kinds of which missing rows can be created. */
+/** Kinds whose missing rows can be created. */
 export const CREATABLE = ['brands', 'categories', 'specs', 'options'] as const;
 
 export interface Pair {
@@ -17,7 +17,7 @@ export interface Pair {
   readonly option_id: number;
 }
 
-/** Ids by the names of what belongs to one row. */
+/** Ids by name, of the rows that belong to one row. */
 type NamesBelow = Map<string, number[]>;
 
 /** Paths that are remembered, at most. */
@@ -30,7 +30,7 @@ export class References {
   readonly #transaction: Transaction;
   readonly #names: Names;
   readonly #createMissing: ReadonlySet<string>;
-  /** Ids of paths that were there; null if categories are written meanwhile. */
+  /** Ids of paths that were found; null if the import writes categories. */
   readonly #paths: Map<string, readonly number[]> | null;
   #created = 0;
 
@@ -58,7 +58,7 @@ export class References {
     if (known !== undefined) return known;
     const before = this.#created;
     const ids = this.#find(text);
-    // What a row creates may be undone with the row.
+    // What a row creates is lost if the row fails.
     if (this.#created === before && (this.#paths?.size ?? 0) < MAX_PATHS) {
       this.#paths?.set(text, ids);
     }
@@ -94,12 +94,14 @@ export class References {
     throw new LabelError(`there is no ${KINDS.goods.label} ${JSON.stringify(name)}`);
   }
 
-  /** The id of a specification. @param spu the name of its SPU; null if it is not said. */
+  /** The id of a specification. @param spu the name of its SPU; null if it is not given. */
   spec(name: string, spu: string | null): number {
     const found = this.#names.find(this.#transaction, 'specs', name);
     if (spu === null) {
       return this.#one('specs', name, found, () => {
-        throw new LabelError(`is no specification; to create it, name its SPU in the column spu`);
+        throw new LabelError(
+          'there is no such specification; to create it, name its SPU in the column spu',
+        );
       });
     }
     const owners = new Set(this.#names.find(this.#transaction, 'goods', spu));
@@ -112,7 +114,7 @@ export class References {
   /**
    * The specifications and options of a SKU. Yields between them.
    *
-   * @param most records.
+   * @param most records, at most.
    * @throws LabelError.
    */
   *pairs(text: string, spu: number, most: number): Generator<undefined, Pair[]> {
@@ -134,7 +136,7 @@ export class References {
     return pairs;
   }
 
-  /** What belongs to a row, by its name. */
+  /** The rows that belong to a row, by name. */
   *#below(
     kind: 'specs' | 'options',
     foreignKey: string,

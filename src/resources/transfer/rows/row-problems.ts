@@ -8,7 +8,7 @@ export interface RowProblem {
   readonly message: string;
 }
 
-/** One row cannot be imported. */
+/** The failure of a row that cannot be imported. */
 export class RowProblems extends Error {
   readonly problems: readonly RowProblem[];
 
@@ -19,7 +19,7 @@ export class RowProblems extends Error {
 }
 
 /**
- * The problems that a failure is about; null if it is no failure of the row.
+ * The problems that a failure is about; null if the failure is not about the row.
  *
  * @param columnOf gives the column of an attribute.
  */

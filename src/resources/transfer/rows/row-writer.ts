@@ -35,19 +35,19 @@ export interface ImportTask {
 }
 
 interface RowTask extends ImportTask {
-  /** Of JSON of a body, which hold for a row as well. */
+  /** The JSON limits of a body, which apply to a row as well. */
   readonly jsonLimits: JsonLimits;
 }
 
-/** What a row of a file does. */
+/** What a row of a file changes. */
 export interface RowChange {
   readonly action: 'create' | 'update';
   readonly id: number;
-  /** Before and after, by the attributes that differ; only the first changes are shown. */
+  /** Before and after, by the attributes that differ. Called only for changes that are shown. */
   readonly fields: () => Readonly<Record<string, readonly [unknown, unknown]>>;
 }
 
-/** Ids and codes of a file so far: each may occur once. */
+/** The ids and codes that a file had so far: each may occur once. */
 export class Seen {
   readonly #values = new Set<string>();
 
@@ -64,7 +64,7 @@ export class RowWriter {
   readonly #task: RowTask;
   readonly #money: Money;
   readonly #names: Names;
-  /** Null while every row has been seen before: in the second run of a file. */
+  /** Null in the second pass over a file, in which every row was seen before. */
   readonly #seen: Seen | null;
   #columns: readonly (SentColumn | null)[] = [];
   #last: { readonly transaction: Transaction; readonly references: References } | null = null;
@@ -81,7 +81,7 @@ export class RowWriter {
     this.#columns = columns;
   }
 
-  /** What the file calls an attribute. */
+  /** The name of an attribute in the file. */
   readonly columnOf = (attribute: string): string => {
     const { kind } = this.#task;
     const declared = kind.attributes[attribute];
@@ -95,7 +95,7 @@ export class RowWriter {
     return found?.sent ?? name;
   };
 
-  /** About how many characters a row writes: a pair of a cell makes seven times what it has. */
+  /** About how many characters a row writes: the pairs of a cell write seven times its length. */
   unitsOf({ content, units }: FileRow): number {
     if (!('cells' in content)) return units;
     const specs = this.#columns.findIndex((column) => column?.form === 'specs');
@@ -131,7 +131,7 @@ export class RowWriter {
     return yield* this.#put(transaction, target, said);
   }
 
-  /** @throws RowProblems if a cell is longer than any value: others are served while it is read. */
+  /** @throws RowProblems if a cell is longer than any value: it would block the event loop. */
   #cellsOf(raws: readonly string[]): Cell[] {
     const cells: Cell[] = [];
     const problems: RowProblem[] = [];
@@ -147,7 +147,7 @@ export class RowWriter {
     return cells;
   }
 
-  /** Those of a transaction remember paths; a path is another one when categories are written. */
+  /** One object for each transaction, which remembers paths unless the import writes categories. */
   #referencesOf(transaction: Transaction, createMissing: ReadonlySet<string>): References {
     const { transaction: last, references } = this.#last ?? {};
     if (references !== undefined && last === transaction) return references;
@@ -168,24 +168,24 @@ export class RowWriter {
     const strange = Object.keys(object).filter((name) => !known.has(name));
     if (strange.length > 0) {
       throw new RowProblems(
-        strange.slice(0, MAX_STRANGE).map((column) => ({ column, message: 'is no attribute' })),
+        strange.slice(0, MAX_STRANGE).map((column) => ({ column, message: 'is not an attribute' })),
       );
     }
     const target = this.#target(transaction, (name) => this.#keyText(name, object[name] ?? null));
     return yield* this.#put(transaction, target, object);
   }
 
-  /** What a member that rows are found by stands for. @throws RowProblems: types are never coerced. */
+  /** The text of a member by which rows are matched. @throws RowProblems: types are not coerced. */
   #keyText(name: string, value: unknown): string {
     if (value === null) return '';
     if (name === 'id') return idText(value);
     if (typeof value === 'string') return value;
-    // A row that is found by its id has all its problems reported together.
+    // If rows are matched by id, all problems of the row are reported together later.
     if (this.#task.match === 'id') return '';
     throw problem(name, 'must be a string');
   }
 
-  /** The row that is changed; null if one is created. @param textOf undefined without a column. */
+  /** The row to change; null to create one. @param textOf returns undefined without a column. */
   #target(transaction: Transaction, textOf: (name: string) => string | undefined): Row | null {
     const { kind, match } = this.#task;
     this.#requireNew('code', textOf);
@@ -271,7 +271,7 @@ export class RowWriter {
   }
 }
 
-/** What a row does, in steps. */
+/** Writes a row in steps. */
 type RowSteps = Generator<undefined, RowChange | null>;
 
 /** UTF-16 units of a cell other than `specs`, at most: a text and its apostrophe (spec 12.5). */

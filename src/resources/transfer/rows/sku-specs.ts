@@ -5,7 +5,7 @@ import type { Transaction } from '../../../store/writer/draft.ts';
 import type { Input } from '../../input.ts';
 import type { Pair } from './references.ts';
 
-/** The records that an object is sent with. */
+/** The records that are sent with an object. */
 export function pairsIn({ owned }: Input): Pair[] {
   return owned.map(({ values }) => ({
     spec_id: Number(values['spec_id']),
@@ -18,8 +18,8 @@ function nameOf({ spec_id, option_id }: Pair): string {
 }
 
 /**
- * Makes the specification records of a SKU those of a file: unlike PUT, an import says what the row
- * is to be. Records that stay keep their ids. Yields between them.
+ * Replaces the specification records of a SKU by those of a file: unlike PUT, an import does not
+ * add to them. Records that stay keep their ids. Yields between them.
  *
  * @returns the pairs from before; null if they are the same, in whatever order.
  */
