@@ -60,7 +60,7 @@ test('an archive that cannot be reached holds no commit up, and gets everything 
   await assertComplete(archived);
   assert.equal(archived.log, [
     'memory: cannot be reached: connection refused',
-    'memory: is reached again',
+    'memory: can be reached again',
   ]);
 });
 
@@ -193,7 +193,7 @@ test('behind by more than the history, it writes a new base, and says what it ne
   network.before = () => {};
   const again = await Archived.open(directory, { network, history: 2 * BLOCK });
   await again.archived();
-  assert.match(again.log.join(), 'after change set 2 will never be in it');
+  assert.match(again.log.join(), 'after change set 2 will never be archived');
   const { findings, gaps } = await checkArchive(again.objects);
   assert.equal(findings, []);
   assert.is(gaps.length, 1);
@@ -262,7 +262,7 @@ test('of two servers with one archive, the one that started later writes it', as
   await second.commit(1);
   await second.archived();
   await first.commit(1);
-  assert.match(await refusalOf(first), 'written by another server now');
+  assert.match(await refusalOf(first), 'another server writes to memory: now');
   await assertComplete(second);
 });
 
@@ -273,7 +273,7 @@ test('an empty place is not taken for the archive that was there', async () => {
   await first.close();
   const network = new MemoryObjects();
   const again = await Archived.open(directory, { network });
-  assert.match(await refusalOf(again), 'is empty, and this store was archived before');
+  assert.match(await refusalOf(again), 'is empty, but this store was archived before');
   assert.is(network.objects.size, 0);
   rmSync(join(directory, 'archive.json'));
   await assertComplete(await Archived.open(directory, { network }));
@@ -288,7 +288,10 @@ test('a place that is gone for a while, as a mount may be, is written again when
   objects.clear();
   await archived.commit(2);
   await until('it is noticed', () => archived.archiver.figures.failing !== null);
-  assert.match(archived.archiver.figures.failing ?? '', 'see that the right place is there');
+  assert.match(
+    archived.archiver.figures.failing ?? '',
+    'check that it is the right bucket or directory',
+  );
   assert.is(objects.size, 0);
   for (const [name, bytes] of kept) objects.set(name, bytes);
   await assertComplete(archived);

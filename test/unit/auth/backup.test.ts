@@ -114,7 +114,7 @@ test('a file that is there with other content is not replaced, and nothing else 
   await makeKeys(keysPath(to));
   const before = contentOf(to, 'keys.json');
   const message = await failureOf(restoreCredentials(quickDisk, to, files), 'store_not_empty');
-  assert.match(message, /keys\.json is there already/);
+  assert.match(message, /keys\.json already exists with other content/);
   assert.equal(contentOf(to, 'keys.json'), before);
   assert.not.ok(existsSync(join(to, 'access.json')));
 });

@@ -8,6 +8,7 @@ import { issueFor, Login } from '../../../src/auth/login.ts';
 import { TokenVerifier } from '../../../src/auth/tokens.ts';
 import { CatalogError } from '../../../src/errors.ts';
 import { accountOf, FixedCredentials, usersOf } from '../../support/credentials.ts';
+import { turn } from '../../support/disk.ts';
 
 const KEYS: SigningKeys = [{ kid: 'one', secret: new Uint8Array(32).fill(1) }];
 const ANN = accountOf('ann', { password: '$argon2id$v=19$m=19456,t=2,p=1$YW5u$YW5u' });
@@ -108,7 +109,7 @@ test('after repeated failures an account has to wait, the right password include
   for (let time = 0; time < 3; time += 1) await refusal(attempt(other, 'nobody', 'wrong'));
   assert.is(
     (await refusal(attempt(other, 'nobody', 'wrong'))).message.replace(/\d+/, '#'),
-    'too many logins, or failed ones; try again in # seconds',
+    'too many login attempts; try again in # seconds',
   );
 });
 
@@ -156,6 +157,24 @@ test('two passwords are hashed at once, a hundred logins wait, and others are 42
     assert.is(error.headers['Retry-After'], '1');
   }
   await attempt(begun, 'ann', 'right');
+});
+
+test('new passwords wait among the logins, and those that find a hundred waiting are 429', async () => {
+  const begun = await begin();
+  const released = Promise.withResolvers<void>();
+  begun.meanwhile.run = () => released.promise;
+  // Two are under way, and ninety-nine wait.
+  const logins = Array.from({ length: 101 }, () => attempt(begun, 'ann', 'right'));
+  await turn();
+  const last = begun.login.hash('a new password');
+  const refused = [begun.login.hash('one too many'), attempt(begun, 'ann', 'right')].map(refusal);
+  released.resolve();
+  for (const { code, headers } of await Promise.all(refused)) {
+    assert.is(code, 'login_throttled');
+    assert.is(headers['Retry-After'], '1');
+  }
+  assert.match(await last, /^\$argon2id\$/);
+  await Promise.all(logins);
 });
 
 test('an account that changes while its password is hashed gets no token by the old one', async () => {

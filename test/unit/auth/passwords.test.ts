@@ -51,6 +51,7 @@ test('more than 1024 bytes are refused, and are wrong at a login', async () => {
   const longest = 'é'.repeat(512);
   const hash = await hashPassword(longest);
   assert.ok(await verifyPassword(longest, hash));
+  assert.ok(await verifyPassword(longest.normalize('NFD'), hash), 'composed in the same way first');
   for (const long of [`${longest}x`, 'x'.repeat(1025)]) {
     assert.match(await refusal(long), /at most 1024/);
     assert.not.ok(await verifyPassword(long, hash));

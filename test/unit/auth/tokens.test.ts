@@ -439,8 +439,8 @@ test('a key verifies until its time is over, tokens that were accepted before in
   clock.seconds = NOW + 9;
   await requireCaller(old, verifier);
   clock.seconds = NOW + 10;
-  assert.match((await refusal(old, verifier)).message, /key that has ended/);
-  assert.match((await refusal(fresh, verifier)).message, /key that has ended/);
+  assert.match((await refusal(old, verifier)).message, /key that is no longer valid/);
+  assert.match((await refusal(fresh, verifier)).message, /key that is no longer valid/);
   await requireCaller(`Bearer ${await sign()}`, verifier);
 });
 

@@ -107,8 +107,8 @@ test('serve --help groups its flags, and ends with examples', async () => {
     'Audit trail',
     'Changes',
     'Archive',
-    'Hosts',
-    'Several hosts',
+    'Primary and followers',
+    'Shared log in etcd',
     'Log and metrics',
     'Limits',
     'Timeouts',
@@ -337,7 +337,7 @@ test('a command whose standard output is full fails; one whose reader has gone d
     const data = args[0] === 'issue-token' ? ['--data', temporaryDirectory()] : [];
     const full = await callProgram([...args, ...data], { outputFails: 'ENOSPC' });
     assert.is(full.status, 1, args.join(' '));
-    assert.match(full.stderr, 'catalog-server: standard output did not take what was printed');
+    assert.match(full.stderr, 'catalog-server: cannot write to standard output');
     const gone = await callProgram([...args, ...data], { outputFails: 'EPIPE' });
     assert.is(gone.status, 0, gone.stderr);
   }

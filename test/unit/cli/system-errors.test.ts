@@ -17,7 +17,7 @@ const REFUSED: readonly (readonly [path: string, refused: () => void, says: stri
   [join(file, 'a'), () => mkdirSync(join(file, 'a')), 'name a directory'],
   [directory, () => closeSync(openSync(directory, 'r+')), 'name a file'],
   [join(directory, 'none', 'a'), () => mkdirSync(join(directory, 'none', 'a')), 'create it'],
-  [circle, () => closeSync(openSync(circle, 'r')), 'in a circle'],
+  [circle, () => closeSync(openSync(circle, 'r')), 'form a loop'],
   [join(directory, 'x'.repeat(300)), () => mkdirSync(join(directory, 'x'.repeat(300))), 'shorter'],
 ];
 

@@ -1,6 +1,7 @@
 /** docs/backup.md, "Where it is": files of a directory that may be on another machine. */
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import fsp from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { RemoteDirectory } from '../../../src/disk/remote-directory.ts';
@@ -22,6 +23,52 @@ test('a file appears whole, replaces another, and is listed by name', async () =
   await directory.remove('folder/a');
   await directory.remove('folder/a');
   assert.is(await textOf(directory, 'folder/a'), null);
+});
+
+/** What a write does that counts after a power loss, in order; paths are those within `path`. */
+async function stepsOf(path: string, write: () => Promise<void>): Promise<string[]> {
+  const steps: string[] = [];
+  const within = (file: string) =>
+    basename(file).endsWith('.tmp') ? 'the new file' : relative(path, file) || 'the directory';
+  const { open, rename } = fsp;
+  fsp.open = async (file, ...rest) => {
+    const handle = await open(file, ...rest);
+    for (const call of ['sync', 'datasync'] as const) {
+      const original = handle[call].bind(handle);
+      handle[call] = async () => {
+        await original();
+        steps.push(`sync ${within(String(file))}`);
+      };
+    }
+    return handle;
+  };
+  fsp.rename = async (from, to) => {
+    await rename(from, to);
+    steps.push(`name ${within(String(to))}`);
+  };
+  try {
+    await write();
+    return steps;
+  } finally {
+    Object.assign(fsp, { open, rename });
+  }
+}
+
+test('a file is synced before it gets its name, and its name before the write resolves', async () => {
+  const path = temporaryDirectory();
+  const directory = new RemoteDirectory(path);
+  const write = (name: string) => () => directory.write(name, [Buffer.from('content')]);
+  assert.equal(await stepsOf(path, write('folder/a')), [
+    'sync the new file',
+    'name folder/a',
+    'sync folder',
+    'sync the directory',
+  ]);
+  assert.equal(await stepsOf(path, write('a')), [
+    'sync the new file',
+    'name a',
+    'sync the directory',
+  ]);
 });
 
 test('a write that fails leaves nothing', async () => {

@@ -24,7 +24,7 @@ test('a key file is never replaced', async () => {
     await createKeyFile(quickDisk, path);
     assert.unreachable();
   } catch (error) {
-    assert.match(String(error), 'a key is never replaced');
+    assert.match(String(error), 'a key is never overwritten');
   }
   assert.is(readFileSync(path, 'utf8'), before);
 });

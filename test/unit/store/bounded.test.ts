@@ -171,8 +171,18 @@ const row = (id: number, oldest: number, bytes: number): Row => ({
 const EACH = 259;
 
 const FAULTS: readonly (readonly [what: string, rows: Row[], last: number, found: string[]])[] = [
-  ['a gap', [row(1, 1, EACH), row(3, 2, 2 * EACH)], 3, ['1: the ids of the 2 rows up to 3 have a gap']],
-  ['a newest row that is gone', [row(1, 1, EACH)], 2, ['1: the ids of the 1 rows up to 2 have a gap']],
+  [
+    'a gap',
+    [row(1, 1, EACH), row(3, 2, 2 * EACH)],
+    3,
+    ['1: the ids of the 2 rows up to 3 have a gap'],
+  ],
+  [
+    'a newest row that is gone',
+    [row(1, 1, EACH)],
+    2,
+    ['1: the ids of the 1 rows up to 2 have a gap'],
+  ],
   ['another oldest', [row(1, 1, EACH), row(2, 2, 2 * EACH)], 2, ['2: oldest: it must be 1']],
   ['a wrong sum', [row(1, 1, EACH), row(2, 1, 3 * EACH)], 2, [`2: bytes: it must be ${2 * EACH}`]],
   ['less than it weighs', [row(5, 5, EACH - 1)], 5, [`5: bytes: it must be ${EACH}`]],

@@ -222,7 +222,7 @@ const ROWS: readonly Planted[] = [
   {
     what: 'an unpaired surrogate',
     base: row('brands', 2, { name: '\ud800' }),
-    found: ['brand 2: name: must not hold an unpaired surrogate'],
+    found: ['brand 2: name: must not contain an unpaired surrogate'],
   },
   {
     what: 'null where it is not allowed',

@@ -62,7 +62,7 @@ test('if the system refuses, the program goes on and says so', () => {
     },
   });
   assert.equal(lines, [
-    'the server will take more memory and serve its first requests more slowly, since it could not begin again: ENOENT, No such file or directory',
+    'the server will take more memory and answer its first requests more slowly, because it could not restart itself with its memory settings: ENOENT, No such file or directory',
   ]);
 });
 

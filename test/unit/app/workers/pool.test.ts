@@ -177,7 +177,7 @@ test('a worker that is stuck is ended, so that writes go on', async () => {
   await reached;
   assert.ok(worker(1).isKilled);
   assert.not.ok(worker(0).isKilled);
-  assert.match(warnings.join(), /a worker did not answer, and was ended/);
+  assert.match(warnings.join(), /a worker did not answer and was killed/);
   await pool.close(0);
 });
 

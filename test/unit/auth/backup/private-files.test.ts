@@ -43,10 +43,7 @@ test('files that are there already are kept if they are the same, and otherwise 
     await writePrivateFiles(quickDisk, other, copy);
     assert.unreachable();
   } catch (error) {
-    assert.match(
-      String(error),
-      'keys.json is there already and is another than the one to restore',
-    );
+    assert.match(String(error), 'keys.json already exists with other content');
   }
   assert.not.ok(existsSync(join(other, 'access.json')));
 });

@@ -79,12 +79,29 @@ test('files that are not valid replace none', async () => {
 
 test('a file that others may read is not told', async () => {
   const directory = temporaryDirectory();
+  await replaceCredentialFiles(quickDisk, directory, { ...NONE, keys: encodeKeys([makeKey(0)]) });
   await changeAccess(quickDisk, directory, (draft) => addAccount(draft, accountOf('ann')));
-  chmodSync(join(directory, 'access.json'), 0o644);
-  assert.throws(
-    () => new WatchedCredentialFiles(directory, true).current(),
-    /may be read by others/,
-  );
+  for (const [name, code] of [
+    ['access.json', 'access_file'],
+    ['keys.json', 'key_file'],
+  ] as const) {
+    chmodSync(join(directory, name), 0o644);
+    assert.throws(
+      () => new WatchedCredentialFiles(directory, true).current(),
+      (error: unknown) =>
+        error instanceof CatalogError &&
+        error.code === code &&
+        error.message.includes(`${name} may be read by others`),
+    );
+    chmodSync(join(directory, name), 0o600);
+  }
+});
+
+test('keys are not told while they come from the environment, though a file of others is there', async () => {
+  const directory = temporaryDirectory();
+  await replaceCredentialFiles(quickDisk, directory, { ...NONE, keys: encodeKeys([makeKey(0)]) });
+  assert.is(new WatchedCredentialFiles(directory, false).current().files.keys, null);
+  assert.ok(new WatchedCredentialFiles(directory, true).current().files.keys);
 });
 
 test('spec 15.10: a secret of the environment is told from others, and not told', () => {

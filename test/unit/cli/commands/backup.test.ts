@@ -104,7 +104,11 @@ test('restore keeps its hands off other accounts, and makes no store beside them
   const target = temporaryDirectory();
   const theirs = readFileSync(join(other.data, 'access.json'), 'utf8');
   file(target, 'access.json', theirs);
-  await assertFails(1, ['restore', '--data', target, to], 'access.json is there already');
+  await assertFails(
+    1,
+    ['restore', '--data', target, to],
+    'access.json already exists with other content',
+  );
   assert.is(readFileSync(join(target, 'access.json'), 'utf8'), theirs);
   assert.not.ok(existsSync(join(target, 'catalog.json')));
 });

@@ -29,7 +29,10 @@ test('spec 15.15: the directory is that of the primary of a new epoch', async ()
   const { status, stdout, stderr } = await callProgram(['promote', '--data', data]);
   assert.is(status, 0, stderr);
   assert.match(stdout, /epoch 2 begins after change set 1 of \d{4}-/);
-  assert.match(stderr, /WARNING: what https:\/\/primary has answered after change set 1 is lost/);
+  assert.match(
+    stderr,
+    /WARNING: writes that https:\/\/primary confirmed after change set 1 are lost/,
+  );
   const record = readHostRecord(quickDisk, data);
   assert.is(record?.role, 'primary');
   assert.is(record !== null && currentEpoch(record).after, 1);
@@ -89,7 +92,7 @@ test('spec 15.10: what cannot be followed safely is refused before anything is d
   );
   assert.match(
     await refusal('--follow', 'https://primary/api', ...from(token)),
-    /end with the --base-path/,
+    /both hosts need the same --base-path/,
   );
   assert.match(await refusal('--follow', 'https://primary', ...from(open)), /chmod 600/);
   assert.match(await refusal('--follow', 'https://primary', ...from(data)), /there is no file/);

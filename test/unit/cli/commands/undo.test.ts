@@ -94,7 +94,10 @@ test('rows that have changed since are listed, and nothing is undone unless it i
   const refused = await undo(data, '3', '1');
   assert.is(refused.status, 1);
   assert.is(refused.stdout, 'brand 1 has changed since audit entry 1: name\n');
-  assert.match(refused.stderr, /^catalog-server: nothing was undone: [^\n]+--force overwrites\n$/);
+  assert.match(
+    refused.stderr,
+    /^catalog-server: nothing was undone: [^\n]+--force overwrites them\n$/,
+  );
   assert.equal(namesIn(data), ['Uno', 'Two']);
   const forced = await undo(data, '3', '1', '--force');
   assert.is(forced.status, 0, forced.stderr);

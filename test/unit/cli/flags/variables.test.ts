@@ -67,7 +67,7 @@ test('beside arguments the variable of a flag that says the same does not count'
   const one = await callProgram(['tokens', 'revoke', '--data', data, 'some-jti'], { env });
   assert.equal([one.status, one.stdout], [0, 'revoked the token some-jti\n']);
   const all = await callProgram(['tokens', 'revoke', '--data', data], { env });
-  assert.equal([all.status, all.stdout], [0, 'revoked all tokens that ann has\n']);
+  assert.equal([all.status, all.stdout], [0, 'revoked all tokens of ann\n']);
 });
 
 test('a flag wins over the variable of one that it excludes; two such variables are an error', async () => {

@@ -20,7 +20,10 @@ test('a host that cannot join names the nodes, and says what to check', async ()
       message,
       /^the log at http:\/\/127\.0\.0\.1:1, http:\/\/127\.0\.0\.1:2 cannot be used /,
     );
-    assert.match(message, /\(etcd does not answer: .*\); check that most of these nodes run/);
+    assert.match(
+      message,
+      /\(etcd does not answer: .*\); check that a majority of these nodes is running/,
+    );
   }
   const later = await cluster.lastSequence().then(String, messageOf);
   assert.not.match(later, '127.0.0.1', 'clients may see it');

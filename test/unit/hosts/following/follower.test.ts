@@ -209,9 +209,9 @@ test('spec 15.13: a gap in the history asks for a base, and accounts are still c
   });
   await follower.needsBase;
   await until('it is confirmed', () => confirmation.isCurrent);
-  assert.is(follower.reason(), 'the host takes a new base from its primary');
+  assert.is(follower.reason(), 'the host is fetching a new base from its primary');
   assert.is(replica.sequence, 1, 'the old state is served');
-  assert.match(warnings.join(), /taking a new base/);
+  assert.match(warnings.join(), /fetching a new base/);
   await close(follower);
 });
 

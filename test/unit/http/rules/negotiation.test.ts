@@ -68,6 +68,12 @@ const TABLES: Readonly<Record<string, readonly Case[]>> = {
     ['text/plain;x=", application/json"', 406],
     ['text/plain;x="\\", application/json"', 406],
   ],
+  'a quoted value ends at the first quote without a backslash': [
+    ['text/plain;x="\\"", application/json', JSON_TYPE],
+    ['text/plain;x="\\\\", application/json', JSON_TYPE],
+    // Without quotes a backslash is nothing but a character.
+    ['text/x\\, application/json', JSON_TYPE],
+  ],
   'a weight decides': [
     [`application/json;q=0.5, ${VENDOR};q=0.6`, VENDOR_TYPE],
     [`application/json;q=0.6, ${VENDOR};q=0.5`, JSON_TYPE],

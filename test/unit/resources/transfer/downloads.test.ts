@@ -98,11 +98,11 @@ test('a subject has some exports at a time, and all together have more', async (
   await opened(site, 'b', MAX_OPEN - MAX_OF_SUBJECT - 1);
   const { code, message, headers } = await refusal(site.open('a'));
   assert.is(code, 'busy');
-  assert.match(message, `${MAX_OF_SUBJECT} exports of yours`);
+  assert.match(message, `${MAX_OF_SUBJECT} of your exports`);
   assert.equal(headers, { 'Retry-After': '10' });
   await site.open('c');
-  assert.match((await refusal(site.open('d'))).message, `${MAX_OPEN} exports are being sent`);
-  assert.match((await refusal(site.open(null))).message, `${MAX_OPEN} exports are being sent`);
+  assert.match((await refusal(site.open('d'))).message, `${MAX_OPEN} exports are in progress`);
+  assert.match((await refusal(site.open(null))).message, `${MAX_OPEN} exports are in progress`);
 });
 
 test('a place is free when its client is gone, whether or not it has read', async () => {

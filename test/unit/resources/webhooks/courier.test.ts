@@ -90,12 +90,39 @@ test('one whose origin is beyond the store goes on at its end, and says so once'
   courier.start();
   await until('it has begun', () => warnings.length > 0);
   assert.equal(warnings, [
-    'webhook 1 goes on after change set 3: the change sets that it had are not in this store',
+    'webhook 1 continues after change set 3: its last delivered change sets are not in this store',
   ]);
   commit();
   await until('the next change set is delivered', () => told.length > 0);
   assert.equal(told, [4]);
   await courier.stop(0);
+});
+
+test('an answer from 200 to 299 is a success, and no other is', async () => {
+  for (const [status, isSuccess] of [
+    [199, false],
+    [200, true],
+    [204, true],
+    [299, true],
+    [300, false],
+    [500, false],
+  ] as const) {
+    const { post } = world(webhookOf(0), 1);
+    const attempts: boolean[] = [];
+    const state = new DeliveryState(0);
+    const send = async () => status;
+    const courier = new Courier(
+      { ...post, send, onAttempt: (each) => attempts.push(each) },
+      1,
+      state,
+    );
+    courier.start();
+    await until('it is sent', () => attempts.length > 0);
+    await courier.stop(0);
+    assert.equal(attempts, [isSuccess], `${status}`);
+    const [{ state: outcome, status: listed } = {}] = state.deliveries;
+    assert.equal([outcome, listed], [isSuccess ? 'delivered' : 'failed', status]);
+  }
 });
 
 test.run();

@@ -4,14 +4,17 @@ import * as assert from 'uvu/assert';
 import { DeliveryState } from '../../../../src/resources/webhooks/delivery-state.ts';
 import { GIVE_UP_MS, retryDelay } from '../../../../src/resources/webhooks/schedule.ts';
 
-test('the first delay is below 5 seconds, each is twice the one before, and none over an hour', () => {
+test('the first delay is about 2 seconds, each is twice the one before, up to an hour', () => {
   for (const chance of [0, 0.5, 1]) {
     const delays = Array.from({ length: 100 }, (_, index) => retryDelay(index + 1, chance));
-    assert.ok((delays[0] ?? 0) > 0 && (delays[0] ?? 0) < 5000);
+    const [first = 0, last = 0] = [delays[0], delays.at(-1)];
+    assert.ok(first > 1500 && first < 2500, `${first}`);
+    assert.ok(last > 2_700_000, `${last}`);
     for (const [index, delay] of delays.entries()) {
       assert.ok(delay <= 3_600_000);
       const before = delays[index - 1] ?? 0;
-      if (delay < 2_000_000) assert.ok(delay >= 2 * before, `${before} ${delay}`);
+      const isCapped = delay > 2_000_000;
+      assert.ok(index === 0 || isCapped || delay === 2 * before, `${before} ${delay}`);
     }
   }
 });
@@ -31,6 +34,22 @@ test('the state of deliveries is what it was after a restart, the last hundred i
   const [latest, ...others] = again?.deliveries ?? [];
   assert.equal([latest?.state, latest?.attempts, latest?.error?.length], ['failed', 1, 300]);
   assert.equal([others.length, others.at(-1)?.sequence], [99, 22]);
+});
+
+test('a listed delivery names the change sets that were skipped, the first and the last', () => {
+  const state = new DeliveryState(7);
+  assert.match(state.skipped(8, 0), /\b8 to 8\b/, 'one alone');
+  assert.match(state.skipped(12, 0), /\b9 to 12\b/);
+  assert.is(state.position, 12);
+  assert.not.match(state.skipped(12, 0), /\d/, 'none was skipped: the store has lost some');
+  assert.equal(
+    state.deliveries.map(({ state: outcome, sequence }) => [outcome, sequence]),
+    [
+      ['skipped', 12],
+      ['skipped', 12],
+      ['skipped', 8],
+    ],
+  );
 });
 
 const HOUR_MS = 3_600_000;

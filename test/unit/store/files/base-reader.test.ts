@@ -111,6 +111,36 @@ test('rows in another order with a right checksum are read by ascending id', () 
   assert.equal([...state.rows.books.values()], [{ id: 1 }, { id: 2 }]);
 });
 
+test('a table that a base with a right checksum does not have is empty, in either layout', () => {
+  const rows = perKind(({ name }) => partsOf(name === 'books' ? [{ id: 1 }] : []));
+  const lastIds = perKind(() => 1);
+  const whole = bytesOf({ sequence: 1, digest: 'a'.repeat(64), time: null, lastIds, rows });
+  const { sha256: _, ...document } = JSON.parse(whole.toString('utf8'));
+  const { brands, ...tables } = document.tables;
+  assert.equal(brands, []);
+  const text = whole.toString('utf8', 0, whole.length - CHECKSUM_LENGTH);
+  for (const other of [
+    text.replace('"brands":[],\n', ''),
+    JSON.stringify({ ...document, tables }).slice(0, -1),
+  ]) {
+    assert.not.match(other, /"brands":\[/);
+    const { state } = decodeBase('base', sealed(other));
+    assert.is(state.count('brands'), 0);
+    assert.equal([...state.rows.books.values()], [{ id: 1 }]);
+  }
+});
+
+test('the id of a row with a right checksum is its member id, wherever it stands', () => {
+  const rows = perKind(({ name }) => partsOf(name === 'books' ? [{ id: 1 }] : []));
+  const lastIds = perKind(() => 1);
+  const whole = bytesOf({ sequence: 1, digest: 'a'.repeat(64), time: null, lastIds, rows });
+  const text = whole.toString('utf8', 0, whole.length - CHECKSUM_LENGTH);
+  const other = sealed(text.replace('{"id":1}', '{"no":5,"id":1}'));
+  const { state } = decodeBase('base', other);
+  assert.is(state.get('books', 5), undefined);
+  assert.equal([...state.rows.books.values()], [{ no: 5, id: 1 }]);
+});
+
 test('any changed byte is found by the checksum, whatever it does to the lines', () => {
   fc.assert(
     fc.property(aSnapshot, fc.nat(), fc.integer({ min: 1, max: 255 }), (snapshot, at, by) => {

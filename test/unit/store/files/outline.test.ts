@@ -1,4 +1,5 @@
 /** With the outline of a base nothing is different but the time that it takes to read it. */
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +18,7 @@ import {
   readOutline,
   writeOutline,
 } from '../../../../src/store/files/base/outline.ts';
-import { BASE } from '../../../../src/store/files/files.ts';
+import { BASE, CHECKSUM_LENGTH, checksumMember } from '../../../../src/store/files/files.ts';
 import { RowTable } from '../../../../src/store/memory/row-table.ts';
 import type { Snapshot, State } from '../../../../src/store/state.ts';
 import {
@@ -214,6 +215,21 @@ test('rows that a chunk should not have are found when it is looked into', () =>
       error.message.includes(
         'it has 100 rows of books instead of 101 where outline.json says; first remove outline.json',
       ),
+  );
+});
+
+test('a row that a chunk has twice is found when it is looked into', () => {
+  const snapshot = aWhole({ books: books([1, 2]) });
+  const bytes = bytesOf(snapshot);
+  const text = bytes.toString('utf8', 0, bytes.length - CHECKSUM_LENGTH);
+  const twice = text.replace('{"id":2,', '{"id":1,');
+  assert.is.not(twice, text);
+  const base = createHash('sha256').update(twice).digest('hex');
+  const outline = { ...outlineOf(snapshot), base };
+  const state = stateOf(Buffer.from(twice + checksumMember(base)), outline, [1000]);
+  assert.throws(
+    () => state.get('books', 1),
+    (error: unknown) => error instanceof CatalogError && error.code === 'store_damaged',
   );
 });
 

@@ -1,0 +1,55 @@
+/** A renewal judges account and token as they are when the new token is issued (spec 6.8). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Access } from '../../../src/auth/access.ts';
+import type { SigningKeys } from '../../../src/auth/keys.ts';
+import { Renewals } from '../../../src/auth/renewals.ts';
+import type { Verified } from '../../../src/auth/tokens.ts';
+import { CatalogError } from '../../../src/errors.ts';
+import { accountOf, FixedCredentials, usersOf } from '../../support/credentials.ts';
+
+const KEYS: SigningKeys = [{ kid: 'one', secret: new Uint8Array(32).fill(1) }];
+const users = usersOf(accountOf('ann'));
+
+/** A token that was verified a moment ago. */
+function verified(): Verified {
+  const issued = Math.floor(Date.now() / 1000) - 60;
+  const times = { issued, expires: issued + 3600, loggedIn: issued };
+  return { subject: 'ann', role: 'editor', id: 'old', ...times };
+}
+
+/** The code of the refusal; null if a token is issued. */
+async function refusal(token: Verified, access: Partial<Access>): Promise<string | null> {
+  try {
+    await new Renewals(new FixedCredentials(KEYS, { users, ...access })).renew(token);
+    return null;
+  } catch (error) {
+    assert.ok(error instanceof CatalogError, String(error));
+    return error.code;
+  }
+}
+
+test('a token that was ended after it was verified is not renewed', async () => {
+  const token = verified();
+  assert.is(await refusal(token, { tokens: new Map([['old', null]]) }), 'unauthorized');
+  assert.is(await refusal(token, { tokens: new Map([['another', null]]) }), null);
+});
+
+test('nor is one of a subject whose tokens have ended, up to the second of the revocation', async () => {
+  const token = verified();
+  const until = (second: number) => ({ subjects: new Map([['ann', second]]) });
+  assert.is(await refusal(token, until(token.issued + 1)), 'unauthorized');
+  assert.is(await refusal(token, until(token.issued)), 'unauthorized');
+  assert.is(await refusal(token, until(token.issued - 1)), null, 'issued after it');
+  const fraction = { ...token, issued: token.issued + 0.9 };
+  assert.is(await refusal(fraction, until(token.issued)), 'unauthorized');
+});
+
+test('nor is one of an account that was disabled or removed', async () => {
+  const token = verified();
+  const disabled = usersOf(accountOf('ann', { disabled: true }));
+  assert.is(await refusal(token, { users: disabled }), 'unauthorized');
+  assert.is(await refusal(token, { users: new Map() }), 'unauthorized');
+});
+
+test.run();
