@@ -15,10 +15,10 @@ import { ROOT } from '../../../support/paths.ts';
 /** Flags and variables of `serve`, as its own help has them. */
 async function helpOfServe(): Promise<Map<string, string>> {
   const { stdout } = await callProgram(['serve', '--help']);
-  const text = stdout.replace(/\s+/g, ' ');
-  const options = text.split(/ (?=--[a-z-]+ (?:[<[]|print))/).slice(1);
+  const options = stdout.split(/^ {2}(?=--)/m).slice(1);
   return new Map(
-    options.flatMap((option) => {
+    options.flatMap((lines) => {
+      const option = lines.replace(/\s+/g, ' ');
       const [, flag] = /^(--[a-z-]+) /.exec(option) ?? [];
       const [, variable] = /env: (\w+)/.exec(option) ?? [];
       return flag === undefined || variable === undefined ? [] : [[flag, variable] as const];
