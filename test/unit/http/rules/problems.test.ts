@@ -1,0 +1,77 @@
+/** What a client, and what the operator, learns of a failure (spec 3.1, 3.9). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatalogError } from '../../../../src/errors.ts';
+import { problem } from '../../../../src/http/rules/problems.ts';
+import { requestWith } from '../../../support/request.ts';
+
+const SECRET = '/var/lib/catalog/base.json';
+
+/** The response to a failure, and what was reported, by the id of the request. */
+function answerTo(error: unknown, emptyNotFound = false) {
+  const request = requestWith({});
+  const reported: unknown[] = [];
+  const response = problem(error, request, emptyNotFound, (id, each) => {
+    assert.is(id, request.trace.id);
+    reported.push(each);
+  });
+  const { status, headers } = response;
+  const body = response.body as string;
+  assert.is(headers['Content-Type'], 'application/json');
+  return { status, headers, json: JSON.parse(body), reported, id: request.trace.id };
+}
+
+test('a defect is 500: the operator gets it, the client the id of its request and nothing more', () => {
+  for (const error of [
+    new Error(SECRET),
+    SECRET,
+    null,
+    new CatalogError('store_damaged', SECRET),
+  ]) {
+    const { status, headers, json, reported, id } = answerTo(error);
+    assert.is(status, 500, String(error));
+    assert.equal(json, { error: 'internal server error', request_id: id });
+    assert.is(headers['Retry-After'], undefined);
+    assert.equal(reported, [error]);
+  }
+});
+
+test('a server that ends says so, and nothing internal', () => {
+  const error = new CatalogError('store_closed', SECRET);
+  const { status, json, reported } = answerTo(error);
+  assert.is(status, 503);
+  assert.match(json.error, /shutting down/);
+  assert.not.match(json.error, SECRET);
+  assert.equal(reported, [error]);
+});
+
+test('a state that passes is no fault: the client learns of it and when to try again', () => {
+  const { status, headers, json, reported, id } = answerTo(new CatalogError('busy', 'try again'));
+  assert.is(status, 503);
+  assert.equal(json, { error: 'try again', request_id: id });
+  assert.is(headers['Retry-After'], '1');
+  assert.equal(reported, []);
+  const later = { headers: { 'Retry-After': '7' } };
+  const named = answerTo(new CatalogError('log_unavailable', 'no answer', later));
+  assert.is(named.headers['Retry-After'], '7');
+});
+
+test('what the client has caused is told to it alone, unless the server has a part in it', () => {
+  const fields = { name: ['must be a string'] };
+  const invalid = answerTo(new CatalogError('invalid', 'no', { fields }));
+  assert.equal([invalid.status, invalid.json], [422, { error: 'no', fields }]);
+  assert.equal(invalid.reported, []);
+  const cause = new CatalogError('write_refused', 'no space left');
+  const refused = answerTo(new CatalogError('integrity', 'refused', { cause }));
+  assert.equal(refused.json, { error: 'database error: refused' });
+  assert.equal(refused.reported, [cause]);
+});
+
+test('of what is not there nothing is said where the interface wants an empty object', () => {
+  const error = new CatalogError('not_found', 'there is no book 7');
+  assert.equal(answerTo(error, true).json, {});
+  assert.equal(answerTo(error).json, { error: 'there is no book 7' });
+  assert.is(answerTo(error, true).status, 404);
+});
+
+test.run();
