@@ -1,6 +1,6 @@
 /** spec 14.7: what a receiver gets from a server that is killed, and from one that is stopped. */
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createConnections } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -68,6 +68,27 @@ test('a delivery whose answer the server did not live to see is repeated after a
   }
   const { status } = await again.stop();
   assert.is(status, 0);
+});
+
+test('a delivery that fails is counted as a failure, and its webhook as failing', async () => {
+  const { server, operator } = await measured();
+  const hangUp = createConnections((socket) => socket.destroy());
+  await new Promise<void>((resolve) => hangUp.listen(0, '127.0.0.1', resolve));
+  try {
+    const { port } = hangUp.address() as AddressInfo;
+    await make(server, '/admin/webhooks/', { url: `http://127.0.0.1:${port}/` });
+    await make(server, '/admin/brands/', { name: 'F' });
+    const value = async (name: string) => (await valuesOf(operator)).get(name) ?? Number.NaN;
+    const attempts = (outcome: string) =>
+      value(`catalog_webhook_deliveries_total{outcome="${outcome}"}`);
+    const counted = async () => (await attempts('failed')) + (await attempts('delivered'));
+    await until('an attempt is counted', async () => (await counted()) >= 1);
+    assert.is(await attempts('delivered'), 0);
+    await until('it fails', async () => (await value('catalog_webhooks_failing')) === 1);
+  } finally {
+    hangUp.close();
+  }
+  assert.is((await server.stop()).status, 0);
 });
 
 test('waits, streams and deliveries do not hold up a stop, and metrics show them', async () => {
